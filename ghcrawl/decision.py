@@ -1,0 +1,163 @@
+"""What is to become of a request: reads, processes, and writes nothing."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from ghcrawl.errors import FetchError, Malformed, SpecError, Unstorable
+from ghcrawl.model import Document, Failure, Push, Request
+from ghcrawl.outcome import Bury, Defer, Denied, Outcome, Pending, Refused, Retry, Save, Skip, Throttled, Visit
+from ghcrawl.platform import Kind, Platform
+from ghcrawl.policy import Freshness, Policy, parse
+from ghcrawl.ports import Clock, Fetcher, Store, Touch
+from ghcrawl.retrieval import Body, Gone, NoBody, Retrieval
+from ghcrawl.tuning import Tuning
+
+MAX_TRACEBACK = 20_000
+MAX_MESSAGE = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mounted:
+    """A platform with the fetcher that serves it."""
+
+    platform: Platform
+    fetcher: Fetcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """An outcome, and what to remember of the visit where nothing is saved."""
+
+    outcome: Outcome
+    touch: Touch | None = None
+
+
+class Decider:
+    """Decides requests of any mounted platform. Pure but for what it reads."""
+
+    def __init__(self, platforms: Mapping[str, Mounted], store: Store, clock: Clock, *, worker: str = "") -> None:
+        self._mounted = platforms
+        self._store = store
+        self._clock = clock
+        self._worker = worker
+        self._retrievals = {name: Retrieval(mounted.fetcher, store, clock) for name, mounted in platforms.items()}
+
+    async def decide(self, request: Request, tuning: Tuning) -> Decision:
+        """The outcome of `request`. Raises whatever goes wrong; `verdict` says what that comes to."""
+        mounted = self._mounted.get(request.platform)
+        kind = mounted.platform.kinds.get(request.type) if mounted else None
+        if mounted is None or kind is None:
+            return self._bury("no_processor", f"nothing here processes {request.platform}:{request.type}")
+        if not tuning.scope.admits(request.context.scope):
+            return Decision(outcome=Skip(reason="excluded", detail=request.context.scope))
+        policy = parse(request.policy).placed(kind.position)
+        answer = await self._retrievals[request.platform].answer(request, kind, policy)
+        if isinstance(answer, Body):
+            return self._process(answer, kind, policy, mounted.platform)
+        if isinstance(answer, Gone):
+            return await self._gone(answer, request, kind)
+        return self._without_body(answer, request, tuning)
+
+    def _process(self, body: Body, kind: Kind, policy: Policy, platform: Platform) -> Decision:
+        visit = Visit(
+            request=body.request,
+            fetched=body.fetched,
+            onward=platform.scenarios.onward(policy.spec),
+            version=kind.version,
+            processed_at=self._clock.now(),
+        )
+        outcome = kind.processor(visit)
+        if isinstance(outcome, Skip):
+            return Decision(outcome=outcome)
+        document = outcome.document
+        if body.request.context.deleted_at is not None:
+            document = replace(document, deleted_at=body.request.context.deleted_at, deleted_reason="event")
+        if body.stored is not None and not _worth_saving(document, body, kind, policy):
+            touch = _touch(body, body.stored.urn, policy)
+            return Decision(outcome=Skip(reason="unchanged", follow_ups=outcome.follow_ups), touch=touch)
+        visits = {} if body.request.payload else {policy.spec: body.fetched.checked_at}
+        return Decision(outcome=replace(outcome, document=replace(document, visits=visits)))
+
+    async def _gone(self, gone: Gone, request: Request, kind: Kind) -> Decision:
+        """A tombstone for what we hold; for what a person asked for by another name, that other name."""
+        detail = f"{gone.missing.status} {gone.missing.detail}"
+        document = await self._store.get(gone.stored.urn) if gone.stored else None
+        if document is None:
+            other = kind.fallback(request) if kind.fallback and not request.context.history else None
+            follow_ups = (Push(request=other, queue="immediate"),) if other else ()
+            return Decision(outcome=Skip(reason="missing", detail=detail, follow_ups=follow_ups))
+        if document.deleted_at is not None:
+            return Decision(outcome=Skip(reason="missing", detail=detail))
+        tombstone = replace(
+            document,
+            deleted_at=gone.missing.observed_at,
+            deleted_reason=detail,
+            observed_at=gone.missing.observed_at,
+            processed_at=self._clock.now(),
+            validator=None,
+            visits={},
+        )
+        return Decision(outcome=Save(document=tombstone))
+
+    def _without_body(
+        self, answer: NoBody | Pending | Throttled | Denied | Refused, request: Request, tuning: Tuning
+    ) -> Decision:
+        match answer:
+            case NoBody(reason=reason, detail=detail):
+                return Decision(outcome=Skip(reason=reason, detail=detail))
+            case Throttled(until=until, reason=reason):
+                return Decision(outcome=Defer(until=until, reason=reason))
+            case Denied(reason=reason, detail=detail):
+                return Decision(outcome=Skip(reason=f"denied_{reason}", detail=detail))
+            case Refused(status=status, detail=detail):
+                return self._bury(f"http_{status}", detail, status=status)
+            case Pending(wait_s=wait_s, detail=detail) if request.attempt + 1 < tuning.max_attempts:
+                return Decision(outcome=Retry(failure=self._failure("http_202", detail, status=202), wait_s=wait_s))
+            case Pending(detail=detail):
+                return Decision(outcome=Skip(reason="not_ready", detail=detail))
+            case _:
+                assert_never(answer)
+
+    def verdict(self, error: Exception) -> Decision:
+        """What an error costs: nothing but a retry can help, or nothing can."""
+        text = "".join(traceback.format_exception(error))[-MAX_TRACEBACK:]
+        status = error.status if isinstance(error, FetchError) else None
+        cause = f"http_{status}" if status else type(error).__name__
+        failure = self._failure(cause, str(error) or type(error).__name__, status=status)
+        if isinstance(error, Malformed | SpecError | Unstorable):
+            return Decision(outcome=Bury(failure=failure, traceback=text))
+        return Decision(outcome=Retry(failure=failure, traceback=text))
+
+    def _bury(self, cause: str, message: str, *, status: int | None = None) -> Decision:
+        return Decision(outcome=Bury(failure=self._failure(cause, message, status=status)))
+
+    def _failure(self, cause: str, message: str, *, status: int | None = None) -> Failure:
+        at = self._clock.now()
+        return Failure(at=at, cause=cause, message=message[:MAX_MESSAGE], status=status, worker=self._worker)
+
+
+def _worth_saving(document: Document, body: Body, kind: Kind, policy: Policy) -> bool:
+    """Whether a body that could be saved differs from the stored one in anything that its policy cares for."""
+    stored = body.stored
+    if not body.processes or stored is None:
+        return body.processes
+    if policy.freshness not in (Freshness.MATCH, Freshness.DAYS):
+        return True
+    return stored.digest != document.digest or stored.deleted_at is not None or stored.version < kind.version
+
+
+def _touch(body: Body, urn: str, policy: Policy) -> Touch:
+    assert body.stored is not None
+    asked = body.fetched.checked_at > body.stored.checked_at
+    return Touch(
+        urn=urn,
+        type=body.stored.type,
+        policy=policy.spec,
+        visited_at=body.fetched.checked_at,
+        checked_at=body.fetched.checked_at if asked else None,
+        validator=body.fetched.validator,
+    )

@@ -1,0 +1,1 @@
+"""How each platform is asked: its HTTP manners, and nothing of what its answers mean."""

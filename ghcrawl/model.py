@@ -1,0 +1,390 @@
+"""The values that travel between rooms: frozen, with no I/O and no clock of their own.
+
+Moments are aware UTC datetimes in memory and `2026-11-21T16:43:00.123Z` in JSON: fixed width, so they sort as text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Final, Literal, TypeAlias
+
+Json: TypeAlias = Any
+"""What a JSON parser returns."""
+JsonObject: TypeAlias = Mapping[str, Any]
+
+QueueName = Literal["event", "immediate", "soon", "normal", "later"]
+QUEUES: Final[tuple[QueueName, ...]] = ("event", "immediate", "soon", "normal", "later")
+"""The five queues, most urgent first. `event` holds requests that carry their payload and so need no call."""
+
+Origin = Literal["fetch", "storage", "list", "webhook", "event"]
+"""Where a body was seen: its own URL, our store, a page of a list, a webhook, an event feed."""
+
+MAX_HISTORY: Final = 10
+MAX_FAILURES: Final = 10
+
+
+def iso(moment: datetime) -> str:
+    """`moment` as fixed-width UTC text with milliseconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def moment(text: str) -> datetime:
+    """The moment that `iso` wrote, or any ISO 8601 text with an offset. Raises ValueError."""
+    value = datetime.fromisoformat(text)
+    if value.tzinfo is None:
+        raise ValueError(f"{text!r} has no time zone")
+    return value.astimezone(UTC)
+
+
+def digest(value: Json) -> str:
+    """The same 32 hex digits for the same JSON, whatever the order of its keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """A body that came with the request, so that nothing needs to be fetched.
+
+    observed_at: when the body was true on the platform, at the latest known moment; decides who is newer.
+    digest: `digest(body)`, made once here because keys and documents both need it.
+    """
+
+    body: JsonObject
+    origin: Origin
+    observed_at: datetime
+    digest: str
+    etag: str | None = None
+    delivery_id: str | None = None
+
+    @classmethod
+    def of(cls, body: JsonObject, *, origin: Origin, observed_at: datetime, delivery_id: str | None = None) -> Payload:
+        """A payload with its digest worked out."""
+        return cls(body=body, origin=origin, observed_at=observed_at, digest=digest(body), delivery_id=delivery_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """What the pages of one list hand on to the next.
+
+    page: ordinal of this page, from 1; names the page's document.
+    first: URL of page 1, for a walk that must begin again.
+    fresh: ask unconditionally, because every page must be of one generation.
+    started_at: when page 1 was seen; on a relation it names the generation. None while page 1 was unchanged.
+    since: the lower bound this walk asked the platform for, in the platform's own text.
+    until: a newest-first walk stops at the element with this URN: everything behind it is known.
+    newest: the largest change text (or, newest-first, the first URN) seen so far.
+    """
+
+    page: int = 1
+    first: str = ""
+    fresh: bool = False
+    started_at: datetime | None = None
+    since: str = ""
+    until: str = ""
+    newest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """A request to be made once the thing that must be known first is known."""
+
+    type: str
+    url: str
+    policy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a request knows about its place in the world.
+
+    qualifier: URN of the parent, the prefix of the child's URN; empty for roots.
+    scope: `owner/repo` or `owner`: what allow-lists filter on and principals are chosen by; empty for neither.
+    private: the resource is known to need a principal that may see private data.
+    history: the ancestors, nearest last, as `type@url`; bounded.
+    walk: set on pages of lists.
+    only_known: ask only if an earlier crawl walked this list; otherwise somebody else will ask.
+    then: children that a person asked for and that need this parent's identity.
+    """
+
+    qualifier: str = ""
+    scope: str = ""
+    private: bool = False
+    deleted_at: datetime | None = None
+    history: tuple[str, ...] = ()
+    walk: Walk = field(default_factory=Walk)
+    only_known: bool = False
+    then: tuple[Errand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One attempt that went wrong.
+
+    cause: a short class, `http_503` or an exception's name; groups deadletters.
+    """
+
+    at: datetime
+    cause: str
+    message: str
+    status: int | None = None
+    worker: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One thing to look at. What travels on a queue.
+
+    policy: a spec that `ghcrawl.policy` reads: how to fetch, when to process, where in the visitor map.
+    attempt: failures so far; waiting for quota is not one.
+    asked_at: anything observed since then is fresh enough to answer; None asks the platform in any case.
+    root: `type@url` of the request that started it all.
+    """
+
+    type: str
+    url: str
+    policy: str = "default"
+    platform: str = "github"
+    context: Context = field(default_factory=Context)
+    payload: Payload | None = None
+    attempt: int = 0
+    failures: tuple[Failure, ...] = ()
+    asked_at: datetime | None = None
+    root: str = ""
+
+    @property
+    def name(self) -> str:
+        """`type@url`, as histories and logs show it."""
+        return f"{self.type}@{self.url}"
+
+    @property
+    def key(self) -> bytes:
+        """16 bytes; two requests with the same key are the same request."""
+        parts = [self.platform, self.type, self.url, self.policy, "known" if self.context.only_known else ""]
+        if self.payload is not None:
+            parts.append(self.payload.digest)
+        if self.context.deleted_at is not None:
+            parts.append(iso(self.context.deleted_at))
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    def child(self, type: str, url: str, policy: str, context: Context, payload: Payload | None = None) -> Request:
+        """A request that this one leads to: same platform, crawl and deadline, one more ancestor."""
+        history = (*self.context.history, self.name)[-MAX_HISTORY:]
+        return Request(
+            type=type,
+            url=url,
+            policy=policy,
+            platform=self.platform,
+            context=replace(context, history=history),
+            payload=payload,
+            asked_at=self.asked_at,
+            root=self.root or self.name,
+        )
+
+    def failed(self, failure: Failure) -> Request:
+        """The same request with one more failed attempt behind it."""
+        return replace(self, attempt=self.attempt + 1, failures=(*self.failures, failure)[-MAX_FAILURES:])
+
+    def renewed(self) -> Request:
+        """The same request as if never tried: what an operator's requeue pushes."""
+        return replace(self, attempt=0, failures=(), asked_at=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Push:
+    """A request with the queue it goes to, and the moment before which nobody may pop it."""
+
+    request: Request
+    queue: QueueName
+    not_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Where a document leads: one href or several, never both.
+
+    type: `resource` names documents; `collection` pages of references; `relation` pages of the elements themselves.
+    """
+
+    type: Literal["resource", "collection", "relation"]
+    href: str | None = None
+    hrefs: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """The form that readers of the predecessor's documents know."""
+        if self.href is not None:
+            return {"href": self.href, "type": self.type}
+        return {"hrefs": list(self.hrefs), "type": self.type}
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Link:
+        """The link that `to_json` wrote."""
+        return cls(type=value["type"], href=value.get("href"), hrefs=tuple(value.get("hrefs", ())))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validator:
+    """What lets the platform answer "unchanged" for free.
+
+    url: the URL that answered; a validator says nothing about any other.
+    principal: fingerprint of the credential that asked, since GitHub's ETags depend on it.
+    """
+
+    url: str
+    etag: str | None = None
+    last_modified: str | None = None
+    accept: str = ""
+    api_version: str = ""
+    principal: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """JSON with the metadata's camelCase names."""
+        return {
+            "url": self.url,
+            "etag": self.etag,
+            "lastModified": self.last_modified,
+            "accept": self.accept,
+            "apiVersion": self.api_version,
+            "principal": self.principal,
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Validator:
+        """The validator that `to_json` wrote."""
+        return cls(
+            url=value["url"],
+            etag=value.get("etag"),
+            last_modified=value.get("lastModified"),
+            accept=value.get("accept", ""),
+            api_version=value.get("apiVersion", ""),
+            principal=value.get("principal", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One thing as it was last seen: the platform's JSON, untouched, and what we know about it.
+
+    urn: its one name, however it was reached. `_id` in the store.
+    body: a list is wrapped as `{"elements": […]}`.
+    changed_at: the platform's own text for "last changed" (`updated_at`), empty where it has none.
+    observed_at: when the body was true on the platform, by the platform's clock.
+    aliases: other URLs that have led here (renames, transfers, numeric routes).
+    visits: policy spec → when a request with that policy was last settled here; says what need not be asked again.
+    root, origin: which crawl brought it, and by which way.
+    """
+
+    type: str
+    url: str
+    urn: str
+    body: JsonObject
+    links: Mapping[str, Link]
+    observed_at: datetime
+    fetched_at: datetime
+    processed_at: datetime
+    version: int
+    digest: str
+    platform: str = "github"
+    changed_at: str = ""
+    validator: Validator | None = None
+    link_header: Mapping[str, str] = field(default_factory=dict)
+    root: str = ""
+    origin: Origin = "fetch"
+    aliases: tuple[str, ...] = ()
+    visits: Mapping[str, datetime] = field(default_factory=dict)
+    deleted_at: datetime | None = None
+    deleted_reason: str = ""
+
+    @property
+    def precedence(self) -> str:
+        """Text that sorts by how true a representation is: last change first, then when it was seen.
+
+        A store replaces a document only by one whose precedence is not smaller.
+        """
+        return f"{self.changed_at}|{iso(self.observed_at)}"
+
+    def metadata(self) -> dict[str, Json]:
+        """The `_metadata` object, with the names that readers of the predecessor's documents use."""
+        meta: dict[str, Json] = {
+            "type": self.type,
+            "url": self.url,
+            "urn": self.urn,
+            "platform": self.platform,
+            "fetchedAt": iso(self.fetched_at),
+            "processedAt": iso(self.processed_at),
+            "observedAt": iso(self.observed_at),
+            "version": self.version,
+            "digest": self.digest,
+            "etag": self.validator.etag if self.validator else None,
+            "validator": self.validator.to_json() if self.validator else None,
+            "headers": {"link": dict(self.link_header)},
+            "links": {name: link.to_json() for name, link in self.links.items()},
+            "rootRequest": self.root,
+            "origin": self.origin,
+        }
+        optional = {
+            "changedAt": self.changed_at,
+            "aliases": list(self.aliases),
+            "deletedAt": iso(self.deleted_at) if self.deleted_at else None,
+            "deletedReason": self.deleted_reason,
+            "visits": {policy: iso(at) for policy, at in self.visits.items()},
+        }
+        meta.update({name: value for name, value in optional.items() if value})
+        return meta
+
+    def to_json(self) -> dict[str, Json]:
+        """The body with `_metadata` beside it: what analysts read and exports write."""
+        return {**self.body, "_metadata": self.metadata()}
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Document:
+        """The document that `to_json` wrote."""
+        meta = value["_metadata"]
+        deleted = meta.get("deletedAt")
+        validator = meta.get("validator")
+        return cls(
+            type=meta["type"],
+            url=meta["url"],
+            urn=meta["urn"],
+            platform=meta.get("platform", "github"),
+            body={name: item for name, item in value.items() if name != "_metadata"},
+            links={name: Link.from_json(link) for name, link in meta["links"].items()},
+            observed_at=moment(meta["observedAt"]),
+            fetched_at=moment(meta["fetchedAt"]),
+            processed_at=moment(meta["processedAt"]),
+            version=meta["version"],
+            digest=meta["digest"],
+            changed_at=meta.get("changedAt", ""),
+            validator=Validator.from_json(validator) if validator else None,
+            link_header=meta.get("headers", {}).get("link", {}),
+            root=meta.get("rootRequest", ""),
+            origin=meta.get("origin", "fetch"),
+            aliases=tuple(meta.get("aliases", ())),
+            visits={policy: moment(at) for policy, at in meta.get("visits", {}).items()},
+            deleted_at=moment(deleted) if deleted else None,
+            deleted_reason=meta.get("deletedReason", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadletter:
+    """A request that was given up, with its whole story.
+
+    kind: the class of failure: an exception's name or `http_<status>`. Counted and filtered by.
+    raw: the bytes of a message that was no request; `request` is then a stand-in.
+    """
+
+    urn: str
+    request: Request
+    queue: QueueName
+    kind: str
+    reason: str
+    failures: tuple[Failure, ...]
+    first_at: datetime
+    last_at: datetime
+    traceback: str = ""
+    raw: bytes | None = None

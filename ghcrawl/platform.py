@@ -1,0 +1,50 @@
+"""A platform as one value: what it has, how its things are processed, what leads where, how a person names them.
+
+Everything else in `ghcrawl`, `queues` and `stores` works on this value and imports nothing of any platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ghcrawl.model import Document, QueueName, Request
+from ghcrawl.outcome import Processor
+from ghcrawl.visitor_map import Scenarios
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One type of request.
+
+    position: where its requests stand in the visitor map when their policy names no map: `repo`, `repo@/issues`.
+    version: of the processor; raised when its documents change shape, so that `reprocess` finds the old ones.
+    queue: where requests of this kind go when a crawl discovers them.
+    immutable: a copy once made is true for ever.
+    cursor: URN of the document that remembers how far a list was walked; None where nothing does.
+    resume: the request that continues from that document (None: never walked). Pure.
+    fallback: another way to read what a person typed, when this one is missing.
+    """
+
+    processor: Processor
+    position: str
+    version: int = 1
+    queue: QueueName = "normal"
+    immutable: bool = False
+    cursor: Callable[[Request], str] | None = None
+    resume: Callable[[Request, Document | None], Request] | None = None
+    fallback: Callable[[Request], Request | None] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """One API that can be crawled.
+
+    read_spec: the requests that a person's words mean, given the API's base URL and a policy spec.
+        Raises SpecError with a sentence that says what would be understood.
+    """
+
+    name: str
+    kinds: Mapping[str, Kind]
+    scenarios: Scenarios
+    read_spec: Callable[[str, str, str], Request]

@@ -1,0 +1,160 @@
+"""How a request is to be answered: fetch mode × freshness × position in the visitor map.
+
+A spec is `name[:[scenario/]map[@path]]`: `default`, `reload:team`, `refresh:repo@/issues`. Besides the names below,
+any pair may be written out as `fetch+freshness`: `mutables+7d` asks the platform for whatever was processed more
+than seven days ago.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from ghcrawl.errors import SpecError
+
+
+class Fetch(StrEnum):
+    """Where a body may come from."""
+
+    STORAGE_ONLY = "storageOnly"
+    """Only our own copy; what we do not hold is skipped."""
+    ORIGIN_STORAGE = "originStorage"
+    """Ask the platform whether our copy is current; take what is newer."""
+    STORAGE_ORIGIN_IF_MISSING = "storageOriginIfMissing"
+    """Our own copy, and the platform for what we do not hold."""
+    MUTABLES = "mutables"
+    """`originStorage` for what can change, `storageOriginIfMissing` for what cannot (commits)."""
+    ORIGIN_ONLY = "originOnly"
+    """The platform, unconditionally."""
+
+
+class Freshness(StrEnum):
+    """When a body is processed and saved rather than only traversed."""
+
+    ALWAYS = "always"
+    MATCH = "match"
+    """Unless our copy is current."""
+    VERSION = "version"
+    """If our copy was made by an older processor."""
+    MATCH_OR_VERSION = "matchOrVersion"
+    DAYS = "days"
+    """If our copy was checked more than N days ago; a younger one is not even asked about."""
+
+
+NAMED: Final[dict[str, tuple[Fetch, Freshness]]] = {
+    "default": (Fetch.MUTABLES, Freshness.MATCH),
+    "event": (Fetch.MUTABLES, Freshness.MATCH),
+    "refresh": (Fetch.MUTABLES, Freshness.MATCH),
+    "reload": (Fetch.ORIGIN_STORAGE, Freshness.MATCH),
+    "reprocess": (Fetch.STORAGE_ONLY, Freshness.VERSION),
+    "reprocessAndDiscover": (Fetch.STORAGE_ORIGIN_IF_MISSING, Freshness.VERSION),
+    "reprocessAndUpdate": (Fetch.MUTABLES, Freshness.MATCH_OR_VERSION),
+    "always": (Fetch.ORIGIN_ONLY, Freshness.ALWAYS),
+    "reprocessAlways": (Fetch.STORAGE_ONLY, Freshness.ALWAYS),
+}
+
+_SPEC = re.compile(r"(?P<name>[A-Za-z]+(?:\+\w+)?)(?::(?:(?P<scenario>\w+)/)?(?P<map>\w+)(?:@(?P<path>/[\w/]+))?)?")
+_DAYS = re.compile(r"(\d{1,5})d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """A spec, read.
+
+    map: empty until the request's kind chooses one (`placed`).
+    path: position below the map's root, as link names.
+    """
+
+    name: str
+    fetch: Fetch
+    freshness: Freshness
+    days: int = 0
+    scenario: str = ""
+    map: str = ""
+    path: tuple[str, ...] = ()
+
+    @property
+    def spec(self) -> str:
+        """The text that `parse` reads back into this value."""
+        if not self.map:
+            return self.name
+        scenario = f"{self.scenario}/" if self.scenario else ""
+        path = "@/" + "/".join(self.path) if self.path else ""
+        return f"{self.name}:{scenario}{self.map}{path}"
+
+    def placed(self, position: str) -> Policy:
+        """The same policy at `position` (`repo`, `repo@/issues`) where the spec named none."""
+        if self.map:
+            return self
+        name, _, path = position.partition("@")
+        return self.at(name, tuple(step for step in path.split("/") if step))
+
+    def at(self, map_name: str, path: tuple[str, ...] = ()) -> Policy:
+        """The same policy at another position."""
+        return replace(self, map=map_name, path=path)
+
+    def mode(self, *, immutable: bool) -> Fetch:
+        """The fetch mode with `mutables` decided."""
+        if self.fetch is not Fetch.MUTABLES:
+            return self.fetch
+        return Fetch.STORAGE_ORIGIN_IF_MISSING if immutable else Fetch.ORIGIN_STORAGE
+
+    def young(self, checked_at: datetime, now: datetime) -> bool:
+        """Whether a copy checked at `checked_at` is too young to ask about (day freshness only)."""
+        return self.freshness is Freshness.DAYS and now - checked_at < timedelta(days=self.days)
+
+    def processes(self, *, current: bool, stored_version: int | None, version: int) -> bool:
+        """Whether a body is processed and saved, or only traversed.
+
+        current: our copy is what the platform has, as far as anyone asked.
+        stored_version: the processor version of our copy; None where we hold none.
+        """
+        if stored_version is None:
+            return True
+        match self.freshness:
+            case Freshness.ALWAYS:
+                return True
+            case Freshness.VERSION:
+                return stored_version < version
+            case Freshness.MATCH_OR_VERSION:
+                return not current or stored_version < version
+            case Freshness.MATCH | Freshness.DAYS:
+                return not current
+
+
+@lru_cache(maxsize=4096)
+def parse(spec: str) -> Policy:
+    """The policy that `spec` writes. Raises SpecError."""
+    match = _SPEC.fullmatch(spec)
+    if match is None:
+        raise SpecError(f"{spec!r} is no policy; write name[:[scenario/]map[@path]], for example refresh:repo")
+    fetch, freshness, days = _modes(match["name"])
+    path = tuple(step for step in (match["path"] or "").split("/") if step)
+    return Policy(
+        name=match["name"],
+        fetch=fetch,
+        freshness=freshness,
+        days=days,
+        scenario=match["scenario"] or "",
+        map=match["map"] or "",
+        path=path,
+    )
+
+
+def _modes(name: str) -> tuple[Fetch, Freshness, int]:
+    if name in NAMED:
+        return (*NAMED[name], 0)
+    fetch, plus, freshness = name.partition("+")
+    try:
+        mode = Fetch(fetch)
+        if days := _DAYS.fullmatch(freshness):
+            return mode, Freshness.DAYS, int(days[1])
+        if plus and freshness != Freshness.DAYS:
+            return mode, Freshness(freshness), 0
+    except ValueError:
+        pass
+    raise SpecError(f"no policy is called {name!r}; there are {', '.join(NAMED)}, and pairs such as mutables+7d")

@@ -1,0 +1,169 @@
+"""What a policy makes of the store and the platform: where a request's body comes from, if from anywhere.
+
+Writes nothing. Knows no platform: the platform's own manners are behind the `Fetcher` port.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ghcrawl.model import Document, Request
+from ghcrawl.outcome import Denied, Fetched, Missing, Pending, Refused, Retrieved, Throttled, Unchanged
+from ghcrawl.platform import Kind
+from ghcrawl.policy import Fetch, Policy
+from ghcrawl.ports import Clock, Fetcher, Store, Stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A body, and whether it is to be processed and saved or only traversed.
+
+    request: as it was really asked; a list may have been continued from where an earlier crawl stopped.
+    stored: the copy that was there before, if any.
+    """
+
+    request: Request
+    fetched: Fetched
+    processes: bool
+    stored: Stored | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoBody:
+    """There is nothing to process, and why."""
+
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """The platform no longer has (or no longer shows) it. `stored` is the copy that becomes a tombstone."""
+
+    missing: Missing
+    stored: Stored | None
+
+
+Answer = Body | NoBody | Gone | Pending | Throttled | Denied | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Answers requests of one platform."""
+
+    fetcher: Fetcher
+    store: Store
+    clock: Clock
+
+    async def answer(self, request: Request, kind: Kind, policy: Policy) -> Answer:
+        """The body of `request`, or why there is none. Raises FetchError, StoreError."""
+        if request.payload is not None:
+            return _from_payload(request, checked_at=self.clock.now())
+        mode = policy.mode(immutable=kind.immutable)
+        if mode in (Fetch.ORIGIN_STORAGE, Fetch.ORIGIN_ONLY):
+            return await self._from_origin(request, kind, policy, conditional=mode is Fetch.ORIGIN_STORAGE)
+        stored = await self.store.look_up(request.type, request.url)
+        if stored is not None:
+            if _answered(request, policy, stored):
+                return NoBody(reason="visited")
+            body = await self._from_storage(request, kind, policy, stored)
+            if body is not None:
+                return body
+        if mode is Fetch.STORAGE_ONLY:
+            return NoBody(reason="not_stored")
+        return await self._from_origin(request, kind, policy, conditional=True)
+
+    async def _from_origin(self, request: Request, kind: Kind, policy: Policy, *, conditional: bool) -> Answer:
+        resumed = await self._resumed(request, kind, conditional=conditional)
+        if resumed is None:
+            return NoBody(reason="not_known")
+        request = resumed
+        stored = await self.store.look_up(request.type, request.url)
+        if stored is not None and self._fresh_enough(request, policy, stored):
+            if _answered(request, policy, stored):
+                return NoBody(reason="visited")
+            body = await self._from_storage(request, kind, policy, stored)
+            if body is not None:
+                return body
+        asks = conditional and stored is not None and stored.deleted_at is None and not request.context.walk.fresh
+        retrieved = await self.fetcher.fetch(request, stored if asks else None)
+        if isinstance(retrieved, Unchanged) and stored is not None:
+            body = await self._from_storage(request, kind, policy, stored, checked=retrieved)
+            if body is not None:
+                return body
+            retrieved = await self.fetcher.fetch(request, None)
+        return _read(retrieved, request, kind, policy, stored)
+
+    async def _resumed(self, request: Request, kind: Kind, *, conditional: bool) -> Request | None:
+        """The request that continues where an earlier crawl stopped; None: it must not be asked at all."""
+        if kind.resume is None or kind.cursor is None or request.context.walk.page > 1:
+            return request
+        cursor: Document | None = await self.store.get(kind.cursor(request))
+        if cursor is None and request.context.only_known:
+            return None
+        return kind.resume(request, cursor if conditional else None)
+
+    def _fresh_enough(self, request: Request, policy: Policy, stored: Stored) -> bool:
+        """Whether our copy answers the request as well as the platform would."""
+        if request.asked_at is not None and stored.checked_at >= request.asked_at:
+            return not request.context.walk.fresh
+        return policy.young(stored.checked_at, self.clock.now())
+
+    async def _from_storage(
+        self,
+        request: Request,
+        kind: Kind,
+        policy: Policy,
+        stored: Stored,
+        *,
+        checked: Unchanged | None = None,
+    ) -> Body | None:
+        document = await self.store.get(stored.urn)
+        if document is None or document.deleted_at is not None:
+            return None
+        fetched = Fetched(
+            body=document.body,
+            url=document.url,
+            observed_at=document.observed_at,
+            checked_at=checked.checked_at if checked else stored.checked_at,
+            origin="storage",
+            validator=checked.validator if checked else None,
+            link=document.link_header,
+        )
+        processes = policy.processes(current=True, stored_version=stored.version, version=kind.version)
+        return Body(request=request, fetched=fetched, processes=processes, stored=stored)
+
+
+def _answered(request: Request, policy: Policy, stored: Stored) -> bool:
+    """Whether this was settled, under the same policy, since the request was asked for."""
+    visited = stored.visits.get(policy.spec)
+    return request.asked_at is not None and visited is not None and visited >= request.asked_at
+
+
+def _from_payload(request: Request, *, checked_at: datetime) -> Body:
+    assert request.payload is not None
+    payload = request.payload
+    fetched = Fetched(
+        body=payload.body,
+        url=request.url,
+        observed_at=payload.observed_at,
+        checked_at=checked_at,
+        origin=payload.origin,
+    )
+    return Body(request=request, fetched=fetched, processes=True)
+
+
+def _read(retrieved: Retrieved, request: Request, kind: Kind, policy: Policy, stored: Stored | None) -> Answer:
+    """The answer in what the platform said."""
+    match retrieved:
+        case Fetched():
+            version = stored.version if stored and stored.deleted_at is None else None
+            processes = policy.processes(current=False, stored_version=version, version=kind.version)
+            return Body(request=request, fetched=retrieved, processes=processes, stored=stored)
+        case Missing():
+            return Gone(missing=retrieved, stored=stored)
+        case Unchanged():
+            return NoBody(reason="unchanged_unasked", detail=f"{request.url} answered 304 to an unconditional request")
+        case _:
+            return retrieved

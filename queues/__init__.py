@@ -1,0 +1,1 @@
+"""Queue adapters: the five queues as one thing, on whatever keeps them."""

@@ -1,0 +1,1 @@
+"""Store adapters: documents and deadletters, on whatever keeps them."""
