@@ -164,11 +164,14 @@ class Request:
     @property
     def key(self) -> bytes:
         """16 bytes; two requests with the same key are the same request."""
-        parts = [self.platform, self.type, self.url, self.policy, "known" if self.context.only_known else ""]
+        context = self.context
+        parts = [self.platform, self.type, self.url, self.policy]
+        parts.append(f"{'known' if context.only_known else ''},{'fresh' if context.walk.fresh else ''}")
+        parts.extend(f"{errand.type}@{errand.url}:{errand.policy}" for errand in context.then)
         if self.payload is not None:
             parts.append(self.payload.digest)
-        if self.context.deleted_at is not None:
-            parts.append(iso(self.context.deleted_at))
+        if context.deleted_at is not None:
+            parts.append(iso(context.deleted_at))
         return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
     def child(self, type: str, url: str, policy: str, context: Context, payload: Payload | None = None) -> Request:

@@ -80,6 +80,8 @@ class Retrieval:
             return NoBody(reason="not_known")
         request = resumed
         stored = await self.store.look_up(request.type, request.url)
+        if stored is None and kind.cursor is None and request.context.only_known:
+            return NoBody(reason="not_known")
         if stored is not None and self._fresh_enough(request, policy, stored):
             if _answered(request, policy, stored):
                 return NoBody(reason="visited")
@@ -138,6 +140,8 @@ class Retrieval:
 def _answered(request: Request, policy: Policy, stored: Stored) -> bool:
     """Whether this was settled, under the same policy, since the request was asked for."""
     visited = stored.visits.get(policy.spec)
+    if request.context.then:
+        return False
     return request.asked_at is not None and visited is not None and visited >= request.asked_at
 
 

@@ -1,0 +1,116 @@
+"""What a crawl came to, in the figures that its summary shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ghcrawl.model import iso
+from ghcrawl.ports import Call, Settled
+
+
+@dataclass(slots=True)
+class Quota:
+    """The budget of one principal as its last answer reported it."""
+
+    calls: int = 0
+    limit: int | None = None
+    remaining: int | None = None
+    reset_at: str | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """An observer that counts. Bounded: types, reasons and classes are few, principals are as many as we hold."""
+
+    settled_count: int = 0
+    saved: Counter[str] = field(default_factory=Counter)
+    unchanged: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    deferred: Counter[str] = field(default_factory=Counter)
+    retried: Counter[str] = field(default_factory=Counter)
+    buried: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[int] = field(default_factory=Counter)
+    throttles: Counter[str] = field(default_factory=Counter)
+    charged: int = 0
+    quotas: dict[str, Quota] = field(default_factory=dict)
+    refused_roots: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def calls(self) -> int:
+        """Answers of the platform, of whatever status."""
+        return sum(self.statuses.values())
+
+    @property
+    def documents(self) -> int:
+        """Documents written."""
+        return sum(self.saved.values())
+
+    def settled(self, settled: Settled) -> None:
+        """Count it."""
+        self.settled_count += 1
+        request = settled.request
+        match settled.outcome:
+            case "save" if settled.saved == "saved":
+                self.saved[request.type] += 1
+            case "save":
+                self.unchanged[request.type] += 1
+            case "skip" if settled.reason == "unchanged":
+                self.unchanged[request.type] += 1
+            case "skip":
+                self.skipped[settled.reason] += 1
+                if not request.context.history and not settled.pushed.queued and len(self.refused_roots) < 100:
+                    self.refused_roots.append((request.url, settled.detail or settled.reason))
+            case "defer":
+                self.deferred[settled.reason] += 1
+            case "retry":
+                self.retried[settled.cause] += 1
+            case "bury":
+                self.buried[settled.cause] += 1
+
+    def called(self, call: Call) -> None:
+        """Count it."""
+        self.statuses[call.status] += 1
+        self.charged += call.charged
+        if call.throttle:
+            self.throttles[call.throttle] += 1
+        quota = self.quotas.setdefault(call.principal, Quota())
+        quota.calls += 1
+        if call.remaining is not None:
+            quota.limit, quota.remaining = call.limit, call.remaining
+            quota.reset_at = iso(call.reset_at) if call.reset_at else None
+
+    def figures(self) -> Mapping[str, object]:
+        """The same as a JSON object: what `--json` prints."""
+        return {
+            "requests": {
+                "settled": self.settled_count,
+                "skipped": dict(self.skipped),
+                "deferred": dict(self.deferred),
+                "retried": dict(self.retried),
+            },
+            "documents": {
+                "saved": self.documents,
+                "saved_by_type": dict(sorted(self.saved.items())),
+                "unchanged_by_type": dict(sorted(self.unchanged.items())),
+            },
+            "calls": {
+                "total": self.calls,
+                "charged": self.charged,
+                "not_modified": self.statuses[304],
+                "by_status": {str(status): count for status, count in sorted(self.statuses.items())},
+                "throttled": dict(self.throttles),
+                "per_document": round(self.charged / self.documents, 4) if self.documents else None,
+            },
+            "principals": {
+                name: {
+                    "calls": quota.calls,
+                    "limit": quota.limit,
+                    "remaining": quota.remaining,
+                    "reset_at": quota.reset_at,
+                }
+                for name, quota in self.quotas.items()
+            },
+            "deadletters": {"buried": dict(self.buried)},
+        }

@@ -1,0 +1,50 @@
+"""Commits and comments on them."""
+
+from __future__ import annotations
+
+from ghcrawl.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import Node, count, mapping, number, repo_of, required, sequence, text
+from processors.github.issue import describe_comment
+
+
+def commit_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:commit:<sha>`."""
+    return f"{repo_of(qualifier)}:commit:{required(text(body.get('sha')), 'sha')}"
+
+
+def describe_commit(node: Node) -> None:
+    """A commit leads to the accounts behind it; its parents are linked, for the list has them."""
+    node.account("author", node.body.get("author"))
+    node.account("committer", node.body.get("committer"))
+    parents = (text(mapping(parent).get("sha")) for parent in sequence(node.body.get("parents")))
+    node.hrefs("parents", (f"{node.repo}:commit:{sha}" for sha in parents if sha))
+
+
+def has_comments(body: JsonObject) -> bool:
+    """By the counter in the git part, the only one there is."""
+    return count(mapping(body.get("commit")).get("comment_count")) > 0
+
+
+def commit_comment_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:commit:<sha>:commit_comment:9`."""
+    sha = required(text(body.get("commit_id")), "commit_id")
+    return f"{repo_of(qualifier)}:commit:{sha}:commit_comment:{required(number(body.get('id')), 'id')}"
+
+
+COMMIT = Entity(
+    type="commit",
+    endpoint="/repos/{owner}/{repo}/commits/{ref}",
+    urn=commit_urn,
+    describe=describe_commit,
+    parent="repo",
+    changed=(),
+    immutable=True,
+)
+COMMIT_COMMENT = Entity(
+    type="commit_comment",
+    endpoint="/repos/{owner}/{repo}/comments/{comment_id}",
+    urn=commit_comment_urn,
+    describe=describe_comment,
+    parent="commit",
+)

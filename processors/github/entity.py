@@ -1,0 +1,91 @@
+"""What an entity is to the registry, and how a visit to one becomes a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ghcrawl.errors import Malformed
+from ghcrawl.model import JsonObject
+from ghcrawl.outcome import Processor, Save, Skip, Visit
+from processors.github.graph import Node, text
+from processors.github.listing import Listings, add
+
+
+def own_url(body: JsonObject, _base: str) -> str:
+    """The URL that the body itself gives."""
+    return text(body.get("url"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """One type of thing.
+
+    endpoint: path of its own URL, as GitHub's documentation writes it.
+    urn: its name, from its body and the URN of what it was found under. Raises Malformed.
+    describe: adds links and follow-ups to its node.
+    url: its own API URL, from its body and the API URL of what it was found under; empty where neither tells.
+    plural: the name of its collections; `type` + s unless it says otherwise.
+    parent: name of the link to what it lies in, by the URN's prefix; roots have none.
+    changed: the fields that say when it last changed, the first that is there counting.
+    version: raised when its documents change shape.
+    """
+
+    type: str
+    endpoint: str
+    urn: Callable[[JsonObject, str], str]
+    describe: Callable[[Node], None]
+    url: Callable[[JsonObject, str], str] = own_url
+    plural: str = ""
+    parent: str = ""
+    changed: tuple[str, ...] = ("updated_at",)
+    immutable: bool = False
+    version: int = 1
+
+    def changed_at(self, body: JsonObject) -> str:
+        """GitHub's text for when it last changed; empty where it says nothing."""
+        return next((text(body[name]) for name in self.changed if text(body.get(name))), "")
+
+    def siblings(self, urn: str) -> str:
+        """URN of the collection that things of this type form beside each other."""
+        above, _, type = urn.rpartition(":")[0].rpartition(":")
+        return f"{above}:{self.plural or type + 's'}"
+
+
+def processor(entity: Entity, listings: Listings) -> Processor:
+    """The function that processes visits to `entity`, with every list that has it as its owner."""
+    own = tuple(listing for (owner, _), listing in listings.items() if owner == entity.type)
+
+    def process(visit: Visit) -> Save | Skip:
+        body = visit.fetched.body
+        if not isinstance(body, Mapping):
+            raise Malformed(f"a {entity.type} is an object, and this is {type(body).__name__}")
+        urn = entity.urn(body, visit.request.context.qualifier)
+        url = own_url(body, "") or visit.request.url
+        node = Node(visit, body=body, urn=urn, url=url, siblings=entity.siblings(urn))
+        if entity.parent:
+            node.link(entity.parent, ":".join(urn.split(":")[:-2]))
+        entity.describe(node)
+        for listing in own:
+            add(node, listing, listings, url)
+        _run_errands(node)
+        return node.save(entity.type, changed_at=entity.changed_at(body))
+
+    return process
+
+
+_BELOW: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"/pulls/(\d+)/"), "pull_request"),
+    (re.compile(r"/issues/(\d+)/"), "issue"),
+    (re.compile(r"/commits/([0-9a-f]{7,64})/"), "commit"),
+)
+
+
+def _run_errands(node: Node) -> None:
+    """Look at what a person asked for below this, now that it is known what this is called."""
+    for errand in node.visit.request.context.then:
+        below = next(((kind, found[1]) for pattern, kind in _BELOW if (found := pattern.search(errand.url))), None)
+        qualifier = f"{node.urn}:{below[0]}:{below[1]}" if below else node.urn
+        node.follow(errand.type, errand.url, errand.policy, node.context(qualifier=qualifier), queue="immediate")

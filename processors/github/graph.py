@@ -1,0 +1,239 @@
+"""One document in the making: its name, where it leads, and what is to be looked at next.
+
+Other people's JSON is read through the small functions at the end: a field that is missing, null or of another type
+is the same as absent, and only what gives a thing its identity is demanded (`Malformed`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from ghcrawl.errors import Malformed
+from ghcrawl.model import Context, Document, Json, JsonObject, Link, Payload, Push, QueueName, Request, digest
+from ghcrawl.outcome import Save, Visit
+
+QUEUE_OF: Final[Mapping[str, QueueName]] = {"user": "later"}
+"""Where requests for an entity go; `normal` unless named here. Users come last: everything else leads to more."""
+
+_REPO_URL = re.compile(r".*?/(?:repos/[^/?#]+/[^/?#]+|repositories/\d+)(?=[/?#]|$)")
+
+_SCOPE = re.compile(
+    r".*?/(?:repos/(?P<repo>[^/?#]+/[^/?#]+)|orgs/(?P<org>[^/?#]+)|(?:users|user)/(?P<user>[^/?#]+))(?=[/?#]|$)"
+)
+
+
+class Node:
+    """Collects links and follow-ups for one visit. Lives for one call of one processor."""
+
+    def __init__(self, visit: Visit, *, body: JsonObject, urn: str, url: str, siblings: str) -> None:
+        self.visit = visit
+        self.body = body
+        self.urn = urn
+        self.url = url
+        self.scope = visit.request.context.scope
+        self.private = visit.request.context.private
+        self.digested: Json = body
+        """What decides whether it changed: the body, unless more belongs to it."""
+        self.links: dict[str, Link] = {}
+        self._follow_ups: list[Push] = []
+        self.link("self", urn)
+        self.link("siblings", siblings, type="collection")
+
+    @property
+    def qualifier(self) -> str:
+        """URN of the parent, as the request knew it."""
+        return self.visit.request.context.qualifier
+
+    @property
+    def repo(self) -> str:
+        """URN of the repository this lies in."""
+        return repo_of(self.urn)
+
+    # Links ---------------------------------------------------------------------------------------------------
+
+    def link(self, name: str, href: str, *, type: str = "resource") -> None:
+        """A link that is not followed."""
+        self.links[name] = Link(type=type, href=href)  # type: ignore[arg-type]  # one of the three words of Link
+
+    def hrefs(self, name: str, urns: Iterable[str]) -> None:
+        """A link to several things, not followed. Nothing at all is no link."""
+        if found := tuple(urns):
+            self.links[name] = Link(type="resource", hrefs=found)
+
+    def account(self, name: str, value: Json) -> None:
+        """A user or organisation, linked and followed. A ghost (null, or `{}` on commits) is no link."""
+        account = mapping(value)
+        identity, url = number(account.get("id")), text(account.get("url"))
+        if identity is None or not url:
+            return
+        if account.get("type") == "Organization":
+            self.resource(name, "org", org_url(url), f"urn:org:{identity}", scope=text(account.get("login")))
+        else:
+            self.resource(name, "user", url, f"urn:user:{identity}", scope="")
+
+    def accounts(self, name: str, values: Json) -> None:
+        """Several of them under one link name."""
+        found = [account for account in map(mapping, sequence(values)) if number(account.get("id")) is not None]
+        for account in found:
+            self.account(name, account)
+        self.links.pop(name, None)
+        self.hrefs(name, (f"urn:user:{account['id']}" for account in found))
+
+    def resource(self, name: str, type: str, url: str, urn: str, *, scope: str | None = None) -> None:
+        """One other thing, linked and followed."""
+        self.link(name, urn)
+        step = self.visit.onward.links.get(name)
+        if step is not None and step.thing is not None and url:
+            self.follow(type, url, step.thing, self.context(scope=scope))
+
+    # Follow-ups ----------------------------------------------------------------------------------------------
+
+    def context(self, *, qualifier: str = "", scope: str | None = None) -> Context:
+        """The context of something reached from here."""
+        return Context(
+            qualifier=qualifier, scope=self.scope if scope is None else scope, private=self.private and scope is None
+        )
+
+    def follow(
+        self,
+        type: str,
+        url: str,
+        policy: str,
+        context: Context,
+        *,
+        payload: Payload | None = None,
+        queue: QueueName | None = None,
+    ) -> None:
+        """Look at this next. What carries its payload goes to `event`: it needs no call."""
+        request = self.visit.request.child(type, url, policy, context, payload)
+        chosen = queue or ("event" if payload is not None else QUEUE_OF.get(type, "normal"))
+        self._follow_ups.append(Push(request=request, queue=chosen))
+
+    def follow_again(self, request: Request, queue: QueueName) -> None:
+        """Another request of this very walk."""
+        self._follow_ups.append(Push(request=request, queue=queue))
+
+    @property
+    def follow_ups(self) -> tuple[Push, ...]:
+        """What was found so far."""
+        return tuple(self._follow_ups)
+
+    # The document --------------------------------------------------------------------------------------------
+
+    def save(self, type: str, *, changed_at: str = "", supersede: str = "") -> Save:
+        """The finished document with its follow-ups."""
+        return Save(document=self.document(type, changed_at), follow_ups=self.follow_ups, supersede=supersede)
+
+    def document(self, type: str, changed_at: str = "") -> Document:
+        """The finished document."""
+        request, fetched = self.visit.request, self.visit.fetched
+        known_as = {request.url, fetched.url, *fetched.aliases} - {self.url}
+        as_sent = request.payload is not None and request.payload.body is self.digested
+        return Document(
+            type=type,
+            url=self.url,
+            urn=self.urn,
+            body=self.body,
+            links=self.links,
+            observed_at=fetched.observed_at,
+            fetched_at=fetched.checked_at,
+            processed_at=self.visit.processed_at,
+            version=self.visit.version,
+            digest=request.payload.digest if request.payload and as_sent else digest(self.digested),
+            platform=request.platform,
+            changed_at=changed_at,
+            validator=fetched.validator,
+            link_header=fetched.link,
+            root=request.root or request.name,
+            origin=fetched.origin,
+            aliases=tuple(sorted(known_as)),
+        )
+
+
+def again(request: Request, url: str, **walk: Any) -> Request:
+    """The request for another page of the same walk, or for the same page in another way."""
+    context = replace(request.context, walk=replace(request.context.walk, **walk))
+    return replace(request, url=url, context=context, attempt=0, failures=())
+
+
+# Names ---------------------------------------------------------------------------------------------------------
+
+
+def repo_of(urn: str) -> str:
+    """`urn:repo:12` of anything that lies in that repository. Raises Malformed."""
+    parts = urn.split(":", 3)
+    if len(parts) < 3 or parts[1] != "repo":
+        raise Malformed(f"this needs its repository, and {urn or 'nothing'!r} names none")
+    return ":".join(parts[:3])
+
+
+def owner_kind(urn: str) -> str:
+    """The type in a URN's last step: `repo` of `urn:repo:12`, `issue` of `urn:repo:12:issue:34`."""
+    parts = urn.split(":")
+    return parts[-2] if len(parts) > 2 else ""
+
+
+def repo_url(url: str) -> str:
+    """The API URL of the repository that `url` lies in; empty where it lies in none."""
+    match = _REPO_URL.match(url)
+    return match[0] if match else ""
+
+
+def org_url(url: str) -> str:
+    """The organisation's own URL: an owner's `url` says `/users/NAME` even where it is one."""
+    return url.replace("/users/", "/orgs/", 1)
+
+
+def scope_of(url: str) -> str | None:
+    """`owner/repo` or `owner` as the URL spells it; empty for users, who are nobody's; None where it does not tell."""
+    match = _SCOPE.match(url)
+    if match is None:
+        return None
+    if match["user"]:
+        return ""
+    return match["repo"] or match["org"]
+
+
+def last_number(url: Json) -> int | None:
+    """The number at the end of `…/issues/34`."""
+    tail = text(url).rstrip("/").rpartition("/")[2]
+    return int(tail) if tail.isdecimal() else None
+
+
+# Reading other people's JSON -----------------------------------------------------------------------------------
+
+
+def mapping(value: Json) -> JsonObject:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def sequence(value: Json) -> list[Json]:
+    """`value` if it is an array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def text(value: Json) -> str:
+    """`value` if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def number(value: Json) -> int | None:
+    """`value` if it is an integer."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def count(value: Json) -> int:
+    """A counter: a missing one counts as something, so that what lies behind it is looked at."""
+    found = number(value)
+    return 1 if found is None else found
+
+
+def required(value: int | str | None, what: str) -> int | str:
+    """`value`, which gives a thing its name. Raises Malformed where there is none."""
+    if value is None or value == "":
+        raise Malformed(f"GitHub's answer has no {what}")
+    return value

@@ -1,0 +1,82 @@
+"""Issues and their comments."""
+
+from __future__ import annotations
+
+from ghcrawl.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import (
+    Node,
+    last_number,
+    mapping,
+    number,
+    owner_kind,
+    repo_of,
+    required,
+    sequence,
+    text,
+)
+
+
+def issue_urn(body: JsonObject, qualifier: str) -> str:
+    """By number, not id: everything that points at an issue gives its number."""
+    return f"{repo_of(qualifier)}:issue:{required(number(body.get('number')), 'number')}"
+
+
+def describe_issue(node: Node) -> None:
+    """An issue leads to people, and to the pull request that it also is."""
+    body = node.body
+    node.account("user", body.get("user"))
+    node.account("assignee", body.get("assignee"))
+    node.accounts("assignees", body.get("assignees"))
+    node.account("closed_by", body.get("closed_by"))
+    tagged(node)
+    pull_request = text(mapping(body.get("pull_request")).get("url"))
+    if pull_request:
+        node.resource("pull_request", "pull_request", pull_request, f"{node.repo}:pull_request:{body['number']}")
+
+
+def tagged(node: Node) -> None:
+    """The labels and milestone that an issue or pull request carries: linked, since the repository lists them."""
+    labels = (number(mapping(label).get("id")) for label in sequence(node.body.get("labels")))
+    node.hrefs("labels", (f"{node.repo}:label:{label}" for label in labels if label is not None))
+    milestone = number(mapping(node.body.get("milestone")).get("number"))
+    if milestone is not None:
+        node.link("milestone", f"{node.repo}:milestone:{milestone}")
+
+
+def below(kind: str, urls: tuple[str, ...], body: JsonObject, qualifier: str) -> str:
+    """URN of the issue or pull request that a comment is on: by the URL it gives, or by the list it came from."""
+    for name in urls:
+        found = last_number(body.get(name))
+        if found is not None:
+            return f"{repo_of(qualifier)}:{kind}:{found}"
+    if owner_kind(qualifier) == kind:
+        return qualifier
+    return f"{repo_of(qualifier)}:{kind}:{required(None, urls[0])}"
+
+
+def comment_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:issue:34:issue_comment:56`."""
+    issue = below("issue", ("issue_url",), body, qualifier)
+    return f"{issue}:issue_comment:{required(number(body.get('id')), 'id')}"
+
+
+def describe_comment(node: Node) -> None:
+    """A comment leads to who wrote it."""
+    node.account("user", node.body.get("user"))
+
+
+ISSUE = Entity(
+    type="issue",
+    endpoint="/repos/{owner}/{repo}/issues/{issue_number}",
+    urn=issue_urn,
+    describe=describe_issue,
+    parent="repo",
+)
+ISSUE_COMMENT = Entity(
+    type="issue_comment",
+    endpoint="/repos/{owner}/{repo}/issues/comments/{comment_id}",
+    urn=comment_urn,
+    describe=describe_comment,
+    parent="issue",
+)

@@ -1,0 +1,152 @@
+"""Lists: which there are of what, and how each is kept up to date.
+
+A row says everything about one list endpoint; `processors.github.page` turns its pages into documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+from ghcrawl.model import Document, JsonObject, Request, Walk
+from processors.github.graph import Node, owner_kind, repo_of, repo_url, text
+
+PER_PAGE: Final = 100
+
+
+class Walking(Enum):
+    """How a list is kept up to date."""
+
+    PAGES = "pages"
+    """Page by page, conditionally."""
+    SINCE = "since"
+    """What changed after the last completed walk, ascending by change."""
+    HEAD = "head"
+    """Grows at the front: an unchanged page 1 ends the walk, a changed one is followed to the newest known element."""
+
+
+def always(_owner: JsonObject) -> bool:
+    """There may be something behind this list."""
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One list endpoint.
+
+    type: of its pages, and of the requests for them. name: of the link on its owner.
+    of: the entity whose URL it lies below. element: the entity it lists.
+    path: below the owner's URL. query: of a complete walk; since_query: of one that continues (SINCE).
+    complete: a list element is the whole resource (the measured table says which), so it is saved without a call.
+    relation: its pages keep the elements themselves, as generations.
+    newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
+    when: the owner's counters say that there may be something. known_only: ask only if it was walked before, because
+    whatever makes the first walk worth it (a child's counter) asks by itself.
+    covered_by: this owner type has a list of the same type over all owners at once; in a walk that one is asked.
+    item_at: the field that holds the elements, where they are not the whole answer.
+    """
+
+    type: str
+    of: str
+    element: str
+    path: str
+    name: str = ""
+    query: str = ""
+    since_query: str = ""
+    complete: bool = False
+    relation: bool = False
+    walking: Walking = Walking.PAGES
+    newest_first: bool = False
+    known_only: bool = False
+    covered_by: str = ""
+    when: Callable[[JsonObject], bool] = always
+    item_at: str = ""
+
+    @property
+    def link(self) -> str:
+        """Name of the link on the owner's document, and of the step in the visitor map."""
+        return self.name or self.type
+
+    def url(self, owner_url: str) -> str:
+        """URL of page 1 of a complete walk."""
+        return f"{owner_url}{self.path}?{self.query}{'&' if self.query else ''}per_page={PER_PAGE}"
+
+    def urn(self, owner: str) -> str:
+        """The URN that stands for the whole list: the link on its owner."""
+        return f"{owner}:{self.link}:pages" if self.relation else f"{owner}:{self.link}"
+
+    def cursor(self, owner: str) -> str:
+        """URN of the document that remembers how far it was walked."""
+        return f"{owner}:{self.link}:cursor"
+
+
+Listings = Mapping[tuple[str, str], Listing]
+"""By type of owner and type of page."""
+
+
+def add(node: Node, listing: Listing, listings: Listings, owner_url: str) -> None:
+    """Link `node` to a list of its own, and follow it where the visitor map and the counters say so."""
+    if not listing.when(node.body):
+        return
+    node.link(listing.link, listing.urn(node.urn), type="relation" if listing.relation else "collection")
+    wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
+    if wide is not None and _in_a_walk(node, wide.of, listings):
+        _follow(node, wide, repo_of(node.urn), repo_url(node.url), known_only=False)
+    else:
+        _follow(node, listing, node.urn, owner_url, known_only=listing.known_only)
+
+
+def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
+    """Whether `node` was found by walking a list of its owner, so that its siblings will be found too."""
+    ancestors = (step.partition("@")[0] for step in node.visit.request.context.history)
+    return any((owner, ancestor) in listings for ancestor in ancestors)
+
+
+def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_only: bool) -> None:
+    step = node.visit.onward.links.get(listing.link)
+    if step is None or not owner_url:
+        return
+    url = listing.url(owner_url)
+    context = replace(node.context(qualifier=owner), walk=Walk(first=url), only_known=known_only)
+    node.follow(listing.type, url, step.pages, context, queue="soon")
+
+
+def listing_of(listings: Listings, request: Request) -> Listing | None:
+    """The row that a request for a page belongs to."""
+    return listings.get((owner_kind(request.context.qualifier), request.type))
+
+
+def cursor_of(listings: Listings) -> Callable[[Request], str]:
+    """For `Kind.cursor`: the URN of the document that remembers how far a request's list was walked."""
+
+    def cursor(request: Request) -> str:
+        listing = listing_of(listings, request)
+        return listing.cursor(request.context.qualifier) if listing else ""
+
+    return cursor
+
+
+def resume_of(listings: Listings) -> Callable[[Request, Document | None], Request]:
+    """For `Kind.resume`: the request that continues from the last completed walk.
+
+    Only walks that a crawl began are continued: a list that a person typed is read as typed.
+    """
+
+    def resume(request: Request, cursor: Document | None) -> Request:
+        listing, walk = listing_of(listings, request), request.context.walk
+        if cursor is None or listing is None or walk.first != request.url:
+            return request
+        since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
+        if listing.walking is Walking.HEAD:
+            return _walking(request, request.url, replace(walk, until=newest))
+        base = request.url.partition("?")[0]
+        url = f"{base}?{listing.since_query}&since={since}&per_page={PER_PAGE}"
+        return _walking(request, url, replace(walk, first=url, since=since, until=newest, newest=newest))
+
+    return resume
+
+
+def _walking(request: Request, url: str, walk: Walk) -> Request:
+    return replace(request, url=url, context=replace(request.context, walk=walk))

@@ -1,0 +1,47 @@
+"""Organisations, users and teams."""
+
+from __future__ import annotations
+
+from ghcrawl.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import Node, mapping, number, org_url, required, text
+
+
+def account_urn(kind: str, body: JsonObject) -> str:
+    """`urn:org:9`, `urn:user:5`: accounts share one number space, and their ids outlive their names."""
+    return f"urn:{kind}:{required(number(body.get('id')), 'id')}"
+
+
+def describe_org(node: Node) -> None:
+    """An organisation leads to nothing but its lists."""
+    node.scope = text(node.body.get("login")) or node.scope
+
+
+def describe_user(node: Node) -> None:
+    """A user leads to nothing but their repositories."""
+    node.scope = text(node.body.get("login")) or node.scope
+
+
+def describe_team(node: Node) -> None:
+    """A team leads to its organisation, its parent team and its lists."""
+    organization = mapping(node.body.get("organization"))
+    identity, url = number(organization.get("id")), text(organization.get("url"))
+    if identity is not None:
+        node.scope = text(organization.get("login")) or node.scope
+        node.resource("organization", "org", org_url(url), f"urn:org:{identity}", scope=node.scope)
+        node.link("siblings", f"urn:org:{identity}:teams:pages", type="relation")
+    parent = mapping(node.body.get("parent"))
+    if number(parent.get("id")) is not None:
+        node.link("parent", f"urn:team:{parent['id']}")
+
+
+ORG = Entity(type="org", endpoint="/orgs/{org}", urn=lambda body, _: account_urn("org", body), describe=describe_org)
+USER = Entity(
+    type="user", endpoint="/users/{username}", urn=lambda body, _: account_urn("user", body), describe=describe_user
+)
+TEAM = Entity(
+    type="team",
+    endpoint="/orgs/{org}/teams/{team_slug}",
+    urn=lambda body, _: account_urn("team", body),
+    describe=describe_team,
+)

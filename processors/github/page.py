@@ -1,0 +1,253 @@
+"""What one page of a list becomes: a document, requests for its elements, and the request for the next page.
+
+The document of a collection's page keeps references; that of a relation's page keeps the elements themselves. The
+last page of a walk queues the list's cursor as a payload request, so a watermark moves only when every page was dealt
+with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from ghcrawl.errors import Malformed
+from ghcrawl.model import Context, Json, JsonObject, Payload, Push, Walk
+from ghcrawl.outcome import Processor, Save, Skip, Visit
+from ghcrawl.policy import Fetch, parse
+from processors.github.entity import Entity
+from processors.github.graph import Node, again, owner_kind, scope_of, text
+from processors.github.listing import PER_PAGE, Listing, Listings, Walking, listing_of
+
+OVERLAP: Final = timedelta(seconds=60)
+"""How far a watermark stays behind the start of its walk: GitHub reads from replicas, which may lag."""
+_STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page under way.
+
+    refs: URN and URL of each of `items`.
+    stored: it is our own copy, so its elements were seen before; offline: the policy wants our own copies.
+    """
+
+    visit: Visit
+    listing: Listing
+    element: Entity
+    node: Node
+    items: list[JsonObject]
+    refs: list[dict[str, Json]]
+    stored: bool
+    offline: bool
+
+    @property
+    def walk(self) -> Walk:
+        """Where in its walk this page stands."""
+        return self.visit.request.context.walk
+
+    @property
+    def newest(self) -> str:
+        """The largest change seen in this walk so far; where it grows at the head, its very first element."""
+        if self.listing.walking is Walking.HEAD:
+            first = text(self.refs[0]["urn"]) if self.refs else ""
+            return first if self.walk.page == 1 else self.walk.newest
+        if self.stored:
+            return self.walk.newest
+        return max([self.walk.newest, *(self.element.changed_at(item) for item in self.items)])
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When page 1 was seen; None while every page of a relation was our own copy: its generation goes on."""
+        if self.listing.relation and self.stored and not self.offline:
+            return self.walk.started_at
+        return self.walk.started_at or self.visit.fetched.observed_at
+
+
+def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
+    """The function that processes pages of any list in `listings`."""
+
+    def process(visit: Visit) -> Save | Skip:
+        listing = listing_of(listings, visit.request)
+        if listing is None:
+            owner = visit.request.context.qualifier or "nothing"
+            raise Malformed(f"{owner!r} has no list of {visit.request.type}")
+        if listing.relation and _breaks_generation(visit):
+            return _restart(visit)
+        page = _page(visit, listing, entities[listing.element])
+        _follow_elements(page)
+        if _follow_next(page):
+            return page.node.save(listing.type)
+        _move_cursor(page)
+        older = f"{listing.urn(visit.request.context.qualifier)}:" if listing.relation else ""
+        return page.node.save(listing.type, supersede=older)
+
+    return process
+
+
+def _breaks_generation(visit: Visit) -> bool:
+    """A later page changed although page 1 had not: a generation must be of one walk."""
+    walk = visit.request.context.walk
+    return walk.page > 1 and walk.started_at is None and visit.fetched.origin != "storage"
+
+
+def _restart(visit: Visit) -> Skip:
+    first = visit.request.context.walk.first
+    request = again(visit.request, first, page=1, fresh=True)
+    return Skip(reason="restarted", follow_ups=(Push(request=request, queue="soon"),))
+
+
+def _page(visit: Visit, listing: Listing, element: Entity) -> Page:
+    request, stored = visit.request, visit.fetched.origin == "storage"
+    owner, items = request.context.qualifier, _items(visit.fetched.body, listing)
+    if stored and not listing.relation:
+        refs = [dict(item) for item in items]
+    else:
+        base = (request.context.walk.first or request.url).partition("?")[0].removesuffix(listing.path)
+        refs = [_reference(element, item, owner, base) for item in items]
+    node = Node(
+        visit,
+        body={"elements": items if listing.relation else refs},
+        urn=_urn(visit, listing),
+        url=request.url,
+        siblings=listing.urn(owner),
+    )
+    node.link(owner_kind(owner), owner)
+    if listing.relation:
+        node.link("origin", owner)
+        node.link("unique", node.urn.partition(":page:")[0])
+    node.digested = [node.body, visit.fetched.link.get("next")]
+    node.hrefs("resources", (text(ref.get("urn")) for ref in refs if ref.get("urn")))
+    offline = parse(request.policy).fetch in _STORAGE
+    return Page(
+        visit=visit,
+        listing=listing,
+        element=element,
+        node=node,
+        items=items,
+        refs=refs,
+        stored=stored,
+        offline=offline,
+    )
+
+
+def _urn(visit: Visit, listing: Listing) -> str:
+    walk, whole = visit.request.context.walk, listing.urn(visit.request.context.qualifier)
+    if not listing.relation:
+        return f"{whole}{':updates' if walk.since else ''}:page:{walk.page}"
+    at = (walk.started_at or visit.fetched.observed_at).astimezone(UTC)
+    return f"{whole}:{at:%Y%m%dT%H%M%S}{at.microsecond // 1000:03d}Z:page:{walk.page}"
+
+
+def _items(body: Json, listing: Listing) -> list[JsonObject]:
+    if isinstance(body, Mapping):
+        body = body.get("elements", body.get(listing.item_at) if listing.item_at else None)
+    if not isinstance(body, list):
+        raise Malformed(f"a page of {listing.type} is an array, and this is none")
+    return [item for item in body if isinstance(item, Mapping)]
+
+
+def _reference(element: Entity, item: JsonObject, owner: str, base: str) -> dict[str, Json]:
+    try:
+        urn: str | None = element.urn(item, owner)
+    except Malformed:
+        urn = None  # its own request will say so; its neighbours are none the worse
+    reference: dict[str, Json] = {"urn": urn, "url": element.url(item, base)}
+    if item.get("private") is True:
+        reference["private"] = True
+    return reference
+
+
+def _follow_elements(page: Page) -> None:
+    policy = page.visit.onward.element
+    if policy is None:
+        return
+    known = page.walk.until if page.listing.walking is Walking.HEAD else ""
+    for item, reference in zip(page.items, page.refs, strict=True):
+        if known and reference.get("urn") == known:
+            return
+        if not page.listing.complete or (page.stored and page.offline):
+            _follow_reference(page, reference, policy)
+        elif not page.stored:
+            _follow_payload(page, item, reference, policy)
+
+
+def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str) -> None:
+    node = page.node
+    payload = Payload.of(item, origin="list", observed_at=page.visit.fetched.observed_at)
+    url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
+    node.follow(page.element.type, url, policy, node.context(qualifier=node.qualifier), payload=payload)
+
+
+def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) -> None:
+    node, url = page.node, text(reference.get("url"))
+    if not url:
+        return
+    scope = scope_of(url)
+    context = Context(
+        qualifier=node.qualifier if page.element.parent else "",
+        scope=node.scope if scope is None else scope,
+        private=node.private or reference.get("private") is True,
+    )
+    node.follow(page.element.type, url, policy, context)
+
+
+def _follow_next(page: Page) -> bool:
+    """Queue the next page, or this one once more; False where the walk ends here."""
+    request, walk, url = page.visit.request, page.walk, page.visit.fetched.link.get("next")
+    if page.listing.walking is Walking.HEAD and _reaches_the_known(page):
+        return False
+    if url:
+        renewed = walk.fresh or (page.listing.relation and page.started_at is not None and not page.offline)
+        following = again(
+            request, url, page=walk.page + 1, started_at=page.started_at, newest=page.newest, fresh=renewed
+        )
+        page.node.follow_again(following, "soon")
+        return True
+    if _may_have_grown_unseen(page):
+        page.node.follow_again(again(request, request.url, fresh=True), "soon")
+        return True
+    return False
+
+
+def _reaches_the_known(page: Page) -> bool:
+    """Whether everything behind this page was dealt with by the last completed walk, if there was one."""
+    if not page.walk.until or page.offline:
+        return False
+    return page.stored or any(ref.get("urn") == page.walk.until for ref in page.refs)
+
+
+def _may_have_grown_unseen(page: Page) -> bool:
+    """An unchanged last page that is full says nothing of a page behind it: the ETag is of the body, not of Link."""
+    if not page.stored or page.offline or page.listing.newest_first:
+        return False
+    return len(page.items) >= PER_PAGE
+
+
+def _move_cursor(page: Page) -> None:
+    """Remember how far the list was walked, now that every page of the walk was dealt with."""
+    listing, walk = page.listing, page.walk
+    if listing.walking is Walking.PAGES or not walk.first or page.offline:
+        return
+    newest = page.newest
+    if newest == walk.until and (walk.since or listing.walking is Walking.HEAD):
+        return
+    began = (page.started_at or page.visit.fetched.observed_at) - OVERLAP
+    horizon = began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    since = max(walk.since, min(newest or horizon, horizon)) if listing.walking is Walking.SINCE else ""
+    node = page.node
+    body = {"collection": listing.urn(node.qualifier), "since": since, "newest": newest}
+    payload = Payload.of(body, origin="list", observed_at=page.visit.fetched.observed_at)
+    url = f"{walk.first.partition('?')[0]}#cursor"
+    node.follow("cursor", url, page.visit.request.policy, node.context(qualifier=node.qualifier), payload=payload)
+
+
+def cursor(visit: Visit) -> Save:
+    """Process the small document that remembers how far a list was walked."""
+    body, owner = visit.fetched.body, visit.request.context.qualifier
+    collection = text(body.get("collection")) if isinstance(body, Mapping) else ""
+    if not collection.startswith(owner) or not owner:
+        raise Malformed("a cursor names the collection it is of")
+    node = Node(visit, body=body, urn=f"{collection}:cursor", url=visit.request.url, siblings=collection)
+    return node.save("cursor")

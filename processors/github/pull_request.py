@@ -1,0 +1,91 @@
+"""Pull requests, their reviews and review comments."""
+
+from __future__ import annotations
+
+from ghcrawl.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import Node, mapping, number, repo_of, required, text
+from processors.github.issue import below, describe_comment, tagged
+
+
+def pull_request_urn(body: JsonObject, qualifier: str) -> str:
+    """By number; the repository is the one it was found in, or the one it asks to be merged into."""
+    repo = number(mapping(mapping(body.get("base")).get("repo")).get("id"))
+    above = f"urn:repo:{repo}" if repo is not None and not qualifier else repo_of(qualifier)
+    return f"{above}:pull_request:{required(number(body.get('number')), 'number')}"
+
+
+def describe_pull_request(node: Node) -> None:
+    """A pull request leads to people; head and base are linked, for a fork is somebody else's repository."""
+    body = node.body
+    node.account("user", body.get("user"))
+    node.account("merged_by", body.get("merged_by"))
+    node.account("assignee", body.get("assignee"))
+    node.accounts("assignees", body.get("assignees"))
+    node.accounts("requested_reviewers", body.get("requested_reviewers"))
+    tagged(node)
+    node.link("issue", f"{node.repo}:issue:{body['number']}")
+    node.link("issue_comments", f"{node.repo}:issue:{body['number']}:issue_comments", type="collection")
+    for side in ("head", "base"):
+        repo = number(mapping(mapping(body.get(side)).get("repo")).get("id"))
+        if repo is not None:
+            node.link(side, f"urn:repo:{repo}")
+
+
+def may_have_reviews(body: JsonObject) -> bool:
+    """GitHub counts no reviews, but submitting one moves `updated_at`."""
+    created = text(body.get("created_at"))
+    return not created or created != text(body.get("updated_at"))
+
+
+def review_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:pull_request:34:review:7`."""
+    pull_request = below("pull_request", ("pull_request_url",), body, qualifier)
+    return f"{pull_request}:review:{required(number(body.get('id')), 'id')}"
+
+
+def review_url(body: JsonObject, base: str) -> str:
+    """Reviews do not say where they live."""
+    return f"{text(body.get('pull_request_url')) or base}/reviews/{body.get('id')}"
+
+
+def review_comment_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:pull_request:34:review_comment:8`."""
+    pull_request = below("pull_request", ("pull_request_url",), body, qualifier)
+    return f"{pull_request}:review_comment:{required(number(body.get('id')), 'id')}"
+
+
+def describe_review_comment(node: Node) -> None:
+    """A review comment leads to who wrote it, its review and its commit."""
+    describe_comment(node)
+    pull_request = node.urn.rpartition(":review_comment:")[0]
+    review = number(node.body.get("pull_request_review_id"))
+    if review is not None:
+        node.link("review", f"{pull_request}:review:{review}")
+    if sha := text(node.body.get("commit_id")):
+        node.link("commit", f"{node.repo}:commit:{sha}")
+
+
+PULL_REQUEST = Entity(
+    type="pull_request",
+    endpoint="/repos/{owner}/{repo}/pulls/{pull_number}",
+    urn=pull_request_urn,
+    describe=describe_pull_request,
+    parent="repo",
+)
+REVIEW = Entity(
+    type="review",
+    endpoint="/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
+    urn=review_urn,
+    describe=describe_comment,
+    url=review_url,
+    parent="pull_request",
+    changed=("submitted_at",),
+)
+REVIEW_COMMENT = Entity(
+    type="review_comment",
+    endpoint="/repos/{owner}/{repo}/pulls/comments/{comment_id}",
+    urn=review_comment_urn,
+    describe=describe_review_comment,
+    parent="pull_request",
+)

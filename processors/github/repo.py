@@ -1,0 +1,125 @@
+"""Repositories, and what lies in them that needs no more than its own fields: labels, milestones, releases, refs."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from ghcrawl.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import Node, mapping, number, repo_of, required, text
+
+
+def describe_repo(node: Node) -> None:
+    """A repository leads to its owner and its lists, and to whatever a person wanted of it."""
+    node.scope = text(node.body.get("full_name")) or node.scope
+    node.private = node.private or node.body.get("private") is True
+    node.account("owner", node.body.get("owner"))
+    node.account("organization", _as_organization(node.body.get("organization")))
+    owner = mapping(node.body.get("owner"))
+    if number(owner.get("id")) is not None:
+        kind = "org" if owner.get("type") == "Organization" else "user"
+        node.link("siblings", f"urn:{kind}:{owner['id']}:repos", type="collection")
+    node.link("pull_requests", f"{node.urn}:pull_requests", type="collection")
+    for name in ("parent", "source", "template_repository"):
+        other = number(mapping(node.body.get(name)).get("id"))
+        if other is not None:
+            node.link(name, f"urn:repo:{other}")
+
+
+def _as_organization(value: object) -> JsonObject:
+    """The embedded organisation; older answers leave out its `type`."""
+    organization = mapping(value)
+    return {**organization, "type": "Organization"} if organization else organization
+
+
+def in_repo(type: str, field: str, body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:label:208`: a thing that a repository holds, by the field that names it."""
+    name = body.get(field)
+    return f"{repo_of(qualifier)}:{type}:{required(number(name) if field != 'name' else text(name), field)}"
+
+
+def describe_label(_node: Node) -> None:
+    """A label leads nowhere."""
+
+
+def describe_milestone(node: Node) -> None:
+    """A milestone leads to who made it."""
+    node.account("creator", node.body.get("creator"))
+
+
+def describe_release(node: Node) -> None:
+    """A release leads to its author; its assets are part of it."""
+    node.account("author", node.body.get("author"))
+    tag = text(node.body.get("tag_name"))
+    if tag:
+        node.link("tag", f"{node.repo}:tag:{tag}")
+
+
+def describe_ref(node: Node) -> None:
+    """A branch or tag leads to the commit it names."""
+    commit = mapping(node.body.get("commit") or node.body.get("object"))
+    if sha := text(commit.get("sha")):
+        node.link("commit", f"{node.repo}:commit:{sha}")
+
+
+def branch_url(body: JsonObject, base: str) -> str:
+    """Branches in lists do not say where they live."""
+    return f"{base}/branches/{quote(text(body.get('name')), safe='/')}"
+
+
+def tag_urn(body: JsonObject, qualifier: str) -> str:
+    """By name; what `git/ref` answers calls it `refs/tags/NAME`."""
+    name = text(body.get("name")) or text(body.get("ref")).removeprefix("refs/tags/")
+    return f"{repo_of(qualifier)}:tag:{required(name, 'name')}"
+
+
+def tag_url(body: JsonObject, base: str) -> str:
+    """Tags in lists do not say where they live."""
+    return f"{base}/git/ref/tags/{quote(text(body.get('name')), safe='/')}"
+
+
+def repo_urn(body: JsonObject, _qualifier: str) -> str:
+    """`urn:repo:12`: the number survives renames and transfers."""
+    return f"urn:repo:{required(number(body.get('id')), 'id')}"
+
+
+REPO = Entity(type="repo", endpoint="/repos/{owner}/{repo}", urn=repo_urn, describe=describe_repo)
+LABEL = Entity(
+    type="label",
+    endpoint="/repos/{owner}/{repo}/labels/{name}",
+    urn=lambda body, qualifier: in_repo("label", "id", body, qualifier),
+    describe=describe_label,
+    parent="repo",
+)
+MILESTONE = Entity(
+    type="milestone",
+    endpoint="/repos/{owner}/{repo}/milestones/{milestone_number}",
+    urn=lambda body, qualifier: in_repo("milestone", "number", body, qualifier),
+    describe=describe_milestone,
+    parent="repo",
+)
+RELEASE = Entity(
+    type="release",
+    endpoint="/repos/{owner}/{repo}/releases/{release_id}",
+    urn=lambda body, qualifier: in_repo("release", "id", body, qualifier),
+    describe=describe_release,
+    parent="repo",
+    changed=("updated_at", "published_at", "created_at"),
+)
+BRANCH = Entity(
+    type="branch",
+    endpoint="/repos/{owner}/{repo}/branches/{branch...}",
+    urn=lambda body, qualifier: in_repo("branch", "name", body, qualifier),
+    describe=describe_ref,
+    url=branch_url,
+    parent="repo",
+    plural="branches",
+)
+TAG = Entity(
+    type="tag",
+    endpoint="/repos/{owner}/{repo}/git/ref/tags/{tag...}",
+    urn=tag_urn,
+    describe=describe_ref,
+    url=tag_url,
+    parent="repo",
+)

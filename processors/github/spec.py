@@ -1,0 +1,125 @@
+"""What a person means by `acme`, `acme/web`, `issue:https://…` or a URL from their browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from ghcrawl.errors import SpecError
+from ghcrawl.model import Context, Errand, Request
+from ghcrawl.policy import parse
+from processors.github.entity import Entity
+from processors.github.graph import scope_of
+from processors.github.listing import PER_PAGE, Listings
+
+_ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})")
+_REPO = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,98})/([A-Za-z0-9._-]{1,100})")
+_TYPED = re.compile(r"([a-z_]+):(https?://.+)")
+_IN_REPO = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
+_FROM_BROWSER: Final[Mapping[str, str]] = {"pull": "pulls", "commit": "commits", "label": "labels"}
+EXAMPLES: Final = "an organisation or user (acme), a repository (acme/web), a URL, or type:url"
+
+
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    pattern: re.Pattern[str]
+    type: str
+    parent: str
+    is_list: bool
+
+
+def reader(entities: Mapping[str, Entity], listings: Listings) -> Callable[[str, str, str], Request]:
+    """For `Platform.read_spec`: reads what a person typed, given the API's base URL and a policy."""
+    endpoints = tuple(_endpoints(entities, listings))
+    types = {endpoint.type for endpoint in endpoints}
+
+    def read_spec(typed: str, api_url: str, policy: str) -> Request:
+        parse(policy)
+        base, typed = api_url.rstrip("/"), typed.strip()
+        if _ACCOUNT.fullmatch(typed):
+            return _root("org", f"{base}/orgs/{typed}", policy)
+        if _REPO.fullmatch(typed):
+            return _root("repo", f"{base}/repos/{typed}", policy)
+        named = _TYPED.fullmatch(typed)
+        if named and named[1] not in types:
+            raise SpecError(f"no type is called {named[1]!r}; there are {', '.join(sorted(types))}")
+        url = named[2] if named else typed
+        if not url.startswith(("http://", "https://")):
+            raise SpecError(f"{typed!r} is nothing to crawl; write {EXAMPLES}")
+        path = _path(url, base)
+        if not named and _ACCOUNT.fullmatch(path.lstrip("/")):
+            return _root("org", f"{base}/orgs{path}", policy)
+        endpoint = _match(endpoints, path, named[1] if named else "")
+        return _to(endpoint, base, path, policy)
+
+    return read_spec
+
+
+def _endpoints(entities: Mapping[str, Entity], listings: Listings) -> Iterable[_Endpoint]:
+    for entity in entities.values():
+        if entity.endpoint:
+            yield _Endpoint(_pattern(entity.endpoint), entity.type, entity.parent, is_list=False)
+    for listing in listings.values():
+        yield _Endpoint(_pattern(entities[listing.of].endpoint + listing.path), listing.type, listing.of, is_list=True)
+
+
+def _pattern(endpoint: str) -> re.Pattern[str]:
+    text = re.escape(endpoint).replace(r"/repos/\{owner\}/\{repo\}", r"(?:/repos/[^/]+/[^/]+|/repositories/\d+)")
+    text = text.replace(
+        r"/orgs/\{org\}/teams/\{team_slug\}", r"(?:/orgs/[^/]+/teams/[^/]+|/organizations/\d+/team/\d+)"
+    )
+    text = re.sub(r"\\\{\w+\\\.\\\.\\\.\\\}", ".+", text)
+    return re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", text))
+
+
+def _path(url: str, base: str) -> str:
+    """The path below the API's base URL, also of a page that a browser shows."""
+    if url == base or url.startswith((f"{base}/", f"{base}?")):
+        return url.removeprefix(base).rstrip("/")
+    shown, api = urlsplit(url), urlsplit(base)
+    if shown.hostname is None or shown.hostname not in {api.hostname, (api.hostname or "").removeprefix("api.")}:
+        raise SpecError(f"{url} does not lie below {base}; name another API with --api-url")
+    parts = [part for part in shown.path.split("/") if part]
+    if len(parts) < 2 or parts[0] == "orgs":
+        return "/" + "/".join(parts)
+    rest = [_FROM_BROWSER.get(parts[2], parts[2]), *parts[3:]] if len(parts) > 2 else []
+    return "/" + "/".join(["repos", *parts[:2], *rest])
+
+
+def _match(endpoints: Iterable[_Endpoint], path: str, type: str) -> _Endpoint:
+    bare = path.partition("?")[0]
+    for endpoint in endpoints:
+        if endpoint.pattern.fullmatch(bare) and type in ("", endpoint.type):
+            return endpoint
+    if type:
+        raise SpecError(f"{path} is not where a {type} lives")
+    raise SpecError(f"nothing known lives at {path}; write {EXAMPLES}")
+
+
+def _root(type: str, url: str, policy: str) -> Request:
+    return Request(type=type, url=url, policy=policy, context=Context(scope=scope_of(url) or ""))
+
+
+def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
+    """The request for it; or, for what is named after its repository, team or organisation, for that one first."""
+    url = base + path
+    if endpoint.is_list and "per_page=" not in url:
+        url += f"{'&' if '?' in url else '?'}per_page={PER_PAGE}"
+    if not endpoint.parent:
+        return _root(endpoint.type, url, policy)
+    errand = Errand(type=endpoint.type, url=url, policy=policy)
+    in_repo = _IN_REPO.match(path)
+    if in_repo:
+        above = _root("repo", base + in_repo[0], f"{parse(policy).name}:self")
+    else:
+        above = _root(endpoint.parent, url.partition("?")[0].rpartition("/")[0], f"{parse(policy).name}:self")
+    return replace(above, context=replace(above.context, then=(errand,)))
+
+
+def user_instead(request: Request) -> Request | None:
+    """For `Kind.fallback`: a name that is no organisation's may be a user's."""
+    url = request.url.replace("/orgs/", "/users/", 1)
+    return replace(request, type="user", url=url) if url != request.url else None
