@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from ghcrawl.model import iso
 from ghcrawl.ports import Call, Settled
 
+MAX_ROOTS = 100
+
 
 @dataclass(slots=True)
 class Quota:
@@ -56,18 +58,24 @@ class Tally:
                 self.saved[request.type] += 1
             case "save":
                 self.unchanged[request.type] += 1
-            case "skip" if settled.reason == "unchanged":
-                self.unchanged[request.type] += 1
             case "skip":
-                self.skipped[settled.reason] += 1
-                if not request.context.history and not settled.pushed.queued and len(self.refused_roots) < 100:
-                    self.refused_roots.append((request.url, settled.detail or settled.reason))
+                self._skipped(settled)
             case "defer":
                 self.deferred[settled.reason] += 1
             case "retry":
                 self.retried[settled.cause] += 1
             case "bury":
                 self.buried[settled.cause] += 1
+
+    def _skipped(self, settled: Settled) -> None:
+        request = settled.request
+        if settled.reason == "unchanged":
+            self.unchanged[request.type] += 1
+            return
+        self.skipped[settled.reason] += 1
+        is_root = not request.context.history
+        if is_root and not settled.pushed.queued and len(self.refused_roots) < MAX_ROOTS:
+            self.refused_roots.append((request.url, settled.detail or settled.reason))
 
     def called(self, call: Call) -> None:
         """Count it."""
