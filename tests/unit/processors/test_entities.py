@@ -1,0 +1,240 @@
+"""Every entity: what it is called, where it leads, what is looked at next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ghcrawl.errors import Malformed
+from tests.support.builders import API
+from tests.support.github import (
+    PLATFORM,
+    REPO,
+    a_commit,
+    a_pull_request,
+    a_repo,
+    a_user,
+    an_issue,
+    an_org,
+    asked,
+    process,
+    saved,
+)
+
+IN_REPO = "urn:repo:12"
+ISSUES = ("repo@u", "issues@u")
+
+
+@pytest.mark.parametrize(
+    ("type", "body", "urn", "siblings"),
+    [
+        ("org", an_org(), "urn:org:9", "urn:orgs"),
+        ("user", a_user(), "urn:user:5", "urn:users"),
+        ("repo", a_repo(), "urn:repo:12", "urn:org:9:repos"),
+        ("team", {"id": 7, "organization": an_org()}, "urn:team:7", "urn:org:9:teams:pages"),
+        ("issue", an_issue(), "urn:repo:12:issue:34", "urn:repo:12:issues"),
+        (
+            "issue_comment",
+            {"id": 56, "issue_url": f"{REPO}/issues/34", "url": f"{REPO}/issues/comments/56"},
+            "urn:repo:12:issue:34:issue_comment:56",
+            "urn:repo:12:issue:34:issue_comments",
+        ),
+        ("pull_request", a_pull_request(), "urn:repo:12:pull_request:34", "urn:repo:12:pull_requests"),
+        (
+            "review",
+            {"id": 7, "pull_request_url": f"{REPO}/pulls/34"},
+            "urn:repo:12:pull_request:34:review:7",
+            "urn:repo:12:pull_request:34:reviews",
+        ),
+        (
+            "review_comment",
+            {"id": 8, "pull_request_url": f"{REPO}/pulls/34", "pull_request_review_id": 7, "commit_id": "c"},
+            "urn:repo:12:pull_request:34:review_comment:8",
+            "urn:repo:12:pull_request:34:review_comments",
+        ),
+        ("commit", a_commit(), f"urn:repo:12:commit:{'a' * 40}", "urn:repo:12:commits"),
+        (
+            "commit_comment",
+            {"id": 9, "commit_id": "abc"},
+            "urn:repo:12:commit:abc:commit_comment:9",
+            "urn:repo:12:commit:abc:commit_comments",
+        ),
+        ("label", {"id": 208, "name": "type: bug/ui"}, "urn:repo:12:label:208", "urn:repo:12:labels"),
+        ("milestone", {"id": 1, "number": 3}, "urn:repo:12:milestone:3", "urn:repo:12:milestones"),
+        ("release", {"id": 4, "tag_name": "v1"}, "urn:repo:12:release:4", "urn:repo:12:releases"),
+        ("branch", {"name": "fix/x", "commit": {"sha": "c"}}, "urn:repo:12:branch:fix/x", "urn:repo:12:branches"),
+        ("tag", {"name": "v1", "commit": {"sha": "c"}}, "urn:repo:12:tag:v1", "urn:repo:12:tags"),
+        ("tag", {"ref": "refs/tags/v1", "object": {"sha": "c"}}, "urn:repo:12:tag:v1", "urn:repo:12:tags"),
+    ],
+)
+def test_every_thing_has_one_name_and_knows_its_siblings(type: str, body: Any, urn: str, siblings: str):
+    document = saved(type, body, qualifier=IN_REPO).document
+
+    assert document.urn == urn
+    assert document.links["self"].href == urn
+    assert document.links["siblings"].href == siblings
+    assert document.body == body
+
+
+def test_every_kind_of_entity_is_in_the_table_above():
+    rows = test_every_thing_has_one_name_and_knows_its_siblings.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    lists = {type for type, kind in PLATFORM.kinds.items() if "@" in kind.position}
+
+    assert {row[0] for row in rows} == set(PLATFORM.kinds) - lists - {"cursor"}
+
+
+def test_a_comment_found_under_its_issue_has_the_name_it_has_everywhere():
+    assert (
+        saved("issue_comment", {"id": 56}, qualifier="urn:repo:12:issue:34").document.urn
+        == "urn:repo:12:issue:34:issue_comment:56"
+    )
+
+
+@pytest.mark.parametrize(
+    ("type", "body"),
+    [
+        ("org", {"login": "acme"}),
+        ("user", {"id": "5"}),
+        ("repo", {"id": True}),
+        ("issue", {"id": 1}),
+        ("issue_comment", {"id": 56}),
+        ("commit", {"sha": None}),
+        ("branch", {}),
+        ("label", []),
+        ("review", None),
+    ],
+)
+def test_what_gives_a_thing_its_name_is_demanded(type: str, body: Any):
+    with pytest.raises(Malformed):
+        process(type, body, qualifier=IN_REPO)
+
+
+def test_what_lies_in_a_repository_needs_its_repository():
+    with pytest.raises(Malformed, match="repository"):
+        process("issue", an_issue(), qualifier="")
+
+
+def test_an_organisation_leads_to_its_lists():
+    outcome = saved("org", an_org())
+
+    assert asked(outcome) == {
+        f"{API}/orgs/acme/repos?type=all&sort=created&direction=desc&per_page=100": "default:org@/repos",
+        f"{API}/orgs/acme/members?per_page=100": "default:org@/members",
+        f"{API}/orgs/acme/teams?per_page=100": "default:org@/teams",
+    }
+    assert outcome.document.links["members"].type == "relation"
+    assert outcome.document.links["repos"].type == "collection"
+
+
+def test_a_user_without_repositories_is_not_asked_for_any():
+    assert asked(saved("user", a_user(public_repos=0))) == {}
+    assert len(asked(saved("user", a_user(public_repos=1)))) == 1
+
+
+def test_a_user_met_on_the_way_leads_nowhere():
+    assert asked(saved("user", a_user(public_repos=9), policy="default:self")) == {}
+
+
+def test_a_repository_leads_to_its_owner_and_its_lists():
+    wanted = asked(saved("repo", a_repo()))
+
+    assert wanted[f"{API}/orgs/acme"] == "default:self"
+    assert f"{REPO}/issues?state=all&sort=created&direction=asc&per_page=100" in wanted
+    assert f"{REPO}/commits?per_page=100" in wanted
+    assert not any("/pulls?" in url for url in wanted)
+
+
+def test_lists_that_a_counter_must_justify_are_asked_only_if_they_are_known():
+    outcome = saved("repo", a_repo())
+    known_only = {push.request.type for push in outcome.follow_ups if push.request.context.only_known}
+
+    assert known_only == {"issue_comments", "review_comments", "commit_comments"}
+
+
+def test_pull_requests_are_listed_where_issues_are_switched_off():
+    wanted = asked(saved("repo", a_repo(has_issues=False)))
+
+    assert f"{REPO}/pulls?state=all&sort=created&direction=asc&per_page=100" in wanted
+    assert not any("/issues?" in url for url in wanted)
+
+
+def test_everything_below_a_private_repository_is_private():
+    outcome = saved("repo", a_repo(private=True))
+    below = {push.request.type: push.request.context.private for push in outcome.follow_ups}
+
+    assert below["issues"] is True
+    assert below["org"] is False
+
+
+def test_an_issue_that_is_a_pull_request_leads_to_it():
+    body = an_issue(pull_request={"url": f"{REPO}/pulls/34"})
+    outcome = saved("issue", body, qualifier=IN_REPO)
+
+    assert asked(outcome)[f"{REPO}/pulls/34"] == "default:pull_request"
+    assert outcome.document.links["pull_request"].href == "urn:repo:12:pull_request:34"
+
+
+def test_comments_are_asked_for_only_where_there_are_any():
+    assert not any("comments" in url for url in asked(saved("issue", an_issue(comments=0), qualifier=IN_REPO)))
+
+
+def test_in_a_walk_the_comments_of_all_issues_are_one_list():
+    outcome = saved("issue", an_issue(comments=2), url=f"{REPO}/issues/34", qualifier=IN_REPO, history=ISSUES)
+
+    assert f"{REPO}/issues/comments?sort=created&direction=asc&per_page=100" in asked(outcome)
+    assert outcome.document.links["issue_comments"].href == "urn:repo:12:issue:34:issue_comments"
+    (comments,) = [push.request for push in outcome.follow_ups if push.request.type == "issue_comments"]
+    assert comments.context.qualifier == IN_REPO
+    assert comments.context.only_known is False
+
+
+def test_the_comments_of_an_issue_looked_at_by_itself_are_its_own_list():
+    outcome = saved("issue", an_issue(comments=2), qualifier=IN_REPO)
+
+    (comments,) = [push.request for push in outcome.follow_ups if push.request.type == "issue_comments"]
+    assert comments.url == f"{REPO}/issues/34/comments?per_page=100"
+    assert comments.context.qualifier == "urn:repo:12:issue:34"
+
+
+def test_a_pull_request_that_nobody_touched_has_no_reviews():
+    untouched = a_pull_request(updated_at="2026-01-01T00:00:00Z")
+
+    assert not any("reviews" in url for url in asked(saved("pull_request", untouched, qualifier=IN_REPO)))
+    assert any("reviews" in url for url in asked(saved("pull_request", a_pull_request(), qualifier=IN_REPO)))
+
+
+def test_a_pull_request_fetched_by_its_own_url_knows_its_repository_from_its_base():
+    body = a_pull_request(base={"repo": {"id": 12}}, head={"repo": None})
+
+    assert saved("pull_request", body).document.urn == "urn:repo:12:pull_request:34"
+
+
+def test_a_commit_with_comments_leads_to_the_comments_of_all_commits():
+    wanted = asked(saved("commit", a_commit(comments=1), qualifier=IN_REPO, history=("repo@u", "commits@u")))
+
+    assert f"{REPO}/comments?per_page=100" in wanted
+    assert not any("comments" in url for url in asked(saved("commit", a_commit(), qualifier=IN_REPO)))
+
+
+@pytest.mark.parametrize("ghost", [None, {}, {"id": None}, "ghost"])
+def test_a_ghost_is_no_link(ghost: Any):
+    outcome = saved("issue", an_issue(user=ghost), qualifier=IN_REPO)
+
+    assert "user" not in outcome.document.links
+    assert asked(outcome) == {}
+
+
+def test_a_renamed_repository_is_the_same_document_under_its_new_url_with_the_old_one_kept():
+    document = saved("repo", a_repo(name="site"), url=REPO, aliases=(REPO, f"{API}/repositories/12")).document
+
+    assert document.urn == "urn:repo:12"
+    assert document.url == f"{API}/repos/acme/site"
+    assert set(document.aliases) == {f"{API}/repositories/12", REPO}
+
+
+def test_people_are_left_for_last_because_nothing_lies_behind_them():
+    queues = {push.request.type: push.queue for push in saved("repo", a_repo(owner=a_user())).follow_ups}
+
+    assert queues["user"] == "later"
+    assert queues["issues"] == "soon"

@@ -1,0 +1,301 @@
+"""Pages of lists: elements, the next page, cursors, generations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ghcrawl.errors import Malformed
+from ghcrawl.model import Walk
+from ghcrawl.outcome import Skip
+from processors.github import LISTINGS
+from tests.support.builders import API, a_document, at
+from tests.support.github import (
+    PLATFORM,
+    REPO,
+    a_commit,
+    a_repo,
+    a_user,
+    a_visit,
+    an_issue,
+    asked,
+    carried,
+    process,
+    saved,
+)
+
+ISSUES = f"{REPO}/issues?state=all&sort=created&direction=asc&per_page=100"
+COMMITS = f"{REPO}/commits?per_page=100"
+MEMBERS = f"{API}/orgs/acme/members?per_page=100"
+NEXT = {"next": f"{API}/repositories/12/list?page=2"}
+
+
+def issues_page(items: list[Any], *, url: str = ISSUES, **over: Any) -> Any:
+    over.setdefault("walk", Walk(first=url))
+    return saved("issues", items, url=url, qualifier="urn:repo:12", **over)
+
+
+def cursor(outcome: Any) -> dict[str, Any] | None:
+    return next((body for url, body in carried(outcome).items() if url.endswith("#cursor")), None)
+
+
+def test_complete_elements_are_carried_along_and_cost_no_call():
+    outcome = issues_page([an_issue(1), an_issue(2)])
+
+    assert carried(outcome)[f"{REPO}/issues/1"] == an_issue(1)
+    assert asked(outcome) == {}
+    assert all(push.queue == "event" for push in outcome.follow_ups)
+
+
+def test_a_collection_page_keeps_references():
+    document = issues_page([an_issue(1)]).document
+
+    assert document.urn == "urn:repo:12:issues:page:1"
+    assert document.body == {"elements": [{"urn": "urn:repo:12:issue:1", "url": f"{REPO}/issues/1"}]}
+    assert document.links["resources"].hrefs == ("urn:repo:12:issue:1",)
+    assert document.links["repo"].href == "urn:repo:12"
+
+
+def test_what_a_list_shows_only_in_part_is_asked_for():
+    outcome = saved("repos", [a_repo(), a_repo(13, "api", private=True)], qualifier="urn:org:9", scope="acme")
+    requests = {push.request.url: push.request.context for push in outcome.follow_ups}
+
+    assert requests[REPO].scope == "acme/web"
+    assert requests[f"{API}/repos/acme/api"].private is True
+    assert carried(outcome) == {}
+
+
+def test_the_next_page_is_the_one_that_github_names():
+    outcome = issues_page([an_issue(1)], link=NEXT)
+
+    (following,) = [push.request for push in outcome.follow_ups if push.request.type == "issues"]
+    assert following.url == NEXT["next"]
+    assert following.context.walk.page == 2
+    assert following.context.walk.newest == "2026-01-02T00:00:00Z"
+    assert cursor(outcome) is None
+
+
+def test_the_cursor_moves_with_the_last_page_to_the_newest_change():
+    last = issues_page([an_issue(1)], walk=Walk(first=ISSUES, page=2, started_at=at(0), newest="2026-03-01T00:00:00Z"))
+
+    assert cursor(last) == {
+        "collection": "urn:repo:12:issues",
+        "since": "2026-03-01T00:00:00Z",
+        "newest": "2026-03-01T00:00:00Z",
+    }
+
+
+def test_the_cursor_never_passes_the_beginning_of_its_walk():
+    changed_while_walking = an_issue(1, updated_at="2026-11-21T12:00:30Z")
+    outcome = issues_page([changed_while_walking], walk=Walk(first=ISSUES, page=2, started_at=at(0)))
+
+    assert cursor(outcome) == {
+        "collection": "urn:repo:12:issues",
+        "since": "2026-11-21T11:59:00Z",
+        "newest": "2026-11-21T12:00:30Z",
+    }
+
+
+def test_an_empty_list_is_asked_again_from_when_it_was_seen_empty():
+    assert cursor(issues_page([]))["since"] == "2026-11-21T11:59:00Z"
+
+
+def resumed(type: str, url: str, **body: str) -> Any:
+    request = a_visit(type, [], url=url, qualifier="urn:repo:12", walk=Walk(first=url)).request
+    kind = PLATFORM.kinds[type]
+    assert kind.resume is not None
+    assert kind.cursor is not None
+    assert kind.cursor(request) == f"urn:repo:12:{type}:cursor"
+    return kind.resume(replace(request), a_document(body=body, urn=kind.cursor(request)))
+
+
+def test_a_walk_continues_from_its_cursor():
+    request = resumed("issues", ISSUES, since="2026-03-01T00:00:00Z", newest="2026-03-01T00:00:00Z")
+
+    assert request.url == (
+        f"{REPO}/issues?state=all&sort=updated&direction=asc&since=2026-03-01T00:00:00Z&per_page=100"
+    )
+    assert request.context.walk.until == "2026-03-01T00:00:00Z"
+
+
+def test_a_continued_walk_that_finds_nothing_newer_leaves_its_cursor_alone():
+    request = resumed("issues", ISSUES, since="2026-01-02T00:00:00Z", newest="2026-01-02T00:00:00Z")
+    outcome = issues_page([an_issue(1)], url=request.url, walk=request.context.walk)
+
+    assert cursor(outcome) is None
+    assert outcome.document.urn == "urn:repo:12:issues:updates:page:1"
+
+
+def test_a_continued_walk_that_finds_something_newer_moves_its_cursor():
+    request = resumed("issues", ISSUES, since="2026-01-02T00:00:00Z", newest="2026-01-02T00:00:00Z")
+    newer = an_issue(2, updated_at="2026-05-05T00:00:00Z")
+
+    assert cursor(issues_page([an_issue(1), newer], url=request.url, walk=request.context.walk)) == {
+        "collection": "urn:repo:12:issues",
+        "since": "2026-05-05T00:00:00Z",
+        "newest": "2026-05-05T00:00:00Z",
+    }
+
+
+def test_a_list_that_a_person_typed_is_read_as_typed():
+    url = f"{REPO}/issues?labels=bug&per_page=100"
+    outcome = saved("issues", [an_issue(1)], url=url, qualifier="urn:repo:12")
+
+    assert cursor(outcome) is None
+
+
+def commits_page(shas: list[str], **over: Any) -> Any:
+    over.setdefault("walk", Walk(first=COMMITS))
+    items = [a_commit(sha) for sha in shas]
+    return saved("commits", items, url=COMMITS, qualifier="urn:repo:12", **over)
+
+
+def test_a_list_that_grows_at_its_head_is_followed_to_the_newest_known_element():
+    walk = Walk(first=COMMITS, until="urn:repo:12:commit:old")
+    outcome = commits_page(["new2", "new1", "old", "older"], walk=walk, link=NEXT)
+
+    assert set(carried(outcome)) == {f"{REPO}/commits/new2", f"{REPO}/commits/new1", f"{REPO}/commits#cursor"}
+    assert asked(outcome) == {}
+    assert cursor(outcome) == {"collection": "urn:repo:12:commits", "since": "", "newest": "urn:repo:12:commit:new2"}
+
+
+def test_after_a_force_push_everything_is_read_again():
+    walk = Walk(first=COMMITS, until="urn:repo:12:commit:gone")
+    outcome = commits_page(["new"], walk=walk, link=NEXT)
+
+    assert NEXT["next"] in asked(outcome)
+
+
+def test_an_unchanged_head_ends_the_walk():
+    stored = {"elements": [{"urn": "urn:repo:12:commit:old", "url": f"{REPO}/commits/old"}]}
+    outcome = saved(
+        "commits",
+        stored,
+        url=COMMITS,
+        qualifier="urn:repo:12",
+        origin="storage",
+        link=NEXT,
+        walk=Walk(first=COMMITS, until="urn:repo:12:commit:old"),
+    )
+
+    assert outcome.follow_ups == ()
+
+
+def test_an_unchanged_head_of_a_walk_that_was_never_completed_is_followed():
+    stored = {"elements": [{"urn": "urn:repo:12:commit:old", "url": f"{REPO}/commits/old"}]}
+    walk = Walk(first=COMMITS)
+    outcome = saved("commits", stored, url=COMMITS, qualifier="urn:repo:12", origin="storage", link=NEXT, walk=walk)
+
+    assert NEXT["next"] in asked(outcome)
+
+
+def labels(origin: str, number: int, **over: Any) -> Any:
+    refs = [{"urn": f"urn:repo:12:label:{n}", "url": f"{REPO}/labels/{n}"} for n in range(number)]
+    url = f"{REPO}/labels?per_page=100"
+    over.setdefault("walk", Walk(first=url))
+    return saved("labels", {"elements": refs}, url=url, qualifier="urn:repo:12", origin=origin, **over)
+
+
+def test_unchanged_complete_elements_are_not_asked_for():
+    assert labels("storage", 3).follow_ups == ()
+
+
+def test_reprocessing_reads_every_element_from_our_own_copies():
+    outcome = labels("storage", 3, policy="reprocess")
+
+    assert set(asked(outcome).values()) == {"reprocess:label"}
+    assert len(asked(outcome)) == 3
+
+
+def test_an_unchanged_last_page_that_is_full_is_asked_once_more_unconditionally():
+    outcome = labels("storage", 100)
+
+    (again,) = [push.request for push in outcome.follow_ups]
+    assert again.context.walk.fresh
+    assert labels("storage", 99).follow_ups == ()
+
+
+def test_unchanged_references_are_followed_because_their_children_may_have_changed():
+    refs = {"elements": [{"urn": "urn:repo:12", "url": REPO}]}
+    outcome = saved("repos", refs, url="u", qualifier="urn:org:9", origin="storage", scope="acme")
+
+    assert asked(outcome) == {REPO: "default:repo"}
+
+
+def members_page(items: list[Any], **over: Any) -> Any:
+    over.setdefault("walk", Walk(first=MEMBERS))
+    return process("members", items, url=over.pop("url", MEMBERS), qualifier="urn:org:9", **over)
+
+
+def test_a_relation_page_keeps_its_elements_and_names_its_generation():
+    outcome = members_page([a_user(5, "ada"), a_user(6, "bob")])
+    document = outcome.document
+
+    assert document.body == {"elements": [a_user(5, "ada"), a_user(6, "bob")]}
+    assert document.urn == "urn:org:9:members:pages:20261121T120000000Z:page:1"
+    assert document.links["unique"].href == "urn:org:9:members:pages:20261121T120000000Z"
+    assert document.links["siblings"].href == "urn:org:9:members:pages"
+    assert document.links["origin"].href == "urn:org:9"
+    assert document.links["resources"].hrefs == ("urn:user:5", "urn:user:6")
+    assert asked(outcome) == {f"{API}/users/ada": "default:self", f"{API}/users/bob": "default:self"}
+
+
+def test_the_last_page_of_a_generation_removes_the_older_ones():
+    assert members_page([a_user()]).supersede == "urn:org:9:members:pages:"
+    assert members_page([a_user()], link=NEXT).supersede == ""
+
+
+def test_the_pages_of_a_new_generation_are_all_asked_for_afresh():
+    first = members_page([a_user()], link=NEXT)
+    (following,) = [push.request for push in first.follow_ups if push.request.type == "members"]
+    second = members_page([a_user(6, "bob")], url=following.url, walk=following.context.walk)
+
+    assert following.context.walk.fresh
+    assert second.document.links["unique"] == first.document.links["unique"]
+    assert second.document.urn.endswith(":page:2")
+
+
+def test_a_generation_that_changed_on_a_later_page_begins_again():
+    stored = members_page({"elements": [a_user()]}, origin="storage", link=NEXT)
+    (following,) = [push.request for push in stored.follow_ups if push.request.type == "members"]
+    changed = members_page([a_user(6, "bob")], url=following.url, walk=following.context.walk)
+
+    assert isinstance(changed, Skip)
+    (restart,) = changed.follow_ups
+    assert restart.request.url == MEMBERS
+    assert restart.request.context.walk.fresh
+    assert restart.request.context.walk.page == 1
+
+
+def test_an_element_without_a_name_does_not_take_its_neighbours_with_it():
+    outcome = issues_page([{"title": "no number", "url": "u"}, an_issue(2)])
+
+    assert set(carried(outcome)) == {"u", f"{REPO}/issues/2", f"{REPO}/issues#cursor"}
+
+
+@pytest.mark.parametrize("body", [None, {}, "x", {"message": "no"}, 3])
+def test_what_is_no_page_is_refused(body: Any):
+    with pytest.raises(Malformed, match="page of issues"):
+        issues_page(body)
+
+
+def test_a_list_of_something_that_has_none_is_refused():
+    with pytest.raises(Malformed):
+        process("reviews", [], qualifier="urn:org:9")
+
+
+@pytest.mark.parametrize("listing", LISTINGS, ids=lambda row: f"{row.of}.{row.link}")
+def test_every_list_asks_for_full_pages_and_has_its_place_in_the_visitor_map(listing: Any):
+    assert listing.url("https://x/y").endswith("per_page=100")
+    assert listing.link in PLATFORM.scenarios.onward(f"default:{listing.of}").links
+    assert PLATFORM.kinds[listing.type]
+
+
+def test_a_cursor_is_a_document_of_its_collection():
+    body = {"collection": "urn:repo:12:issues", "since": "s", "newest": "n"}
+
+    assert saved("cursor", body, qualifier="urn:repo:12").document.urn == "urn:repo:12:issues:cursor"
+    with pytest.raises(Malformed):
+        process("cursor", {"collection": "urn:repo:13:issues"}, qualifier="urn:repo:12")

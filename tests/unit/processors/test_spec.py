@@ -1,0 +1,109 @@
+"""What a person types, read."""
+
+from __future__ import annotations
+
+import pytest
+
+from ghcrawl.errors import SpecError
+from processors.github.spec import user_instead
+from tests.support.builders import API
+from tests.support.github import PLATFORM, a_repo, asked, saved
+
+
+def read(typed: str, api: str = API) -> tuple[str, str]:
+    request = PLATFORM.read_spec(typed, api, "default")
+    return request.type, request.url.removeprefix(api)
+
+
+@pytest.mark.parametrize(
+    ("typed", "type", "path"),
+    [
+        ("acme", "org", "/orgs/acme"),
+        ("acme/web", "repo", "/repos/acme/web"),
+        ("acme/web.site_2", "repo", "/repos/acme/web.site_2"),
+        (f"user:{API}/users/ada", "user", "/users/ada"),
+        (f"{API}/orgs/acme", "org", "/orgs/acme"),
+        (f"{API}/repositories/12", "repo", "/repositories/12"),
+        (f"{API}/orgs/acme/teams/core", "team", "/orgs/acme/teams/core"),
+        ("https://example.test/acme", "org", "/orgs/acme"),
+        ("https://example.test/acme/web", "repo", "/repos/acme/web"),
+        ("https://example.test/orgs/acme", "org", "/orgs/acme"),
+    ],
+)
+def test_roots_are_asked_for_directly(typed: str, type: str, path: str):
+    assert read(typed) == (type, path)
+
+
+@pytest.mark.parametrize(
+    ("typed", "type", "path"),
+    [
+        ("https://example.test/acme/web/issues/34", "issue", "/repos/acme/web/issues/34"),
+        ("https://example.test/acme/web/pull/34", "pull_request", "/repos/acme/web/pulls/34"),
+        ("https://example.test/acme/web/commit/abc", "commit", "/repos/acme/web/commits/abc"),
+        (f"issue_comment:{API}/repos/acme/web/issues/comments/5", "issue_comment", "/repos/acme/web/issues/comments/5"),
+        (f"{API}/repos/acme/web/branches/fix/x", "branch", "/repos/acme/web/branches/fix/x"),
+        (f"{API}/repos/acme/web/labels", "labels", "/repos/acme/web/labels?per_page=100"),
+        (
+            f"{API}/repos/acme/web/issues?state=open",
+            "issues",
+            "/repos/acme/web/issues?state=open&per_page=100",
+        ),
+    ],
+)
+def test_what_is_named_after_its_repository_is_reached_through_it(typed: str, type: str, path: str):
+    request = PLATFORM.read_spec(typed, API, "default")
+    assert (request.type, request.policy) == ("repo", "default:self")
+
+    outcome = saved("repo", a_repo(), policy=request.policy, then=request.context.then)
+
+    (push,) = outcome.follow_ups
+    assert (push.request.type, push.request.url) == (type, API + path)
+    assert push.request.context.qualifier == "urn:repo:12"
+
+
+def test_a_list_below_a_pull_request_is_named_after_it():
+    request = PLATFORM.read_spec(f"{API}/repos/acme/web/pulls/34/reviews", API, "default")
+    (push,) = saved("repo", a_repo(), policy=request.policy, then=request.context.then).follow_ups
+
+    assert push.request.context.qualifier == "urn:repo:12:pull_request:34"
+
+
+def test_two_things_of_one_repository_are_two_requests():
+    one = PLATFORM.read_spec(f"{API}/repos/acme/web/issues/1", API, "default")
+    two = PLATFORM.read_spec(f"{API}/repos/acme/web/issues/2", API, "default")
+
+    assert one.key != two.key
+
+
+def test_a_name_that_is_no_organisation_may_be_a_user():
+    other = user_instead(PLATFORM.read_spec("ada", API, "default"))
+
+    assert other is not None
+    assert (other.type, other.url) == ("user", f"{API}/users/ada")
+    assert asked(saved("user", {"id": 5, "url": other.url, "public_repos": 1}))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "two words",
+        "a/b/c",
+        "-acme",
+        "https://elsewhere.test/acme",
+        f"planet:{API}/orgs/acme",
+        f"issue:{API}/orgs/acme",
+        f"{API}/repos/acme/web/unheard-of",
+        "ftp://example.test/acme",
+    ],
+)
+def test_what_nobody_can_read_is_refused_with_a_sentence(typed: str):
+    with pytest.raises(SpecError) as refusal:
+        read(typed)
+
+    assert len(str(refusal.value)) > 20
+
+
+def test_a_policy_with_a_typo_is_refused_at_once():
+    with pytest.raises(SpecError, match="refersh"):
+        PLATFORM.read_spec("acme", API, "refersh")

@@ -1,0 +1,74 @@
+"""Processors are total: any JSON gives an outcome or a stated refusal, and nothing that was sent is lost."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ghcrawl.errors import Malformed
+from ghcrawl.outcome import Save, Skip
+from tests.support.github import (
+    PLATFORM,
+    a_commit,
+    a_pull_request,
+    a_repo,
+    a_user,
+    an_issue,
+    an_org,
+    process,
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+WHOLE: dict[str, Any] = {
+    "org": an_org(),
+    "user": a_user(public_repos=3),
+    "repo": a_repo(parent={"id": 1}),
+    "team": {"id": 7, "organization": an_org(), "parent": {"id": 8}, "members_count": 2},
+    "issue": an_issue(comments=2, labels=[{"id": 1}], milestone={"number": 2}, assignees=[a_user()]),
+    "pull_request": a_pull_request(head={"repo": {"id": 3}}, base={"repo": {"id": 12}}, review_comments=1),
+    "commit": a_commit(comments=1),
+}
+QUALIFIERS = ["", "urn:repo:12", "urn:org:9", "urn:repo:12:pull_request:34", "urn:repo:12:issue:34", "urn:team:7", "x"]
+
+
+def assert_total(type: str, body: Any, **over: Any) -> None:
+    with contextlib.suppress(Malformed):
+        assert isinstance(process(type, body, **over), Save | Skip)
+
+
+@pytest.mark.parametrize("type", sorted(PLATFORM.kinds))
+@given(body=JSON, qualifier=st.sampled_from(QUALIFIERS))
+def test_any_json_gives_an_outcome_or_a_refusal(type: str, body: Any, qualifier: str):
+    assert_total(type, body, qualifier=qualifier)
+    assert_total(type, [body], qualifier=qualifier)
+
+
+@pytest.mark.parametrize("type", sorted(WHOLE))
+@given(data=st.data())
+def test_any_field_may_be_missing_null_or_something_else(type: str, data: st.DataObject):
+    body = dict(WHOLE[type])
+    for name in data.draw(st.sets(st.sampled_from(sorted(body)))):
+        replacement = data.draw(st.sampled_from(["absent", None, [], {}, "x", 0, -1, True]))
+        if replacement == "absent":
+            del body[name]
+        else:
+            body[name] = replacement
+
+    assert_total(type, body, qualifier="urn:repo:12", history=("repo@u", "issues@u"))
+
+
+@given(extra=st.dictionaries(st.text(max_size=6).filter(lambda name: name != "_metadata"), JSON, max_size=4))
+def test_every_field_that_github_sent_is_kept(extra: dict[str, Any]):
+    body = {**extra, **an_issue()}
+    outcome = process("issue", body, qualifier="urn:repo:12")
+
+    assert isinstance(outcome, Save)
+    assert outcome.document.body == body
