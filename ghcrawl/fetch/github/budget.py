@@ -1,0 +1,116 @@
+"""What the server says is left: one budget per principal and resource. Pure: time comes in as epoch seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+CORE: Final = "core"
+WaitReason = Literal["primary", "secondary", "budget", "busy", "no_principal"]
+SAME_WINDOW_S: Final = 1
+"""GitHub's answers differ by a second about when one and the same window ends."""
+MAX_WINDOW_S: Final = 86_400.0
+"""Nobody's window is longer; a report that says so is a mistake, and believing it would stop us for good."""
+MAX_WINDOWS_AHEAD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Not now. settles: a call in flight decides when; `until` is then a guess."""
+
+    until: float
+    reason: WaitReason
+    settles: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """What an answer's `x-ratelimit-*` headers say. resets: the server's epoch seconds."""
+
+    resource: str
+    limit: int
+    remaining: int
+    resets: int
+
+
+class Budget:
+    """Calls left in the present window of one resource.
+
+    Until an answer has told what is left, and again after each window, one call at a time: the first answer of a
+    window says how far one may go. `remaining` never rises within a window: answers overtake each other.
+    """
+
+    def __init__(self, reserve: float) -> None:
+        self.limit = 0
+        self.remaining = 0
+        self.until = 0.0
+        self.in_flight = 0
+        self.known = False
+        self._reserve = reserve
+        self._resets = 0
+        self._span = 0.0
+        self._metered = True
+        self._told = False
+        self._put_off = 0
+
+    @property
+    def floor(self) -> int:
+        """What is left untouched."""
+        return int(self.limit * self._reserve + 1e-9)
+
+    def wait(self, now: float) -> Wait | None:
+        """Why a call must wait; None: it need not."""
+        if self.known and now >= self.until:
+            self.lapse()
+        if not self.known:
+            return Wait(now, "busy", settles=True) if self._metered and self.in_flight else None
+        spare = self.remaining - self.floor
+        if spare > self.in_flight:
+            return None
+        if spare > 0:  # some of what is in flight may cost nothing
+            return Wait(now, "busy", settles=True)
+        return Wait(self.until, "primary" if self._told else "budget")
+
+    def lapse(self) -> None:
+        """The window is over, or nothing known about it holds any more."""
+        self.known = False
+        self._told = False
+        self._put_off = 0
+
+    def observe(self, quota: Quota, until: float, now: float) -> None:
+        """An answer reported `quota`; its window is certainly over at `until`."""
+        self._metered = True
+        late = self.known and quota.resets < self._resets - SAME_WINDOW_S
+        if late or not now < until <= now + MAX_WINDOW_S:
+            return
+        same = self.known and quota.resets <= self._resets + SAME_WINDOW_S
+        self.remaining = min(self.remaining, quota.remaining) if same else quota.remaining
+        if not same:
+            self._told = False
+            self._put_off = 0
+        self.known = True
+        self.limit = quota.limit
+        self.until = max(self.until, until) if same else until
+        self._resets = max(self._resets, quota.resets) if same else quota.resets
+        self._span = max(self._span, until - now)
+
+    def unreported(self, *, unmetered: bool) -> None:
+        """An answer without a report, or none: reckoned as charged, unless this server meters nothing."""
+        if self.known:
+            self.remaining = max(0, self.remaining - 1)
+        elif unmetered:
+            self._metered = False
+
+    def exhaust(self, until: float) -> None:
+        """The server said that nothing is left, until `until` at least."""
+        self.until = max(self.until, until) if self.known else until
+        self.known, self._told, self.remaining = True, True, 0
+
+    def put_off(self) -> float:
+        """When one more request that finds nothing left should come back.
+
+        Not all at the reset: a window serves only so many, and whoever comes too early is only put off again.
+        """
+        windows = min(self._put_off // max(1, self.limit - self.floor), MAX_WINDOWS_AHEAD)
+        self._put_off += 1
+        return self.until + windows * self._span

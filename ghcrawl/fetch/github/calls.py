@@ -1,0 +1,232 @@
+"""One call: asked, counted, observed, and read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+
+from ghcrawl.errors import FetchError
+from ghcrawl.fetch.github import headers as said
+from ghcrawl.fetch.github import responses
+from ghcrawl.fetch.github.app_auth import MintAnswer
+from ghcrawl.fetch.github.budget import CORE, Quota
+from ghcrawl.fetch.github.client import Answer, Client
+from ghcrawl.fetch.github.conditions import condition
+from ghcrawl.fetch.github.limits import Finished
+from ghcrawl.fetch.github.pool import Grant
+from ghcrawl.fetch.github.principals import Installation
+from ghcrawl.fetch.github.redact import Secret
+from ghcrawl.fetch.github.refusals import Limited, limited, message
+from ghcrawl.fetch.github.responses import Asked, Moved, Verdict
+from ghcrawl.fetch.github.server_clock import ServerClock
+from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
+from ghcrawl.model import Validator, moment
+from ghcrawl.ports import Call, Clock, Observer, Stored
+
+log = structlog.stdlib.get_logger(__name__)
+
+PLATFORM: Final = "github"
+NOBODY: Final = "nobody"
+MINTING: Final = "mint"
+FOREIGN: Final = "foreign"
+_BUCKETS: Final = (
+    ("/search/code", "code_search"),
+    ("/search/", "search"),
+    ("/graphql", "graphql"),
+)
+"""Which budget a path is charged to, until an answer has told for its type of request."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Trip:
+    """Where one fetch has got to.
+
+    url: what is asked next. name: the URL that the document will carry; aliases: those that permanently led to it.
+    lasting: no temporary redirect came in between. keeps: a validator would be of use.
+    """
+
+    type: str
+    url: str
+    name: str
+    stored: Stored | None
+    validator: Validator | None
+    attempt: int
+    keeps: bool
+    aliases: tuple[str, ...] = ()
+    lasting: bool = True
+
+    def move(self, moved: Moved, *, own: bool) -> None:
+        """Go where the platform pointed. own: that is still the API."""
+        self.lasting = self.lasting and moved.permanent and own
+        self.keeps = self.keeps and own
+        if self.lasting and self.keeps:
+            self.aliases = (*self.aliases, self.name)
+            self.name = moved.url
+        self.url = moved.url
+
+
+class Calls:
+    """Makes calls, and lets the limits and the observer know how they ended."""
+
+    def __init__(self, settings: GitHubSettings, client: Client, clock: Clock, observer: Observer) -> None:
+        self._settings = settings
+        self._client = client
+        self._clock = clock
+        self._observer = observer
+        self._server = ServerClock()
+        self._trusted = timedelta(days=settings.trust_modified_days)
+        self._headers = {"Accept": ACCEPT, "X-GitHub-Api-Version": settings.api_version}
+        self._resources: dict[str, str] = {}
+
+    def learned(self, type: str) -> str:
+        """The budget that the last request of `type` was charged to; empty if there was none."""
+        return self._resources.get(type, "")
+
+    def resource(self, type: str, path: str) -> str:
+        """The budget that requests of `type` are charged to, as far as one can know."""
+        return self.learned(type) or next((bucket for prefix, bucket in _BUCKETS if path.startswith(prefix)), CORE)
+
+    def server_now(self) -> datetime:
+        """The present by the server's clock."""
+        now = self._clock.now()
+        return self._server.as_server_time(now, now.timestamp())
+
+    async def ask(self, grant: Grant, trip: Trip) -> Verdict | Limited:
+        """What `trip.url` answers to the credential of `grant`, which is spent then. Raises FetchError."""
+        began = self._clock.now()
+        conditional = condition(
+            trip.validator,
+            trip.stored,
+            url=trip.url,
+            fingerprint=grant.fingerprint,
+            trusted=self._trusted,
+            now=began,
+        )
+        headers = self._headers | conditional
+        if grant.header:
+            headers["Authorization"] = grant.header
+        answer = await self._sent(grant, trip.url, headers)
+        stop = self._settle(grant, answer, trip.type)
+        return stop or self._read(answer, trip, grant.fingerprint, conditional=bool(conditional))
+
+    async def ask_stranger(self, trip: Trip) -> Verdict:
+        """What `trip.url`, which is not the API's, answers to nobody in particular. Raises FetchError."""
+        answer = await self._client.ask("GET", trip.url, {"Accept": "*/*"})
+        self._observer.called(_call(NOBODY, FOREIGN, answer, charged=False))
+        return self._read(answer, trip, "", conditional=False)
+
+    async def mint(self, installation: Installation, jwt: Secret) -> MintAnswer:
+        """What the server says to an App that asks for a token. Raises FetchError where it says nothing final."""
+        url = f"{self._settings.api_url}/app/installations/{installation.installation_id}/access_tokens"
+        answer = await self._client.ask("POST", url, self._headers | {"Authorization": Secret(f"Bearer {jwt}")})
+        self._server.learn(answer.headers.get("Date", ""), answer.started, answer.ended)
+        self._observer.called(_call(installation.principal_id, MINTING, answer, charged=False))
+        if limited(answer, answer.ended) or answer.status >= 500:
+            raise FetchError(f"{url} answered {answer.status}", url=url, status=answer.status)
+        if answer.status != 201:
+            return MintAnswer(status=answer.status, message=message(answer))
+        body = responses.parsed(answer)
+        try:
+            return MintAnswer(status=201, token=Secret(body["token"]), expires_at=moment(body["expires_at"]))
+        except (KeyError, TypeError, ValueError):
+            pass
+        raise FetchError(f"{url} answered 201 without a token that expires", url=url, status=201)
+
+    async def _sent(self, grant: Grant, url: str, headers: dict[str, str]) -> Answer:
+        began = self._clock.now()
+        answer = None
+        try:
+            answer = await self._client.ask("GET", url, headers)
+        finally:
+            if answer is None:  # failed or cancelled: it may have reached the server all the same
+                seconds = (self._clock.now() - began).total_seconds()
+                grant.lost(seconds)
+                self._observer.called(_unanswered(grant, seconds))
+        return answer
+
+    def _settle(self, grant: Grant, answer: Answer, type: str) -> Limited | None:
+        """Let the limits know, before anybody who waits for them goes on; and the observer."""
+        headers, status, lane = answer.headers, answer.status, grant.seat.lane
+        self._server.learn(headers.get("Date", ""), answer.started, answer.ended)
+        # A 401 is answered as to nobody: its budget is that of our address.
+        quota = said.quota(headers, grant.resource) if status != 401 else None
+        until = self._server.passed(quota.resets) if quota is not None else 0.0
+        grant.finish(Finished(seconds=answer.seconds, quota=quota, until=until, answered=status < 400))
+        if quota is not None:
+            self._resources[type] = quota.resource
+        stop = limited(answer, answer.ended + self._server.offset_s) if status in (403, 429) else None
+        if stop is not None:
+            self._stop(grant, stop, quota, until, answer)
+        elif status < 400:
+            lane.limits.succeeded(answer.started)
+            grant.seat.accepted()
+        lane.serve()
+        charged = status != 304 or grant.seat.anonymous
+        principal, throttle = grant.seat.credential.principal_id, stop.kind if stop is not None else ""
+        self._observer.called(_call(principal, grant.resource, answer, quota, charged=charged, throttle=throttle))
+        return stop
+
+    def _stop(self, grant: Grant, stop: Limited, quota: Quota | None, until: float, answer: Answer) -> None:
+        """Ask nothing more of what was overdrawn, until the latest moment that anything in `answer` asks for."""
+        limits, now, wait_s = grant.seat.lane.limits, answer.ended, stop.retry_after_s
+        if stop.kind == "primary":
+            resource = quota.resource if quota is not None else grant.resource
+            until = max(until, now + (wait_s or 0.0))
+            limits.exhaust(resource, until, now)
+        else:
+            if wait_s is None and quota is not None and quota.remaining == 0:
+                wait_s = until - now
+            until = limits.strike(answer.started, wait_s, now)
+        log.warning(
+            "principal_throttled",
+            principal=grant.seat.credential.label,
+            limit=stop.kind,
+            resource=grant.resource,
+            wait_s=round(until - now, 1),
+        )
+
+    def _read(self, answer: Answer, trip: Trip, fingerprint: str, *, conditional: bool) -> Verdict:
+        asked = Asked(
+            url=trip.url,
+            name=trip.name,
+            aliases=trip.aliases,
+            accept=ACCEPT,
+            api_version=self._settings.api_version,
+            fingerprint=fingerprint,
+            observed_at=self._server.as_server_time(answer.asked_at, answer.started),
+            attempt=trip.attempt,
+            keeps=trip.keeps,
+            conditional=conditional,
+        )
+        return responses.read(answer, asked)
+
+
+def _call(
+    principal: str, resource: str, answer: Answer, quota: Quota | None = None, *, charged: bool, throttle: str = ""
+) -> Call:
+    return Call(
+        platform=PLATFORM,
+        principal=principal,
+        resource=quota.resource if quota is not None else resource,
+        status=answer.status,
+        seconds=answer.seconds,
+        charged=charged,
+        remaining=quota.remaining if quota is not None else None,
+        limit=quota.limit if quota is not None else None,
+        reset_at=datetime.fromtimestamp(quota.resets, UTC) if quota is not None else None,
+        throttle=throttle,
+    )
+
+
+def _unanswered(grant: Grant, seconds: float) -> Call:
+    return Call(
+        platform=PLATFORM,
+        principal=grant.seat.credential.principal_id,
+        resource=grant.resource,
+        status=0,
+        seconds=seconds,
+        charged=False,
+    )

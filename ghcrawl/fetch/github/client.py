@@ -1,0 +1,128 @@
+"""The one aiohttp session: bytes in, bytes out, and every failure of it as one error."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+import aiohttp
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from ghcrawl.errors import ConfigError, FetchError
+from ghcrawl.fetch.github.redact import REDACTOR
+from ghcrawl.fetch.github.settings import GitHubSettings
+from ghcrawl.ports import Clock
+
+MAX_HEADER_BYTES: Final = 32_768
+"""`Link` headers with cursors grow long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back. body: None where it was larger than allowed. Moments are by our clock."""
+
+    url: str
+    status: int
+    headers: CIMultiDictProxy[str]
+    body: bytes | None
+    asked_at: datetime
+    started: float
+    ended: float
+
+    @property
+    def seconds(self) -> float:
+        """From asking to the last byte; never negative, even if the clock was set meanwhile."""
+        return max(0.0, self.ended - self.started)
+
+
+class Client:
+    """Makes exactly one call for each time it is asked to."""
+
+    def __init__(self, settings: GitHubSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+
+    async def open(self) -> None:
+        """Calls can be made. Raises ConfigError for an unusable certificate file."""
+        settings = self._settings
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=_ssl(settings)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate"},
+            timeout=aiohttp.ClientTimeout(
+                total=settings.timeout_s, connect=settings.connect_timeout_s, sock_read=settings.read_timeout_s
+            ),
+            trust_env=settings.trust_env,
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
+        )
+        self._session._retry_connection = False  # noqa: SLF001  # a hidden second try is a call that no limit counts
+
+    async def close(self) -> None:
+        """Every connection is closed."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def ask(self, method: Literal["GET", "POST"], url: str, headers: Mapping[str, str]) -> Answer:
+        """One call, redirects not followed. Raises FetchError without a status where no whole answer came."""
+        assert self._session is not None, "the fetcher is not open"
+        target = URL(url, encoded=url.isascii() and url.isprintable() and " " not in url)
+        asked_at = self._clock.now()
+        try:
+            async with self._session.request(method, target, headers=headers, allow_redirects=False) as response:
+                body = await _body(response, self._settings.max_body_bytes)
+                return Answer(
+                    url=url,
+                    status=response.status,
+                    headers=response.headers,
+                    body=body,
+                    asked_at=asked_at,
+                    started=asked_at.timestamp(),
+                    ended=self._clock.now().timestamp(),
+                )
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            broken = _translated(error, method, url)
+        # Raised out here, so that it carries no aiohttp error along: some of those hold the request's headers.
+        raise broken
+
+
+async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes | None:
+    """The decompressed body; None, and the connection closed, once it is longer than `limit`."""
+    length = response.content_length
+    if length is not None and length > limit:
+        response.close()
+        return None
+    if length is not None and "Content-Encoding" not in response.headers:
+        return await response.read()
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in response.content.iter_any():
+        size += len(chunk)
+        if size > limit:
+            response.close()
+            return None
+        chunks.append(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _translated(error: Exception, method: str, url: str) -> FetchError:
+    kind = "timed out" if isinstance(error, asyncio.TimeoutError) else type(error).__name__
+    text = "" if isinstance(error, aiohttp.ClientResponseError) else str(error)
+    reason = f"{kind}: {text}" if text else kind
+    return FetchError(REDACTOR.text(f"no answer from {method} {url}: {reason}"), url=url)
+
+
+def _ssl(settings: GitHubSettings) -> ssl.SSLContext | bool:
+    if settings.ca_file is None:
+        return True
+    try:
+        return ssl.create_default_context(cafile=str(settings.ca_file))
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"no certificate authorities can be read from {settings.ca_file}: {error}") from None

@@ -1,0 +1,197 @@
+"""The `Fetcher` port for GitHub: one resource asked for, by whom it suits best, and its answer as a value.
+
+Two statuses concern the credential rather than the request:
+
+* **401** retires the credential, for an hour, and the request goes to the next one at once. While none is left the
+  requests are put off and `blocked_until` holds the backlog in the broker: an expired token must neither bury a
+  backlog nor lose it. `refused` says in one line what is wrong, for the command line to stop with and for alerts.
+* **403 for this credential only** (single sign-on, IP allow list, missing permission) is remembered for an hour, and
+  the request goes to the next one. `Denied` is what remains when nobody else may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Self
+
+from ghcrawl.fetch.github.calls import Calls, Trip
+from ghcrawl.fetch.github.client import Client
+from ghcrawl.fetch.github.conditions import smaller_page, usable
+from ghcrawl.fetch.github.pool import Grant, Need, Pool
+from ghcrawl.fetch.github.principals import Credential
+from ghcrawl.fetch.github.refusals import Limited, Unauthorized, Unfit
+from ghcrawl.fetch.github.responses import Moved, Verdict
+from ghcrawl.fetch.github.seat import Seat
+from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
+from ghcrawl.fetch.github.views import PrincipalView
+from ghcrawl.model import Request, Validator
+from ghcrawl.outcome import Denied, Missing, Refused, Retrieved, Throttled
+from ghcrawl.ports import Clock, Observer, Stored
+
+MAX_REDIRECTS: Final = 5
+REST_S: Final = 60.0
+MAX_ASKED: Final = 10
+"""Credentials one fetch tries at the most: more refusals than that are no matter of this request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Elsewhere:
+    """Ask again, as `need` says; `otherwise` is the answer if there is nobody to ask."""
+
+    need: Need
+    otherwise: Retrieved | None = None
+
+
+class GitHubFetcher:
+    """Asks GitHub, as far as the principals' limits allow. Use as an async context manager."""
+
+    def __init__(
+        self, settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock, observer: Observer
+    ) -> None:
+        self._settings = settings
+        self._credentials = tuple(credentials)
+        self._clock = clock
+        self._client = Client(settings, clock)
+        self._calls = Calls(settings, self._client, clock, observer)
+        self._pool = Pool(settings, clock, self._calls.mint, self._calls.server_now)
+
+    async def __aenter__(self) -> Self:
+        await self._client.open()
+        await self._pool.use(self._credentials)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._pool.close()
+        await self._client.close()
+
+    async def use(self, credentials: Sequence[Credential]) -> None:
+        """Work with these from now on; those that were there before keep their budgets."""
+        await self._pool.use(credentials)
+
+    def blocked_until(self) -> datetime | None:
+        """While nobody has quota for `core`: when the first will. None: go ahead."""
+        return self._pool.blocked_until()
+
+    def refused(self) -> str:
+        """Why no credential is accepted at all, as one line without secrets; empty while one is."""
+        return self._pool.refused()
+
+    def principals(self) -> tuple[PrincipalView, ...]:
+        """What may be shown of the credentials, one view each."""
+        return self._pool.views()
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
+        """Ask for `request.url`; conditionally, where `stored` has a validator that serves. Raises FetchError."""
+        if not self._settings.owns(request.url):
+            detail = f"{request.url} is not below {self._settings.api_url}"
+            return Refused(status=0, reason="foreign_url", detail=detail)
+        validator = usable(stored, ACCEPT, self._settings.api_version)
+        need = self._need(request, validator)
+        otherwise: Retrieved | None = None
+        for _ in range(MAX_ASKED):
+            grant = await self._pool.grant(need)
+            if isinstance(grant, Throttled):
+                return grant
+            if not isinstance(grant, Grant):
+                return otherwise or grant
+            answer = await self._follow(grant, need, _trip(request, stored, validator))
+            if not isinstance(answer, _Elsewhere):
+                return answer
+            need, otherwise = answer.need, answer.otherwise or otherwise
+        return otherwise or Throttled(until=self._clock.now() + timedelta(seconds=REST_S), reason="no_principal")
+
+    def _need(self, request: Request, validator: Validator | None) -> Need:
+        path = request.url[len(self._settings.api_url) :]
+        scope = (request.context.scope or _scope_of(path)).lower()
+        return Need(
+            type=request.type,
+            resource=self._calls.resource(request.type, path),
+            owner=scope.partition("/")[0],
+            scope=scope,
+            private=request.context.private,
+            prefer=validator.principal if validator is not None and validator.etag else "",
+        )
+
+    async def _follow(self, grant: Grant, need: Need, trip: Trip) -> Retrieved | _Elsewhere:
+        """The answer, wherever redirects lead. Each of them is one more call, which needs leave of its own."""
+        verdict = await self._calls.ask(grant, trip)
+        for _ in range(MAX_REDIRECTS):
+            if not isinstance(verdict, Moved):
+                break
+            own = self._settings.owns(verdict.url)
+            trip.move(verdict, own=own)
+            if own:
+                leave = await self._pool.again(grant)
+                if isinstance(leave, Throttled):
+                    return leave
+                verdict = await self._calls.ask(leave, trip)
+            else:
+                verdict = await self._calls.ask_stranger(trip)
+        if isinstance(verdict, Limited):  # whoever was told to stop is benched by now
+            return _Elsewhere(need=replace(need, resource=self._calls.learned(need.type) or need.resource))
+        return _judged(verdict, grant, need)
+
+
+def _judged(verdict: Verdict, grant: Grant, need: Need) -> Retrieved | _Elsewhere:
+    """The verdict as an answer to the request; or who else is to be asked."""
+    match verdict:
+        case Unauthorized(detail=detail):
+            if grant.seat.anonymous:
+                return Denied(status=401, reason="unauthorized", detail=detail)
+            grant.seat.refused(grant.fingerprint, detail)
+            return _Elsewhere(need=need)
+        case Unfit(denied=denied, owner_wide=owner_wide):
+            return _unfit(denied, grant.seat, need, owner_wide=owner_wide)
+        case Missing(status=404):
+            return _maybe_hidden(verdict, grant.seat, need)
+        case Moved():
+            detail = f"more than {MAX_REDIRECTS} redirects, the last one to {verdict.url}"
+            return Refused(status=301, reason="redirect", detail=detail)
+        case _:
+            return verdict
+
+
+def _unfit(denied: Denied, seat: Seat, need: Need, *, owner_wide: bool) -> _Elsewhere:
+    """Remember the denial where it says something about later requests, and ask the others."""
+    if need.owner:
+        seat.mark(*((need.owner, "*") if owner_wide else (need.scope, need.type)), denied)
+    without = need.without | {seat.credential.principal_id}
+    return _Elsewhere(need=replace(need, without=without), otherwise=denied)
+
+
+def _maybe_hidden(missing: Missing, seat: Seat, need: Need) -> Missing | _Elsewhere:
+    """GitHub also says 404 for what one may not see. Somebody who may see more is asked, once.
+
+    Private data may be visible to anyone else; public data is hidden only from those who see less than all.
+    """
+    if not need.owner or need.sees >= 0:
+        return missing
+    sees = seat.traits.sees(need.owner) + (0 if need.private else 1)
+    without = need.without | {seat.credential.principal_id}
+    return _Elsewhere(need=replace(need, without=without, sees=sees), otherwise=missing)
+
+
+def _trip(request: Request, stored: Stored | None, validator: Validator | None) -> Trip:
+    url = smaller_page(request) if request.failures else request.url
+    whole = url == request.url
+    return Trip(
+        type=request.type,
+        url=url,
+        name=request.url,
+        stored=stored,
+        validator=validator if whole else None,
+        attempt=request.attempt,
+        keeps=whole,
+    )
+
+
+def _scope_of(path: str) -> str:
+    """`owner/repo` or `owner`, as far as the path says it; numeric routes say nothing that affinity could use."""
+    steps = path.partition("?")[0].split("/")
+    if len(steps) > 3 and steps[1] == "repos":
+        return f"{steps[2]}/{steps[3]}"
+    if len(steps) > 2 and steps[1] in ("orgs", "users"):
+        return steps[2]
+    return ""

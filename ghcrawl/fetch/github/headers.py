@@ -1,0 +1,49 @@
+"""What GitHub's answer headers say. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from ghcrawl.fetch.github.budget import CORE, Quota
+from ghcrawl.fetch.github.server_clock import http_date
+
+
+def quota(headers: Mapping[str, str], resource: str) -> Quota | None:
+    """What the answer says about its budget; None where it says nothing, or nonsense."""
+    limit = headers.get("x-ratelimit-limit")
+    if limit is None:
+        return None
+    try:
+        return Quota(
+            resource=headers.get("x-ratelimit-resource") or resource or CORE,
+            limit=int(limit),
+            remaining=int(headers.get("x-ratelimit-remaining", "")),
+            resets=int(headers.get("x-ratelimit-reset", "")),
+        )
+    except ValueError:
+        return None
+
+
+_LINK: Final = re.compile(r"<([^<>]*)>([^<]*)")
+_REL: Final = re.compile(r"""\brel\s*=\s*(?:"([^"]*)"|([^\s";,]+))""", re.IGNORECASE)
+
+
+def links(header: str | None) -> dict[str, str]:
+    """Relation → URL."""
+    found: dict[str, str] = {}
+    for url, parameters in _LINK.findall(header or ""):
+        match = _REL.search(parameters)
+        for relation in (match[1] or match[2] or "").split() if match else ():
+            found.setdefault(relation, url)
+    return found
+
+
+def retry_after_s(headers: Mapping[str, str], server_now: float) -> float | None:
+    """Seconds to wait, said as such or as a date by the server's clock; None where it is not said."""
+    text = headers.get("Retry-After", "").strip()
+    if text.isdecimal():
+        return float(text)
+    date = http_date(text) if text else None
+    return None if date is None else max(0.0, date - server_now)

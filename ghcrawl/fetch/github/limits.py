@@ -1,0 +1,172 @@
+"""One principal's limits: what it may ask now, and when it may ask again. Pure: time comes in as epoch seconds.
+
+A call is `take`n before it is made and `finish`ed when its answer is there, so that everything in flight counts as
+spent. What the server says outranks what we reckon; where it says nothing, the call is reckoned as charged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ghcrawl.fetch.github.allowance import Allowance, Load
+from ghcrawl.fetch.github.budget import CORE, Budget, Quota, Wait, WaitReason
+
+SECONDARY_S: Final = 60.0
+SECONDARY_CAP_S: Final = 3600.0
+BLIND_S: Final = 60.0
+"""How long to wait after a primary limit that does not say until when."""
+MAX_QUEUED_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How a call ended.
+
+    quota: what it reported; until: when that window is certainly over, by our clock.
+    answered: an answer came that counts as one, not a breakdown.
+    """
+
+    seconds: float = 0.0
+    quota: Quota | None = None
+    until: float = 0.0
+    answered: bool = False
+
+
+class Limits:
+    """All limits of one principal."""
+
+    def __init__(
+        self,
+        *,
+        concurrency: int,
+        reserve: float,
+        burst_per_s: int | None = None,
+        load_s: float | None = None,
+        allowances: Sequence[Allowance] = (),
+    ) -> None:
+        self.budgets: dict[str, Budget] = {}
+        self.in_flight = 0
+        self.calls = 0
+        self.benched_until = 0.0
+        self.benched_for: WaitReason = "secondary"
+        self._concurrency = concurrency
+        self._reserve = reserve
+        self._pace = Allowance(burst_per_s, 1.0) if burst_per_s else None
+        self._load = Load(load_s) if load_s else None
+        self._allowances = tuple(allowances)
+        self._strikes = 0
+        self._struck_at = -math.inf
+        self._mean_s = 0.1
+        self._queued_until = 0.0
+
+    def budget(self, resource: str) -> Budget:
+        """The budget of `resource`, made when it is first heard of."""
+        budget = self.budgets.get(resource)
+        if budget is None:
+            budget = self.budgets[resource] = Budget(self._reserve)
+        return budget
+
+    def wait(self, resource: str, now: float) -> Wait | None:
+        """Why a call to `resource` must wait; None: it may be taken."""
+        if now < self.benched_until:
+            return Wait(self.benched_until, self.benched_for)
+        wait = self.budget(resource).wait(now) or self._allowed(now)
+        if wait is not None:
+            return wait
+        if self.in_flight >= self._concurrency:
+            return Wait(now, "busy", settles=True)
+        if self._load is not None and (wait := self._load.wait(now, self.in_flight)) is not None:
+            return wait
+        if self._pace is not None and (until := self._pace.wait(now)) is not None:
+            return Wait(now, "busy", settles=True) if until == math.inf else Wait(until, "busy")
+        return None
+
+    def _allowed(self, now: float) -> Wait | None:
+        waits = [until for allowance in self._allowances if (until := allowance.wait(now)) is not None]
+        if not waits:
+            return None
+        return Wait(now, "busy", settles=True) if max(waits) == math.inf else Wait(max(waits), "budget")
+
+    def take(self, resource: str) -> None:
+        """A call to `resource` is about to be made."""
+        self.in_flight += 1
+        self.budget(resource).in_flight += 1
+        if self._pace is not None:
+            self._pace.take()
+        for allowance in self._allowances:
+            allowance.take()
+
+    def cancel(self, resource: str) -> None:
+        """A call that was taken was not made."""
+        self.in_flight -= 1
+        self.budget(resource).in_flight -= 1
+        if self._pace is not None:
+            self._pace.cancel()
+        for allowance in self._allowances:
+            allowance.cancel()
+
+    def finish(self, resource: str, finished: Finished, now: float) -> None:
+        """A call that was taken has ended so."""
+        self.calls += 1
+        self.in_flight -= 1
+        self._mean_s += (finished.seconds - self._mean_s) * 0.2
+        budget = self.budget(resource)
+        budget.in_flight -= 1
+        if finished.quota is not None:
+            self.budget(finished.quota.resource).observe(finished.quota, finished.until, now)
+        else:
+            budget.unreported(unmetered=finished.answered)
+        if self._load is not None:
+            self._load.finish(now, finished.seconds)
+        if self._pace is not None:
+            self._pace.finish(now)
+        for allowance in self._allowances:
+            allowance.finish(now)
+
+    def exhaust(self, resource: str, until: float | None, now: float) -> None:
+        """The primary limit of `resource` was hit; `until`, if it was said."""
+        self.budget(resource).exhaust(until if until is not None and until > now else now + BLIND_S)
+
+    def strike(self, started: float, retry_after_s: float | None, now: float) -> float:
+        """A secondary limit was hit by a call that began at `started`. Returns until when nothing is asked.
+
+        What was in flight when the first hit came is the same hit. Without advice: a minute, doubled each time.
+        """
+        if started >= self._struck_at:
+            self._strikes += 1
+            self._struck_at = now
+        wait_s = retry_after_s
+        if wait_s is None:
+            wait_s = min(SECONDARY_S * 2.0 ** (self._strikes - 1), SECONDARY_CAP_S)
+        self.bench(now + max(1.0, wait_s), "secondary")
+        return self.benched_until
+
+    def bench(self, until: float, reason: WaitReason) -> None:
+        """Ask nothing until `until`, or longer if that was said before."""
+        if until > self.benched_until:
+            self.benched_until, self.benched_for = until, reason
+
+    def succeeded(self, started: float) -> None:
+        """A call that began at `started` was answered: the server is content again."""
+        if started >= self._struck_at:
+            self._strikes = 0
+
+    def closed(self, now: float, patience_s: float) -> Wait | None:
+        """Why nothing can be asked of `core` for longer than `patience_s`; None: work may be taken."""
+        wait = self.wait(CORE, now)
+        return wait if wait is not None and not wait.settles and wait.until > now + patience_s else None
+
+    def come_back(self, resource: str, wait: Wait, now: float) -> float:
+        """When a request that met `wait` and can wait here no longer should be tried again.
+
+        Requests that are only waiting their turn are sent away one behind the other, as fast as calls are made.
+        """
+        if wait.reason in ("primary", "budget") and self.budget(resource).until == wait.until:
+            return self.budget(resource).put_off()
+        if wait.reason != "busy":
+            return wait.until
+        self._queued_until = max(self._queued_until, wait.until, now) + self._mean_s / self._concurrency
+        return min(self._queued_until, max(wait.until, now) + MAX_QUEUED_S)

@@ -1,0 +1,95 @@
+"""How GitHub is to be asked, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from yarl import URL
+
+from ghcrawl import __version__
+from ghcrawl.errors import ConfigError
+
+USER_AGENT: Final = f"ghcrawl/{__version__} (+https://github.com/ghcrawl/ghcrawl)"
+ACCEPT: Final = "application/vnd.github+json"
+PRETTY_PRINTED: Final = ("curl", "wget", "safari", "firefox")
+"""GitHub indents bodies for user agents that contain one of these, after it has hashed them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """A budget that the server does not report: at most `calls` in any `period_s` seconds.
+
+    per: every principal has its own, or all share one because the server counts by address.
+    """
+
+    calls: int
+    period_s: float
+    per: Literal["principal", "host"] = "principal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitHubSettings:
+    """Raises ConfigError for what cannot be run with.
+
+    api_url: `https://api.github.com`, `https://<host>/api/v3` of an Enterprise server, or a simulator's.
+    concurrency: calls in flight per principal; GitHub allows 100 over all processes.
+    reserve: the part of every budget that is left untouched for others who use the same credentials.
+    burst_per_s, response_s_per_min: GitHub's unreadable secondary limits, kept from our side: calls in any second,
+        and summed response time in any minute (GitHub allows 900 calls and 90 s a minute). None: no such limit,
+        which is right for a simulator and for an Enterprise server that has them switched off.
+    patience_s: how long one fetch may wait for its turn before it is put off.
+    trust_modified_days: a copy older than this is fetched whole rather than asked for with `If-Modified-Since`,
+        because some changes do not move `Last-Modified`.
+    max_body_bytes: of the decompressed body.
+    ca_file: a PEM file of certificate authorities to trust instead of the system's.
+    trust_env: take proxies from the environment.
+    """
+
+    api_url: str = "https://api.github.com"
+    api_version: str = "2022-11-28"
+    user_agent: str = USER_AGENT
+    concurrency: int = 8
+    reserve: float = 0.05
+    burst_per_s: int | None = 10
+    response_s_per_min: float | None = 60.0
+    declared: tuple[Declared, ...] = ()
+    patience_s: float = 1.0
+    trust_modified_days: int = 30
+    connect_timeout_s: float = 10.0
+    read_timeout_s: float = 30.0
+    timeout_s: float = 120.0
+    max_body_bytes: int = 100_000_000
+    ca_file: Path | None = None
+    trust_env: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "api_url", _base(self.api_url))
+        if not 0 <= self.reserve < 1:
+            raise ConfigError(f"the reserve is a part of the budget from 0 up to 1, and {self.reserve} is none")
+        if self.concurrency < 1 or (self.burst_per_s is not None and self.burst_per_s < 1):
+            raise ConfigError("concurrency and burst_per_s are at least 1")
+        if any(budget.calls < 1 or budget.period_s <= 0 for budget in self.declared):
+            raise ConfigError("a declared budget is at least one call in some time")
+        forbidden = [word for word in PRETTY_PRINTED if word in self.user_agent.lower()]
+        if forbidden or not self.user_agent.strip():
+            raise ConfigError(f"the user agent must name this project and must not contain {', '.join(PRETTY_PRINTED)}")
+
+    def owns(self, url: str) -> bool:
+        """Whether `url` is the API's own, so that a credential may be sent there."""
+        return url.startswith(self.api_url) and url[len(self.api_url) : len(self.api_url) + 1] in ("", "/", "?")
+
+
+def _base(text: str) -> str:
+    """`text` as the prefix that all URLs of the API share."""
+    try:
+        url = URL(text)
+    except ValueError:
+        url = URL()
+    if url.scheme not in ("http", "https") or not url.host or url.user or url.password or url.query or url.fragment:
+        raise ConfigError(
+            "the API's URL must be like https://api.github.com or https://github.example.com/api/v3, "
+            "without credentials or a query"
+        )
+    return str(url).rstrip("/")
