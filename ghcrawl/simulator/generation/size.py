@@ -1,0 +1,67 @@
+"""How large a generated world is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldSize:
+    """Sizes of a world. Counts per repository are exact, means are means.
+
+    orgs: the first is the large one; every other has a quarter of its repositories.
+    repos: of the first organisation, besides the odd ones of `quirks`.
+    owners: users who own a repository of their own.
+    issues: per repository, pull requests included; pull_share of them are pull requests.
+    commits: per repository, straight to the default branch; pull requests bring theirs, `pull_commits` on average.
+    quirks: also make what a crawler meets once in a thousand: an empty repository, a renamed one, a blocked one, …
+    """
+
+    orgs: int = 2
+    repos: int = 4
+    owners: int = 2
+    users: int = 30
+    teams: int = 4
+    issues: int = 20
+    pull_share: float = 0.4
+    comments: float = 3.0
+    pull_commits: float = 2.0
+    reviews: float = 1.5
+    review_comments: float = 1.5
+    commits: int = 40
+    commit_comments: float = 0.05
+    labels: int = 9
+    milestones: int = 3
+    releases: int = 4
+    assets: int = 2
+    branches: int = 3
+    tags: int = 5
+    quirks: bool = True
+
+    @classmethod
+    def about(cls, entities: int) -> WorldSize:
+        """A size at which the first organisation comes to roughly `entities` documents."""
+        repos = max(1, min(60, round((entities / 400) ** 0.6)))
+        scale = entities / repos / PER_REPO
+        base = cls()
+        return replace(
+            base,
+            repos=repos,
+            users=max(10, min(2000, entities // 60)),
+            teams=max(2, min(50, repos)),
+            issues=max(1, round(base.issues * scale)),
+            commits=max(2, round(base.commits * scale)),
+            branches=max(1, round(base.branches * min(scale, 10))),
+            tags=max(1, round(base.tags * min(scale, 10))),
+            releases=max(1, round(base.releases * min(scale, 10))),
+        )
+
+
+PER_REPO: Final = 195
+"""Documents that one repository of the default size comes to, all its children counted."""
+
+TINY: Final = WorldSize(repos=1, users=8, teams=1, issues=6, commits=8, quirks=False)
+"""About a hundred documents: for tests that look at one thing."""
+SMALL: Final = WorldSize()
+"""About a thousand documents, and everything odd."""

@@ -1,0 +1,42 @@
+"""How this GitHub behaves, where GitHub's own behaviour differs by place, plan or year."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secondary:
+    """The limits nobody can read. None: not enforced.
+
+    concurrent: calls of one principal at a time.
+    points_per_minute: calls of one principal in any 60 seconds.
+    cpu_s_per_minute: summed response time of one principal in any 60 seconds.
+    retry_after_s: what an answer says about it; None: nothing, and 60 s are meant.
+    grace_s: a call that arrives this soon after the first refusal was on its way already and is no violation.
+    """
+
+    concurrent: int | None = 100
+    points_per_minute: int | None = None
+    cpu_s_per_minute: float | None = None
+    retry_after_s: int | None = 60
+    grace_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manners:
+    """Everything that can be set. The defaults are github.com's of 2026.
+
+    anonymous_limit: calls an hour without a token; None refuses them with 401.
+    over_limit_status: 403 or 429.
+    cursor_above: a list of issues longer than this is paged by cursor, and deep pages of it are refused.
+    teams_denied_status: 403 or 404, to those who may not see an organisation's teams.
+    gzip: bodies are compressed for those who accept it, which makes their ETags weak.
+    """
+
+    anonymous_limit: int | None = 60
+    over_limit_status: int = 403
+    secondary: Secondary = Secondary()
+    cursor_above: int = 10_000
+    teams_denied_status: int = 403
+    gzip: bool = False

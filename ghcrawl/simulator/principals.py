@@ -1,0 +1,87 @@
+"""Who asks: budgets belong to users and installations, tokens only lead to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ghcrawl.simulator.entities import Owner, Repo
+
+Denial = Literal["sso", "ip_allow_list", "classic_pat", "pat_lifetime"]
+"""Why an organisation turns away a credential that would be good enough elsewhere."""
+PrincipalKind = Literal["user", "installation", "anonymous"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """What an asker may see; equal viewers are shown equal bodies.
+
+    login: of the user whose token it is, in lower case; empty for nobody and for installations.
+    insider_of: logins in lower case of owners whose private things it may see and where it may push.
+    denials: (login in lower case, why) of owners that turn this credential away.
+    """
+
+    login: str = ""
+    kind: PrincipalKind = "anonymous"
+    insider_of: frozenset[str] = frozenset()
+    denials: frozenset[tuple[str, Denial]] = frozenset()
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether a credential came along at all."""
+        return self.kind != "anonymous"
+
+    def insider(self, owner: Owner) -> bool:
+        """Whether it may see what `owner` shows to members only."""
+        return owner.login.lower() in self.insider_of and self.denial(owner) is None
+
+    def sees(self, repo: Repo) -> bool:
+        """Whether `repo` exists as far as it can tell."""
+        return not repo.private or self.insider(repo.owner)
+
+    def denial(self, owner: Owner) -> Denial | None:
+        """Why `owner` turns it away, if it does."""
+        if not self.denials:
+            return None
+        login = owner.login.lower()
+        return next((why for name, why in self.denials if name == login), None)
+
+    def permissions(self, repo: Repo) -> dict[str, bool] | None:
+        """The `permissions` object of a repository's body; None where GitHub leaves it out."""
+        if not self.authenticated:
+            return None
+        push = self.insider(repo.owner)
+        admin = push and repo.owner.login.lower() == self.login
+        return {"admin": admin, "maintain": admin, "push": push, "triage": push, "pull": True}
+
+
+ANYBODY = Viewer()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """One budget and what it may see. Several tokens of one user lead to the same principal.
+
+    window_s: length of the quota window, which begins with the first request.
+    search_limit: of the `search` bucket, whose window is a minute.
+    """
+
+    name: str
+    viewer: Viewer
+    limit: int = 5000
+    window_s: float = 3600
+    search_limit: int = 30
+
+
+def user_principal(login: str, *, insider_of: frozenset[str] = frozenset(), limit: int = 5000) -> Principal:
+    """The principal of a user, who is an insider of what is their own anyway."""
+    owners = frozenset(name.lower() for name in insider_of) | {login.lower()}
+    return Principal(name=login, viewer=Viewer(login=login.lower(), kind="user", insider_of=owners), limit=limit)
+
+
+def installation_principal(installation: int, account: Owner, *, limit: int = 5000) -> Principal:
+    """The principal of an App installed on `account`."""
+    owners = frozenset({account.login.lower()})
+    return Principal(
+        name=f"installation:{installation}", viewer=Viewer(kind="installation", insider_of=owners), limit=limit
+    )

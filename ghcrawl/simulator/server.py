@@ -1,0 +1,217 @@
+"""The simulator as an HTTP server: who asks, what it costs, what goes wrong, and what is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final
+
+from aiohttp import web
+
+from ghcrawl.simulator.apps import App, AppDesk
+from ghcrawl.simulator.faults import Broken, Fault, Faults, Limited, Scripted, Slow
+from ghcrawl.simulator.identity import Doorman, read_credential
+from ghcrawl.simulator.journal import Call, Journal
+from ghcrawl.simulator.limits import Limits, Resource
+from ghcrawl.simulator.manners import Manners
+from ghcrawl.simulator.paging import per_page
+from ghcrawl.simulator.principals import Principal
+from ghcrawl.simulator.refusals import Answer, Refusal, broken, not_found, primary_limit, refused, secondary_limit
+from ghcrawl.simulator.rendering import Question, Rendered, Renderer, rendered_answer
+from ghcrawl.simulator.sending import Reply, send
+from ghcrawl.simulator.shapes.site import VERSIONS, Site
+from ghcrawl.simulator.validation import etag, not_modified
+from ghcrawl.simulator.world import World
+
+NO_AGENT: Final = (
+    "Request forbidden by administrative rules. Please make sure your request has a User-Agent header "
+    "(https://docs.github.com/en/rest/overview/resources-in-the-rest-api#user-agent-required).\n"
+)
+IN_QUERY: Final = "Must specify access token via Authorization header."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What one simulator is started with. tokens: token → whose budget and sight it is."""
+
+    tokens: Mapping[str, Principal] = field(default_factory=dict)
+    manners: Manners = field(default_factory=Manners)
+    app: App | None = None
+    faults: Faults = field(default_factory=Faults)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks, and why they are turned away at the door, if they are."""
+
+    principal: Principal
+    turned_away: Answer | None = None
+
+
+class Server:
+    """One GitHub. Its world, faults and tokens may be changed while it runs; its journal says what it was asked."""
+
+    def __init__(self, world: World, base: str, setup: Setup) -> None:
+        self.world = world
+        self.url = base
+        self.site = Site(base)
+        self.manners = setup.manners
+        self.faults = setup.faults
+        self.journal = Journal()
+        self.limits = Limits(setup.manners, world.clock)
+        self.desk = AppDesk(setup.app, world, self.site, world.clock) if setup.app else None
+        self.doorman = Doorman(setup.tokens, setup.manners, self.desk)
+        self._renderer = Renderer(world, self.site, setup.manners)
+        self._numbers = count(1)
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answers one call."""
+        began = asyncio.get_running_loop().time()
+        arrived = self.world.clock.now()
+        resource: Resource = "search" if request.path.startswith("/search/") else "core"
+        caller = self._caller(request)
+        limited, knowingly = self.limits.enter(caller.principal, resource)
+        fault: Fault | None = None
+        try:
+            if limited is not None:
+                rendered = rendered_answer(self._limit(limited, caller.principal))
+            elif caller.turned_away is not None:
+                rendered = rendered_answer(caller.turned_away)
+            else:
+                fault = await self._fault(request)
+                rendered = self._answer(request, caller.principal, fault)
+        finally:
+            seconds = asyncio.get_running_loop().time() - began
+            slept = (self.world.clock.now() - arrived).total_seconds()
+            self.limits.leave(caller.principal, max(seconds, slept))
+        reply = self._reply(request, rendered, caller.principal, resource, limited=limited is not None)
+        self.journal.write(
+            Call(
+                at=arrived,
+                method=request.method,
+                target=request.raw_path,
+                principal=caller.principal.name,
+                status=reply.status,
+                charged=reply.charged,
+                conditional="If-None-Match" in request.headers or "If-Modified-Since" in request.headers,
+                seconds=seconds,
+                violation=limited if limited and knowingly else "",
+            )
+        )
+        return await send(request, reply, fault)
+
+    def _caller(self, request: web.BaseRequest) -> Caller:
+        credential = read_credential(request.headers.get("Authorization"))
+        address = request.remote or "unknown"
+        if self.desk is not None and _is_app_route(request.path):
+            return Caller(principal=self.desk.principal)
+        try:
+            return Caller(principal=self.doorman.admit(credential, address), turned_away=_at_the_door(request))
+        except Refusal as refusal:
+            return Caller(principal=self.doorman.somebody(address), turned_away=refusal.answer)
+
+    def _limit(self, limited: str, principal: Principal) -> Answer:
+        if limited == "secondary":
+            secondary = self.manners.secondary
+            return secondary_limit(retry_after_s=secondary.retry_after_s, status=self.manners.over_limit_status)
+        anonymous = not principal.viewer.authenticated
+        who = principal.name.removeprefix("address:") if anonymous else f"user ID {principal.name}"
+        return primary_limit(who, anonymous=anonymous, status=self.manners.over_limit_status)
+
+    async def _fault(self, request: web.BaseRequest) -> Fault | None:
+        path, _, query = request.raw_path.partition("?")
+        fault = self.faults.draw(path, f"{path}?{query}", per_page(request.query))
+        if isinstance(fault, Slow):
+            await self.world.clock.sleep(fault.seconds)
+            return None
+        return fault
+
+    def _answer(self, request: web.BaseRequest, principal: Principal, fault: Fault | None) -> Rendered:
+        match fault:
+            case Broken(status=status):
+                return rendered_answer(broken(status))
+            case Limited(retry_after_s=retry_after_s, status=status):
+                self.limits.bench(principal, retry_after_s)
+                return rendered_answer(secondary_limit(retry_after_s=retry_after_s, status=status))
+            case Scripted(answer=answer):
+                return rendered_answer(answer)
+            case _:
+                return self._truth(request, principal)
+
+    def _truth(self, request: web.BaseRequest, principal: Principal) -> Rendered:
+        """What is true, with nothing going wrong."""
+        if self.desk is not None and _is_app_route(request.path):
+            return self._at_the_desk(request, self.desk)
+        if request.method not in ("GET", "HEAD"):
+            return rendered_answer(not_found().answer)
+        if request.path == "/rate_limit":
+            return rendered_answer(Answer(status=200, body=self._rate_limit(principal)))
+        if request.path == "/meta":
+            return rendered_answer(Answer(status=200, body={"verifiable_password_authentication": False}))
+        path, _, query = request.raw_path.partition("?")
+        version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
+        return self._renderer.render(
+            Question(path=path, query=query, params=request.query, viewer=principal.viewer, version=version)
+        )
+
+    def _at_the_desk(self, request: web.BaseRequest, desk: AppDesk) -> Rendered:
+        claim = read_credential(request.headers.get("Authorization")).value
+        try:
+            return rendered_answer(desk.answer(request.method, request.path, claim))
+        except Refusal as refusal:
+            return rendered_answer(refusal.answer)
+
+    def _rate_limit(self, principal: Principal) -> Mapping[str, object]:
+        buckets = {
+            name: {
+                "limit": budget.limit,
+                "used": budget.used,
+                "remaining": budget.remaining,
+                "reset": budget.resets_at,
+                "resource": name,
+            }
+            for name, budget in self.limits.budgets(principal).items()
+        }
+        return {"resources": buckets, "rate": buckets["core"]}
+
+    def _reply(
+        self, request: web.BaseRequest, rendered: Rendered, principal: Principal, resource: Resource, *, limited: bool
+    ) -> Reply:
+        """The answer as it is sent: perhaps only that nothing has changed, which is free for those we know."""
+        authenticated = principal.viewer.authenticated
+        tag = etag(rendered.body, request.headers, authenticated=authenticated) if rendered.validated else None
+        unchanged = tag is not None and not_modified(rendered, tag, request.headers)
+        free = limited or request.path == "/rate_limit" or (unchanged and authenticated)
+        if not free:
+            self.limits.charge(principal, resource)
+        return Reply(
+            rendered=rendered,
+            unchanged=unchanged,
+            charged=not free,
+            tag=tag,
+            principal=principal,
+            budget=self.limits.budget(principal, resource),
+            resource=resource,
+            version=request.headers.get("X-GitHub-Api-Version", VERSIONS[0]),
+            number=next(self._numbers),
+            at=self.world.clock.now(),
+            gzip=self.manners.gzip and "gzip" in request.headers.get("Accept-Encoding", ""),
+        )
+
+
+def _is_app_route(path: str) -> bool:
+    return path == "/app" or path.startswith("/app/")
+
+
+def _at_the_door(request: web.BaseRequest) -> Answer | None:
+    """What is wrong with a call before anybody looks at what it asks for."""
+    if not request.headers.get("User-Agent"):
+        return Answer(status=403, body=NO_AGENT, headers={"Content-Type": "text/html; charset=utf-8"})
+    if "access_token" in request.query:
+        return refused(400, IN_QUERY)
+    version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
+    if version not in VERSIONS:
+        return refused(400, f"The API version {version!r} is not supported.")
+    return None

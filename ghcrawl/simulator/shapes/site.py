@@ -1,0 +1,71 @@
+"""Where the simulator answers: what URLs in bodies begin with."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from ghcrawl.simulator.entities import Repo
+
+Body: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The base of every URL, with no slash at its end. As on an Enterprise server, pages live on the same host."""
+
+    base: str
+
+    def repo(self, repo: Repo) -> str:
+        """The API URL of `repo`, by its name."""
+        return f"{self.base}/repos/{repo.owner.login}/{repo.name}"
+
+    def page(self, repo: Repo) -> str:
+        """The page of `repo`."""
+        return f"{self.base}/{repo.owner.login}/{repo.name}"
+
+
+def quoted(name: str) -> str:
+    """A name as one segment of a path."""
+    return quote(name, safe="!$&'()*+,;=:@-._~")
+
+
+def quoted_ref(name: str) -> str:
+    """A branch or tag as a path: GitHub leaves its slashes as they are."""
+    return quote(name, safe="!$&'()*+,;=:@-._~/")
+
+
+def node_id(prefix: str, *numbers: int) -> str:
+    """A global id: opaque, distinct for every thing, and not a number."""
+    raw = b"".join(number.to_bytes(8, "big") for number in numbers)
+    return f"{prefix}_kwDO{urlsafe_b64encode(raw).decode().rstrip('=')}"
+
+
+REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
+
+
+def reactions(url: str) -> Body:
+    """A rollup of no reactions at all."""
+    return {"url": f"{url}/reactions", "total_count": 0, **dict.fromkeys(REACTIONS, 0)}
+
+
+VERSIONS = ("2022-11-28", "2026-03-10")
+"""The API versions there are; the first is what one gets without asking."""
+
+_REMOVED = frozenset(
+    {"assignee", "merge_commit_sha", "has_downloads", "master_branch", "use_squash_pr_title_as_default", "rate"}
+)
+
+
+def in_version(body: Any, version: str) -> Any:
+    """`body` as that API version writes it: the newer one has dropped some fields wherever they stood."""
+    if version == VERSIONS[0]:
+        return body
+    if isinstance(body, Mapping):
+        return {key: in_version(value, version) for key, value in body.items() if key not in _REMOVED}
+    if isinstance(body, list):
+        return [in_version(item, version) for item in body]
+    return body
