@@ -66,13 +66,20 @@ def _endpoints(entities: Mapping[str, Entity], listings: Listings) -> Iterable[_
         yield _Endpoint(_pattern(entities[listing.of].endpoint + listing.path), listing.type, listing.of, is_list=True)
 
 
+_OTHER_ROUTES: Final[Mapping[str, str]] = {
+    "/repos/{owner}/{repo}": r"(?:/repos/[^/]+/[^/]+|/repositories/\d+)",
+    "/orgs/{org}/teams/{team_slug}": r"(?:/orgs/[^/]+/teams/[^/]+|/organizations/\d+/team/\d+|/teams/\d+)",
+    "/orgs/{org}": r"(?:/orgs/[^/]+|/organizations/\d+)",
+    "/users/{username}": r"(?:/users/[^/]+|/user(?:/\d+)?)",
+}
+"""GitHub answers the same under these, and its own links use them."""
+
+
 def _pattern(endpoint: str) -> re.Pattern[str]:
-    text = re.escape(endpoint).replace(r"/repos/\{owner\}/\{repo\}", r"(?:/repos/[^/]+/[^/]+|/repositories/\d+)")
-    text = text.replace(
-        r"/orgs/\{org\}/teams/\{team_slug\}", r"(?:/orgs/[^/]+/teams/[^/]+|/organizations/\d+/team/\d+)"
-    )
-    text = re.sub(r"\\\{\w+\\\.\\\.\\\.\\\}", ".+", text)
-    return re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", text))
+    root = next((root for root in _OTHER_ROUTES if endpoint.startswith(root)), "")
+    rest = re.escape(endpoint.removeprefix(root))
+    rest = re.sub(r"\\\{\w+\\\.\\\.\\\.\\\}", ".+", rest)
+    return re.compile(_OTHER_ROUTES.get(root, "") + re.sub(r"\\\{\w+\\\}", "[^/]+", rest))
 
 
 def _path(url: str, base: str) -> str:

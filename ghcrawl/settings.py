@@ -1,0 +1,227 @@
+"""Settings: defaults < one TOML file < environment (`GHCRAWL_SECTION__NAME`). Credentials are never among them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, PositiveInt, ValidationError
+
+from ghcrawl.errors import ConfigError, SpecError
+from ghcrawl.model import QUEUES, QueueName
+from ghcrawl.policy import parse
+from ghcrawl.scope import Scope
+from ghcrawl.tuning import DEFAULT_WEIGHTS, Tuning
+
+PREFIX: Final = "GHCRAWL_"
+NOT_SETTINGS: Final = frozenset({"TOKENS", "CONFIG", "ADMIN_TOKEN", "WEBHOOK_SECRETS"})
+"""Variables with our prefix that are read elsewhere; everything else with the prefix must be a setting."""
+
+
+class Section(BaseModel):
+    """A part of the settings. A name that is not one is an error, so that typos are found."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CrawlSettings(Section):
+    """How requests are worked through."""
+
+    loops: PositiveInt = 20
+    policy: str = "default"
+    max_attempts: PositiveInt = 5
+    retry_base_s: PositiveFloat = 2.0
+    retry_cap_s: PositiveFloat = 600.0
+    timeout_s: PositiveFloat = 600.0
+    shutdown_grace_s: PositiveFloat = 20.0
+    allow: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    weights: dict[QueueName, NonNegativeInt] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
+
+    def tuning(self) -> Tuning:
+        """The part that may change while loops run."""
+        return Tuning(
+            loops=self.loops,
+            weights={name: self.weights.get(name, 0) for name in QUEUES},
+            scope=Scope(allow=self.allow, exclude=self.exclude),
+            max_attempts=self.max_attempts,
+            retry_base_s=self.retry_base_s,
+            retry_cap_s=self.retry_cap_s,
+            timeout_s=self.timeout_s,
+        )
+
+
+class AppSettings(Section):
+    """One installation of a GitHub App."""
+
+    app_id: str
+    installation_id: PositiveInt
+    private_key_file: Path
+    traits: tuple[str, ...] = ()
+
+
+class GitHubSection(Section):
+    """How GitHub is asked."""
+
+    api_url: Annotated[str, Field(pattern=r"^https?://[^\s?#]+$")] = "https://api.github.com"
+    api_version: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] = "2022-11-28"
+    tokens_file: str = ""
+    concurrency: Annotated[int, Field(ge=1, le=100)] = 8
+    reserve: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    timeout_s: PositiveFloat = 60.0
+    max_body_mb: PositiveInt = 100
+    commits: Literal["list", "full"] = "list"
+    apps: tuple[AppSettings, ...] = ()
+
+
+class QueueSection(Section):
+    """What keeps the queues."""
+
+    provider: Literal["sqlite", "memory"] = "sqlite"
+
+
+class StoreSection(Section):
+    """What keeps the documents."""
+
+    provider: Literal["sqlite", "memory"] = "sqlite"
+
+
+class SqliteSection(Section):
+    """The embedded file."""
+
+    path: Path = Path("ghcrawl.db")
+    synchronous: Literal["full", "normal"] = "full"
+
+
+class LogSection(Section):
+    """What is written to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "console", "json"] = "auto"
+
+
+class Settings(Section):
+    """Everything that can be set. `config/default.toml` shows it with its defaults."""
+
+    crawl: CrawlSettings = CrawlSettings()
+    github: GitHubSection = GitHubSection()
+    queue: QueueSection = QueueSection()
+    store: StoreSection = StoreSection()
+    sqlite: SqliteSection = SqliteSection()
+    log: LogSection = LogSection()
+
+
+Origins = Mapping[str, str]
+"""`section.name` → where its value comes from: a file, a variable, or the command line."""
+
+
+def load(
+    path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, Any] | None = None
+) -> tuple[Settings, Origins]:
+    """The settings that hold, and where each that is no default comes from.
+
+    overrides: `section.name` → value, from the command line; they win.
+    Raises ConfigError: one line for each thing that is wrong, with the name that was probably meant.
+    """
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    if path is not None:
+        _merge(merged, _read(path), str(path), origins)
+    _merge(merged, _from_environment(environ), "environment", origins)
+    _merge(merged, _nested(overrides or {}), "command line", origins)
+    try:
+        settings = Settings.model_validate(merged)
+        parse(settings.crawl.policy)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_sentence(problem, origins) for problem in error.errors())) from None
+    except SpecError as error:
+        raise ConfigError(f"crawl.policy: {error}") from None
+    return settings, origins
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"there is no config file {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the config file {path} cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from None
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for variable, text in environ.items():
+        name = variable.removeprefix(PREFIX)
+        if name == variable or name in NOT_SETTINGS or name.startswith("TEST_"):
+            continue
+        flat[name.lower().replace("__", ".")] = text
+    return _nested({name: _value(name, text) for name, text in flat.items()})
+
+
+def _value(name: str, text: str) -> Any:
+    """Lists are written with commas; pydantic reads the rest from text."""
+    return tuple(part.strip() for part in text.split(",") if part.strip()) if name in _LISTS else text
+
+
+_LISTS: Final = frozenset({"crawl.allow", "crawl.exclude"})
+
+
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for name, value in flat.items():
+        *above, last = name.split(".")
+        place = nested
+        for part in above:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return nested
+
+
+def _merge(into: dict[str, Any], found: Mapping[str, Any], origin: str, origins: dict[str, str], at: str = "") -> None:
+    for name, value in found.items():
+        if isinstance(value, Mapping) and isinstance(into.setdefault(name, {}), dict):
+            _merge(into[name], value, origin, origins, f"{at}{name}.")
+        else:
+            into[name] = value
+            origins[f"{at}{name}"] = origin
+
+
+def _sentence(problem: Any, origins: Origins) -> str:
+    name = ".".join(str(part) for part in problem["loc"])
+    origin = origins.get(name) or next((origin for key, origin in origins.items() if key.startswith(name)), "")
+    where = f" ({origin})" if origin else ""
+    if problem["type"] != "extra_forbidden":
+        return f"{name}{where}: {problem['msg']}"
+    close = difflib.get_close_matches(name, names(), n=1)
+    meant = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(names())}"
+    return f"{name}{where}: no setting is called that{meant}"
+
+
+def names(model: type[BaseModel] = Settings, at: str = "") -> list[str]:
+    """Every setting as `section.name`."""
+    found: list[str] = []
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            found += names(kind, f"{at}{name}.")
+        else:
+            found.append(f"{at}{name}")
+    return found
+
+
+def logged_as(section: LogSection, *, terminal: bool) -> Literal["console", "json"]:
+    """The log format with `auto` decided."""
+    if section.format != "auto":
+        return section.format
+    return "console" if terminal else "json"
+
+
+def environment() -> Mapping[str, str]:
+    """This process's environment."""
+    return os.environ

@@ -1,0 +1,133 @@
+"""Real answers of GitHub, recorded by others and installed from the package registries when a test asks for them.
+
+Nothing of them is kept in this repository: PyGithub's recordings are in its source distribution, octokit's in the npm
+package `@octokit/fixtures`. Both are fetched once into the cache folder of this checkout's environment.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PYGITHUB = "PyGithub==2.10.0"
+FIXTURES = "@octokit/fixtures@23.1.2"
+CACHE = Path(sys.prefix) / "recordings"
+API = "https://api.github.com"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One recorded question and its answer. path: with its query, below the API's root."""
+
+    source: str
+    method: str
+    path: str
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def body(self) -> Any:
+        """The answer's JSON; None where it is none."""
+        try:
+            return json.loads(self.text)
+        except ValueError:
+            return None
+
+    @property
+    def link(self) -> dict[str, str]:
+        """rel → URL of the answer's Link header."""
+        header = self.headers.get("link", "")
+        return {rel: url for url, rel in re.findall(r'<([^>]*)>;\s*rel="?(\w+)"?', header)}
+
+
+def pygithub() -> list[Exchange]:
+    """Every exchange in PyGithub's source distribution."""
+    folder = _installed("pygithub", _download_pygithub)
+    files = sorted(folder.glob("*/tests/ReplayData/*.txt"))
+    assert files, "PyGithub's source distribution has no recordings any more"
+    return [exchange for path in files for exchange in _read_replay(path)]
+
+
+def octokit() -> list[Exchange]:
+    """Every exchange in octokit's fixtures, as normalised by them."""
+    folder = _installed("octokit", _download_octokit)
+    files = sorted(folder.glob("package/scenarios/api.github.com/*/normalized-fixture.json"))
+    assert files, "@octokit/fixtures has no scenarios any more"
+    return [_read_nock(path, entry) for path in files for entry in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def _installed(name: str, download: Any) -> Path:
+    folder = CACHE / name
+    if not folder.exists():
+        partial = CACHE / f"{name}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        archive = download(partial)
+        with tarfile.open(archive) as tar:
+            tar.extractall(partial, filter="data")
+        partial.rename(folder)
+    return folder
+
+
+def _download_pygithub(folder: Path) -> Path:
+    arguments = ["download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder), PYGITHUB]
+    subprocess.run([sys.executable, "-m", "pip", *arguments], check=True, capture_output=True, text=True)
+    return next(folder.glob("*.tar.gz"))
+
+
+def _download_octokit(folder: Path) -> Path:
+    npm = shutil.which("npm")
+    assert npm, "npm is needed to install the package @octokit/fixtures (Debian: apt-get install npm)"
+    subprocess.run([npm, "pack", "--silent", FIXTURES], check=True, cwd=folder, capture_output=True, text=True)
+    return next(folder.glob("*.tgz"))
+
+
+def _read_replay(path: Path) -> Iterator[Exchange]:
+    """Ten lines and an empty one for each exchange; a body that was streamed is several lines of base64."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    at = 0
+    while at + 9 < len(lines):
+        if lines[at] == "":
+            at += 1
+            continue
+        block = lines[at : at + 10]
+        at += 10
+        while at < len(lines) and lines[at] != "":
+            block[9] += lines[at]
+            at += 1
+        at += 1
+        yield Exchange(
+            source=path.stem,
+            method=block[1],
+            path=block[4].removeprefix(API),
+            status=int(block[7]),
+            headers=_headers(ast.literal_eval(block[8])),
+            text=block[9],
+        )
+
+
+def _read_nock(path: Path, entry: Mapping[str, Any]) -> Exchange:
+    response = entry.get("response", "")
+    return Exchange(
+        source=path.parent.name,
+        method=entry["method"].upper(),
+        path=entry["path"],
+        status=entry["status"],
+        headers=_headers(entry.get("headers") or {}),
+        text=response if isinstance(response, str) else json.dumps(response),
+    )
+
+
+def _headers(raw: Any) -> dict[str, str]:
+    pairs = raw.items() if isinstance(raw, Mapping) else raw
+    return {str(name).lower(): value if isinstance(value, str) else str(value) for name, value in pairs}
