@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -12,6 +13,8 @@ SAME_WINDOW_S: Final = 1
 MAX_WINDOW_S: Final = 86_400.0
 """Nobody's window is longer; a report that says so is a mistake, and believing it would stop us for good."""
 MAX_WINDOWS_AHEAD: Final = 3
+MAX_CALL_S: Final = 600.0
+"""No call is longer in flight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class Budget:
         self._metered = True
         self._told = False
         self._put_off = 0
+        self._unreported: deque[float] = deque()
 
     @property
     def floor(self) -> int:
@@ -77,14 +81,18 @@ class Budget:
         self._told = False
         self._put_off = 0
 
-    def observe(self, quota: Quota, until: float, now: float) -> None:
-        """An answer reported `quota`; its window is certainly over at `until`."""
+    def observe(self, quota: Quota, *, until: float, started: float, now: float) -> None:
+        """A call that began at `started` reported `quota`; its window is certainly over at `until`.
+
+        Calls of which nothing was heard, and that ended after this one began, may have come in behind it.
+        """
         self._metered = True
+        remaining = max(0, quota.remaining - sum(ended > started for ended in self._unreported))
         late = self.known and quota.resets < self._resets - SAME_WINDOW_S
         if late or not now < until <= now + MAX_WINDOW_S:
             return
         same = self.known and quota.resets <= self._resets + SAME_WINDOW_S
-        self.remaining = min(self.remaining, quota.remaining) if same else quota.remaining
+        self.remaining = min(self.remaining, remaining) if same else remaining
         if not same:
             self._told = False
             self._put_off = 0
@@ -94,12 +102,17 @@ class Budget:
         self._resets = max(self._resets, quota.resets) if same else quota.resets
         self._span = max(self._span, until - now)
 
-    def unreported(self, *, unmetered: bool) -> None:
+    def unreported(self, now: float, *, unmetered: bool) -> None:
         """An answer without a report, or none: reckoned as charged, unless this server meters nothing."""
         if self.known:
             self.remaining = max(0, self.remaining - 1)
         elif unmetered:
             self._metered = False
+        if not self._metered:
+            return
+        while self._unreported and self._unreported[0] < now - MAX_CALL_S:
+            self._unreported.popleft()
+        self._unreported.append(now)
 
     def exhaust(self, until: float) -> None:
         """The server said that nothing is left, until `until` at least."""

@@ -154,7 +154,9 @@ class Calls:
         # A 401 is answered as to nobody: its budget is that of our address.
         quota = said.quota(headers, grant.resource) if status != 401 else None
         until = self._server.passed(quota.resets) if quota is not None else 0.0
-        grant.finish(Finished(seconds=answer.seconds, quota=quota, until=until, answered=status < 400))
+        grant.finish(
+            Finished(started=answer.started, seconds=answer.seconds, quota=quota, until=until, answered=status < 400)
+        )
         if quota is not None:
             self._resources[type] = quota.resource
         stop = limited(answer, answer.ended + self._server.offset_s) if status in (403, 429) else None

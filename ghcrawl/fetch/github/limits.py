@@ -25,10 +25,11 @@ MAX_QUEUED_S: Final = 30.0
 class Finished:
     """How a call ended.
 
-    quota: what it reported; until: when that window is certainly over, by our clock.
+    started: when it was made. quota: what it reported; until: when that window is certainly over, by our clock.
     answered: an answer came that counts as one, not a breakdown.
     """
 
+    started: float = 0.0
     seconds: float = 0.0
     quota: Quota | None = None
     until: float = 0.0
@@ -116,9 +117,11 @@ class Limits:
         budget = self.budget(resource)
         budget.in_flight -= 1
         if finished.quota is not None:
-            self.budget(finished.quota.resource).observe(finished.quota, finished.until, now)
+            self.budget(finished.quota.resource).observe(
+                finished.quota, until=finished.until, started=finished.started, now=now
+            )
         else:
-            budget.unreported(unmetered=finished.answered)
+            budget.unreported(now, unmetered=finished.answered)
         if self._load is not None:
             self._load.finish(now, finished.seconds)
         if self._pace is not None:

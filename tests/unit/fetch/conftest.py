@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from ghcrawl.fetch.github import Credential, GitHubFetcher, GitHubSettings, read_tokens
+from ghcrawl.ports import Clock
+from tests.support.clock import FakeClock
+from tests.unit.fetch.scripted import Scripted, Watching
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def server(clock: Clock) -> AsyncIterator[Scripted]:
+    server = Scripted(clock)
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+def watching() -> Watching:
+    return Watching()
+
+
+@pytest.fixture
+async def start(clock: Clock, server: Scripted, watching: Watching) -> AsyncIterator[Start]:
+    """Opens fetchers for the scripted server; `start(tokens, **settings)`."""
+    async with AsyncExitStack() as stack:
+
+        async def opened(
+            tokens: str = "token-aaaa", *, credentials: tuple[Credential, ...] | None = None, **settings: Any
+        ) -> GitHubFetcher:
+            made = GitHubSettings(api_url=server.url, **settings)
+            fetcher = GitHubFetcher(made, read_tokens(tokens) if credentials is None else credentials, clock, watching)
+            return await stack.enter_async_context(fetcher)
+
+        yield opened
