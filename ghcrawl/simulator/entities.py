@@ -1,4 +1,6 @@
-"""The things of a world. They change in place, because a world lives; only `changes` and `generate` write to them.
+"""The things in a repository, and repositories. They change in place, because a world lives.
+
+Only `changes` and `generation` write to them.
 
 Moments are GitHub's own texts (`2026-11-21T16:43:00Z`): they sort as moments do and need no formatting on the way out.
 Entities refer to one another directly, so that a rename is seen wherever the renamed thing is embedded. They compare
@@ -8,75 +10,15 @@ and hash by identity.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
+
+from ghcrawl.simulator.people import Owner, User
 
 KEPT_HISTORIES: Final = 64
 """How many heads' histories a repository remembers; a live world pushes for ever."""
 
 Standing = Literal["fine", "dmca", "tos"]
 """Whether GitHub itself has blocked a repository, and why."""
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class User:
-    """A person or a bot. Shares its number space with organisations, as on GitHub."""
-
-    id: int
-    login: str
-    name: str | None
-    created_at: str
-    updated_at: str
-    type: Literal["User", "Bot"] = "User"
-    company: str | None = None
-    location: str | None = None
-    bio: str | None = None
-    email: str | None = None
-    followers: int = 0
-    following: int = 0
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Member:
-    """A user's membership of an organisation; a concealed one is shown to members only."""
-
-    user: User
-    role: Literal["admin", "member"] = "member"
-    public: bool = True
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Org:
-    """An organisation, with its members in order of id and its teams by id."""
-
-    id: int
-    login: str
-    name: str
-    description: str | None
-    created_at: str
-    updated_at: str
-    location: str | None = None
-    members: dict[int, Member] = field(default_factory=dict)
-    teams: dict[int, Team] = field(default_factory=dict)
-
-
-Owner: TypeAlias = Org | User
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Team:
-    """A team: who is in it, and what it may do where (repository id → permission)."""
-
-    id: int
-    org: Org
-    name: str
-    slug: str
-    description: str | None
-    created_at: str
-    updated_at: str
-    privacy: Literal["closed", "secret"] = "closed"
-    parent: Team | None = None
-    members: dict[int, User] = field(default_factory=dict)
-    repos: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

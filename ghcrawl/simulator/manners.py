@@ -39,4 +39,4 @@ class Manners:
     secondary: Secondary = Secondary()
     cursor_above: int = 10_000
     teams_denied_status: int = 403
-    gzip: bool = False
+    gzip: bool = True

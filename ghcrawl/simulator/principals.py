@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ghcrawl.simulator.entities import Owner, Repo
+from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.people import Owner
 
 Denial = Literal["sso", "ip_allow_list", "classic_pat", "pat_lifetime"]
 """Why an organisation turns away a credential that would be good enough elsewhere."""

@@ -12,8 +12,9 @@ from itertools import count
 
 from ghcrawl.clock import SystemClock
 from ghcrawl.simulator.clock import Clock
-from ghcrawl.simulator.entities import Org, Owner, Repo, Team, User
+from ghcrawl.simulator.entities import Repo
 from ghcrawl.simulator.moments import stamp
+from ghcrawl.simulator.people import Org, Owner, Team, User
 from ghcrawl.simulator.principals import Principal, user_principal
 
 FIRST_IDS = {

@@ -6,10 +6,11 @@ import unicodedata
 from random import Random
 from typing import Final, Literal
 
-from ghcrawl.simulator.entities import Member, Org, Repo, Team, User
+from ghcrawl.simulator.entities import Repo
 from ghcrawl.simulator.generation import texts
 from ghcrawl.simulator.generation.size import WorldSize
 from ghcrawl.simulator.moments import at
+from ghcrawl.simulator.people import Member, Org, Team, User
 from ghcrawl.simulator.world import World
 
 ORG_LOGINS: Final = ("acme", "globex", "initech", "umbrella", "hooli", "stark-industries")

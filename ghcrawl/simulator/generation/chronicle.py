@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from hashlib import sha1
 from random import Random
 
-from ghcrawl.simulator.entities import Commit, Issue, Milestone, Repo, User
+from ghcrawl.simulator.entities import Commit, Issue, Milestone, Repo
 from ghcrawl.simulator.generation import texts
 from ghcrawl.simulator.generation.size import WorldSize
 from ghcrawl.simulator.moments import at
+from ghcrawl.simulator.people import User
 from ghcrawl.simulator.world import World
 
 
@@ -36,8 +38,8 @@ class Chronicle:
     authors: dict[User, None] = field(default_factory=dict)
 
     def number_of(self, mean: float) -> int:
-        """A count with that mean: most are smaller, a few are much larger."""
-        return round(self.rng.expovariate(1 / mean)) if mean > 0 else 0
+        """A count with that mean (geometric): most are smaller, a few are much larger."""
+        return int(self.rng.expovariate(math.log(1 + 1 / mean))) if mean > 0 else 0
 
     def somebody(self, *, gone: float = 0.02) -> User | None:
         """Somebody active here; or nobody any more, with probability `gone`."""

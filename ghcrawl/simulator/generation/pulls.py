@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from ghcrawl.simulator.entities import Commit, Issue, Pull, Ref, Review, ReviewComment, User
+from ghcrawl.simulator.entities import Commit, Issue, Pull, Ref, Review, ReviewComment
 from ghcrawl.simulator.generation import texts
 from ghcrawl.simulator.generation.chronicle import Chronicle
 from ghcrawl.simulator.moments import at
+from ghcrawl.simulator.people import User
 
 VERDICTS: Final[tuple[Literal["APPROVED", "CHANGES_REQUESTED", "COMMENTED"], ...]] = (
     "APPROVED",

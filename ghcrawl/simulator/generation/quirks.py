@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ghcrawl.simulator.entities import Issue, Label, Org, Ref, Repo
+from ghcrawl.simulator.entities import Issue, Label, Ref, Repo
 from ghcrawl.simulator.generation import texts
 from ghcrawl.simulator.generation.repository import Setting, found_repo, grow_repo
 from ghcrawl.simulator.generation.size import WorldSize
+from ghcrawl.simulator.people import Org
 
 ODD_NAMES: Final = (".github", "{login}.github.io", "dash--under_score.x")
 RENAMED_FROM: Final = "renamed-once"

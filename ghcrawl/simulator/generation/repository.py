@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ghcrawl.simulator.entities import Asset, Org, Owner, Ref, Release, Repo, User
+from ghcrawl.simulator.entities import Asset, Ref, Release, Repo
 from ghcrawl.simulator.generation import texts
 from ghcrawl.simulator.generation.accounts import BOT, WEB_FLOW
 from ghcrawl.simulator.generation.chance import seeded
@@ -20,6 +20,7 @@ from ghcrawl.simulator.generation.issues import (
 from ghcrawl.simulator.generation.pulls import open_pull
 from ghcrawl.simulator.generation.size import WorldSize
 from ghcrawl.simulator.moments import UNTIL, at, seconds
+from ghcrawl.simulator.people import Org, Owner, User
 from ghcrawl.simulator.world import World
 
 _YEAR_S: Final = 31_536_000

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.simulator.entities import Member, Org, Owner, Repo, Team, User
+from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.people import Member, Org, Owner, Team, User
 from ghcrawl.simulator.refusals import Refusal, denied, not_found, refused
 from ghcrawl.simulator.routes.ask import Ask, Many, One, found, ordered
 from ghcrawl.simulator.routes.table import Finder

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.simulator.entities import Asset, Release, Repo, Team, User
+from ghcrawl.simulator.entities import Asset, Release, Repo
+from ghcrawl.simulator.people import Team, User
 from ghcrawl.simulator.refusals import Answer, Refusal, not_found, refused
 from ghcrawl.simulator.routes.ask import Ask, Many, One, found, number, ordered
 from ghcrawl.simulator.routes.table import Finder

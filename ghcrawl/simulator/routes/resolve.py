@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote
 
-from ghcrawl.simulator.entities import Org, Owner, Repo
+from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.people import Org, Owner
 from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.refusals import Refusal, blocked, denied, moved, not_found
 from ghcrawl.simulator.routes import accounts, commits, issues, pulls, repos

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ghcrawl.simulator.entities import Org, Owner, Team, User
+from ghcrawl.simulator.people import Org, Owner, Team, User
 from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.shapes.site import Body, Site, node_id, quoted
 from ghcrawl.simulator.world import World

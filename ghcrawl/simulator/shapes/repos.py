@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ghcrawl.simulator.entities import Org, Repo
+from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.people import Org
 from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.shapes.accounts import simple_user
 from ghcrawl.simulator.shapes.site import Body, Site, node_id

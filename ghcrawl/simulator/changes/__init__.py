@@ -1,0 +1,103 @@
+"""What can happen in a world: every function is one change, made at the world's clock.
+
+Each bumps what GitHub bumps, and leaves alone what GitHub leaves alone: a deleted comment bumps nothing, a renamed
+label is renamed on issues that say they have not changed. Each returns a `Change` that says what happened.
+"""
+
+from ghcrawl.simulator.changes.change import Change
+from ghcrawl.simulator.changes.issues import (
+    add_label,
+    add_milestone,
+    assign,
+    close,
+    comment,
+    delete_comment,
+    delete_issue,
+    delete_label,
+    edit_comment,
+    edit_issue,
+    edit_label,
+    label_issue,
+    open_issue,
+    reopen,
+)
+from ghcrawl.simulator.changes.people import (
+    add_member,
+    add_team,
+    add_to_team,
+    add_user,
+    delete_team,
+    edit_user,
+    remove_member,
+    rename_user,
+)
+from ghcrawl.simulator.changes.pulls import (
+    comment_commit,
+    create_branch,
+    delete_branch,
+    delete_review_comment,
+    edit_review_comment,
+    merge,
+    open_pull,
+    push,
+    review,
+)
+from ghcrawl.simulator.changes.repos import (
+    add_asset,
+    archive_repo,
+    create_repo,
+    delete_release,
+    delete_repo,
+    publish_release,
+    rename_repo,
+    set_private,
+    star,
+    transfer_repo,
+)
+from ghcrawl.simulator.changes.weather import random_change
+
+__all__ = [
+    "Change",
+    "add_asset",
+    "add_label",
+    "add_member",
+    "add_milestone",
+    "add_team",
+    "add_to_team",
+    "add_user",
+    "archive_repo",
+    "assign",
+    "close",
+    "comment",
+    "comment_commit",
+    "create_branch",
+    "create_repo",
+    "delete_branch",
+    "delete_comment",
+    "delete_issue",
+    "delete_label",
+    "delete_release",
+    "delete_repo",
+    "delete_review_comment",
+    "delete_team",
+    "edit_comment",
+    "edit_issue",
+    "edit_label",
+    "edit_review_comment",
+    "edit_user",
+    "label_issue",
+    "merge",
+    "open_issue",
+    "open_pull",
+    "publish_release",
+    "push",
+    "random_change",
+    "remove_member",
+    "rename_repo",
+    "rename_user",
+    "reopen",
+    "review",
+    "set_private",
+    "star",
+    "transfer_repo",
+]
