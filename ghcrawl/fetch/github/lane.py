@@ -41,8 +41,8 @@ class Lane:
         return wait
 
     def worth_waiting(self, wait: Wait) -> bool:
-        """Whether `wait` may be over within a moment."""
-        return wait.settles or wait.until <= self.now() + self._patience_s
+        """Whether `wait` is a matter of a moment, and not of having been told to stop."""
+        return wait.settles or (wait.reason == "busy" and wait.until <= self.now() + self._patience_s)
 
     async def take(self, resource: str) -> Wait | None:
         """None: a call to `resource` is taken, at once or after a moment. Else why not."""
@@ -84,10 +84,10 @@ class Lane:
                 waiter.turn.set_result(None)
                 continue
             blocked[waiter.resource] = wait
-            if now >= waiter.deadline or not (wait.settles or wait.until <= waiter.deadline):
-                waiter.turn.set_result(wait)
-            else:
+            if now < waiter.deadline and self.worth_waiting(wait):
                 stay.append(waiter)
+            else:
+                waiter.turn.set_result(wait)
         self._waiters = stay
         if stay:
             self._alarm_by(min([stay[0].deadline, *(wait.until for wait in blocked.values() if not wait.settles)]))
