@@ -11,6 +11,7 @@ from typing import Final
 
 import jwt
 import structlog
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from jwt.algorithms import RSAAlgorithm
 
 from ghcrawl.errors import ConfigError, FetchError
@@ -63,39 +64,44 @@ Mint = Callable[[Installation, Secret], Awaitable[MintAnswer]]
 def read_installation(app_id: str, installation_id: int, key_file: Path, traits: Traits | None = None) -> Installation:
     """An installation with the key of `key_file`. Raises ConfigError for a key that cannot be read or used."""
     try:
-        key = key_file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the key of GitHub App {app_id} cannot be read from {key_file}: {error}") from None
-    return checked(
-        Installation(app_id=app_id, installation_id=installation_id, private_key=Secret(key), traits=traits or Traits())
+        key, trouble = key_file.read_text(encoding="utf-8"), ""
+    except OSError as error:
+        key, trouble = "", str(error)
+    except UnicodeDecodeError:
+        key, trouble = "", "it is no text"
+    if trouble:
+        raise ConfigError(f"the key of GitHub App {app_id} cannot be read from {key_file}: {trouble}")
+    installation = Installation(
+        app_id=app_id, installation_id=installation_id, private_key=Secret(key), traits=traits or Traits()
     )
-
-
-def checked(installation: Installation) -> Installation:
-    """The same installation, whose key can sign. Raises ConfigError."""
-    try:
-        RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(str(installation.private_key))
-    except (ValueError, TypeError, jwt.InvalidKeyError):
-        usable = False
-    else:
-        usable = "PRIVATE KEY" in installation.private_key
-    if not usable:  # raised here, where no exception is at hand whose text might quote the key
-        raise ConfigError(f"the key of GitHub App {installation.app_id} is no RSA private key in PEM form")
+    signing_key(installation)
     return installation
 
 
-def app_jwt(installation: Installation, server_now: datetime) -> Secret:
+def signing_key(installation: Installation) -> RSAPrivateKey:
+    """The key of `installation`, parsed: that takes longer than signing. Raises ConfigError."""
+    try:
+        key = RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(str(installation.private_key))
+    except (ValueError, TypeError, jwt.InvalidKeyError):
+        key = None
+    if not isinstance(key, RSAPrivateKey):  # raised here, where no exception is at hand whose text might quote the key
+        raise ConfigError(f"the key of GitHub App {installation.app_id} is no RSA private key in PEM form")
+    return key
+
+
+def app_jwt(app_id: str, key: RSAPrivateKey, server_now: datetime) -> Secret:
     """What an App says to be itself."""
     issued = int(server_now.timestamp()) - BACKDATED_S
-    claims = {"iat": issued, "exp": issued + BACKDATED_S + JWT_LIFE_S, "iss": installation.app_id}
-    return Secret(jwt.encode(claims, str(installation.private_key), algorithm="RS256"))
+    claims = {"iat": issued, "exp": issued + BACKDATED_S + JWT_LIFE_S, "iss": app_id}
+    return Secret(jwt.encode(claims, key, algorithm="RS256"))
 
 
 class InstallationTokens:
     """Always has a token that lives for some minutes more: minted on demand, once for all who wait for it."""
 
     def __init__(self, installation: Installation, mint: Mint, server_now: Callable[[], datetime]) -> None:
-        self._installation = checked(installation)
+        self._installation = installation
+        self._key = signing_key(installation)
         self._mint = mint
         self._server_now = server_now
         self._minted: Minted | None = None
@@ -150,10 +156,10 @@ class InstallationTokens:
     async def _answered(self) -> MintAnswer:
         """The server's answer; to a second question, if the first one only showed that our clock is wrong."""
         asked_at = self._server_now()
-        answer = await self._mint(self._installation, app_jwt(self._installation, asked_at))
+        answer = await self._mint(self._installation, app_jwt(self._installation.app_id, self._key, asked_at))
         corrected = self._server_now()
         if answer.status == 401 and abs(corrected - asked_at) > CLOCK_WRONG:
-            answer = await self._mint(self._installation, app_jwt(self._installation, corrected))
+            answer = await self._mint(self._installation, app_jwt(self._installation.app_id, self._key, corrected))
         return answer
 
     def _keep(self, token: Secret, expires_at: datetime) -> Minted:

@@ -58,8 +58,8 @@ class GitHubFetcher:
         self._pool = Pool(settings, clock, self._calls.mint, self._calls.server_now)
 
     async def __aenter__(self) -> Self:
-        await self._client.open()
         await self._pool.use(self._credentials)
+        await self._client.open()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -205,7 +205,7 @@ def _preference(seat: Seat, need: Need) -> tuple[bool, bool]:
 
 async def _take(seat: Seat, resource: str, *, patient: bool) -> Wait | None:
     """None: a call is taken. Else why not; `patient` waits for a moment."""
-    wait = seat.retired() or await seat.prepare()
+    wait = seat.retired() or await seat.prepare(resource)
     if wait is not None:
         return wait
     if not patient:

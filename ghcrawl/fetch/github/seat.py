@@ -64,10 +64,13 @@ class Seat:
             return self._fixed[1]
         return self._tokens.present.fingerprint if self._tokens.present is not None else ""
 
-    async def prepare(self) -> Wait | None:
-        """None: there is a token to ask with. Else why not."""
+    async def prepare(self, resource: str) -> Wait | None:
+        """None: there is a token to ask for `resource` with. Else why not; none is minted that could not be used."""
         if self._tokens is None or self._tokens.ready is not None:
             return None
+        wait = self.lane.limits.wait(resource, self.lane.now())
+        if wait is not None and not self.lane.worth_waiting(wait):
+            return wait
         try:
             minted = await self._tokens.renew()
         except FetchError as error:
