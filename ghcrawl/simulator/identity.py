@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from ghcrawl.simulator.apps import AppDesk
 from ghcrawl.simulator.manners import Manners
 from ghcrawl.simulator.principals import ANYBODY, Principal
 from ghcrawl.simulator.refusals import Refusal, refused
+
+STRANGERS_LIMIT: Final = 60
+"""Calls an hour that an address may make with bad credentials, where it may make none without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +51,9 @@ class Doorman:
 
     def somebody(self, address: str) -> Principal:
         """The budget of whoever comes from that address without a credential, or with a bad one."""
+        limit = self._manners.anonymous_limit
         return Principal(
-            name=f"address:{address}", viewer=ANYBODY, limit=self._manners.anonymous_limit or 0, search_limit=10
+            name=f"address:{address}", viewer=ANYBODY, limit=STRANGERS_LIMIT if limit is None else limit, search_limit=10
         )
 
     def admit(self, credential: Credential, address: str) -> Principal:

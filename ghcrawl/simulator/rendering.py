@@ -53,7 +53,7 @@ def http_date(moment: str) -> str:
 
 def encoded(body: Any) -> bytes:
     """JSON as GitHub writes it: compact, and with every letter as it is."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def rendered_answer(answer: Answer) -> Rendered:

@@ -21,7 +21,7 @@ from ghcrawl.simulator.principals import Principal
 from ghcrawl.simulator.refusals import Answer, Refusal, broken, not_found, primary_limit, refused, secondary_limit
 from ghcrawl.simulator.rendering import Question, Rendered, Renderer, rendered_answer
 from ghcrawl.simulator.sending import Reply, send
-from ghcrawl.simulator.shapes.site import VERSIONS, Site
+from ghcrawl.simulator.shapes.site import VERSIONS, Site, in_version
 from ghcrawl.simulator.validation import etag, not_modified
 from ghcrawl.simulator.world import World
 
@@ -146,12 +146,12 @@ class Server:
             return self._at_the_desk(request, self.desk)
         if request.method not in ("GET", "HEAD"):
             return rendered_answer(not_found().answer)
+        version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
         if request.path == "/rate_limit":
-            return rendered_answer(Answer(status=200, body=self._rate_limit(principal)))
+            return rendered_answer(Answer(status=200, body=in_version(self._rate_limit(principal), version)))
         if request.path == "/meta":
             return rendered_answer(Answer(status=200, body={"verifiable_password_authentication": False}))
         path, _, query = request.raw_path.partition("?")
-        version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
         return self._renderer.render(
             Question(path=path, query=query, params=request.query, viewer=principal.viewer, version=version)
         )
