@@ -96,15 +96,7 @@ class Calls:
 
     async def ask(self, grant: Grant, trip: Trip) -> Verdict | Limited:
         """What `trip.url` answers to the credential of `grant`, which is spent then. Raises FetchError."""
-        began = self._clock.now()
-        conditional = condition(
-            trip.validator,
-            trip.stored,
-            url=trip.url,
-            fingerprint=grant.fingerprint,
-            trusted=self._trusted,
-            now=began,
-        )
+        conditional = self._condition(trip, grant.fingerprint)
         headers = self._headers | conditional
         if grant.header:
             headers["Authorization"] = grant.header
@@ -134,6 +126,18 @@ class Calls:
         except (KeyError, TypeError, ValueError):
             pass
         raise FetchError(f"{url} answered 201 without a token that expires", url=url, status=201)
+
+    def _condition(self, trip: Trip, fingerprint: str) -> dict[str, str]:
+        if trip.validator is None or trip.stored is None:
+            return {}
+        return condition(
+            trip.validator,
+            trip.stored,
+            url=trip.url,
+            fingerprint=fingerprint,
+            trusted=self._trusted,
+            now=self._clock.now(),
+        )
 
     async def _sent(self, grant: Grant, url: str, headers: dict[str, str]) -> Answer:
         began = self._clock.now()
@@ -167,7 +171,7 @@ class Calls:
             grant.seat.accepted()
         lane.serve()
         charged = status != 304 or grant.seat.anonymous
-        principal, throttle = grant.seat.credential.principal_id, stop.kind if stop is not None else ""
+        principal, throttle = grant.seat.principal_id, stop.kind if stop is not None else ""
         self._observer.called(_call(principal, grant.resource, answer, quota, charged=charged, throttle=throttle))
         return stop
 
@@ -226,7 +230,7 @@ def _call(
 def _unanswered(grant: Grant, seconds: float) -> Call:
     return Call(
         platform=PLATFORM,
-        principal=grant.seat.credential.principal_id,
+        principal=grant.seat.principal_id,
         resource=grant.resource,
         status=0,
         seconds=seconds,

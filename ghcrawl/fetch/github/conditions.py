@@ -25,14 +25,14 @@ def usable(stored: Stored | None, accept: str, api_version: str) -> Validator | 
 
 
 def condition(
-    validator: Validator | None, stored: Stored | None, *, url: str, fingerprint: str, trusted: timedelta, now: datetime
+    validator: Validator, stored: Stored, *, url: str, fingerprint: str, trusted: timedelta, now: datetime
 ) -> dict[str, str]:
     """The one conditional header to ask `url` with, or none.
 
     GitHub's ETags hold for one token only, `Last-Modified` for all. Never both: `If-None-Match` would win. A 304 to
     `If-Modified-Since` may hide changes that do not count as one, so a copy older than `trusted` is fetched whole.
     """
-    if validator is None or stored is None or validator.url != url:
+    if validator.url != url:
         return {}
     if validator.etag and validator.principal == fingerprint:
         return {"If-None-Match": validator.etag}

@@ -9,6 +9,10 @@ from typing import Final
 from ghcrawl.fetch.github.budget import CORE, Quota
 from ghcrawl.fetch.github.server_clock import http_date
 
+YEAR_3000: Final = 32_503_680_000
+MAX_RETRY_AFTER_S: Final = 86_400.0
+"""Longer than any limit lasts; what asks for more is asked again after a day."""
+
 
 def quota(headers: Mapping[str, str], resource: str) -> Quota | None:
     """What the answer says about its budget; None where it says nothing, or nonsense."""
@@ -16,7 +20,7 @@ def quota(headers: Mapping[str, str], resource: str) -> Quota | None:
     if limit is None:
         return None
     try:
-        return Quota(
+        told = Quota(
             resource=headers.get("x-ratelimit-resource") or resource or CORE,
             limit=int(limit),
             remaining=int(headers.get("x-ratelimit-remaining", "")),
@@ -24,6 +28,7 @@ def quota(headers: Mapping[str, str], resource: str) -> Quota | None:
         )
     except ValueError:
         return None
+    return told if told.remaining >= 0 and 0 <= told.resets < YEAR_3000 else None
 
 
 _LINK: Final = re.compile(r"<([^<>]*)>([^<]*)")
@@ -44,6 +49,6 @@ def retry_after_s(headers: Mapping[str, str], server_now: float) -> float | None
     """Seconds to wait, said as such or as a date by the server's clock; None where it is not said."""
     text = headers.get("Retry-After", "").strip()
     if text.isdecimal():
-        return float(text)
+        return min(float(text), MAX_RETRY_AFTER_S)
     date = http_date(text) if text else None
-    return None if date is None else max(0.0, date - server_now)
+    return None if date is None else min(max(0.0, date - server_now), MAX_RETRY_AFTER_S)

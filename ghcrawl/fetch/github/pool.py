@@ -81,7 +81,7 @@ class Pool:
         """Work with these from now on. What stays keeps its budgets, benches and calls."""
         wanted = tuple(credentials) or (Anonymous(),)
         old = {seat.credential: seat for seat in self._seats}
-        lanes = {seat.credential.principal_id: seat.lane for seat in self._seats}
+        lanes = {seat.principal_id: seat.lane for seat in self._seats}
         seats = []
         for credential in wanted:
             lane = lanes.setdefault(credential.principal_id, self._lane())
@@ -134,7 +134,8 @@ class Pool:
             if denial is not None:
                 denied = denial
                 continue
-            wait = await _take(seat, need.resource, patient=all(wait.reason != "busy" for wait, _ in waits))
+            patient = not waits or all(wait.reason != "busy" for wait, _ in waits)
+            wait = await _take(seat, need.resource, patient=patient)
             if wait is None:
                 return Grant(seat, need.resource, *seat.authorization)
             waits.append((wait, seat))
@@ -159,7 +160,7 @@ class Pool:
         elif self._declared:
             fits = tuple(seat for seat in seats if seat.traits.serves(need.owner, private=need.private))
             seats = fits or (() if need.private else seats)
-        others = [seat for seat in seats if seat.credential.principal_id not in need.without]
+        others = [seat for seat in seats if seat.principal_id not in need.without]
         return sorted(others, key=lambda seat: _preference(seat, need))
 
     def _ordered(self, scope: str) -> tuple[Seat, ...]:
@@ -167,7 +168,7 @@ class Pool:
         if order is None:
             if len(self._orders) >= MAX_ORDERS:
                 self._orders.clear()
-            key = [(affinity(scope, s.credential.principal_id), affinity(scope, s.id), s) for s in self._seats]
+            key = [(affinity(scope, s.principal_id), affinity(scope, s.id), s) for s in self._seats]
             order = tuple(seat for _, _, seat in sorted(key, key=lambda item: item[:2], reverse=True))
             self._orders[scope] = order
         return order

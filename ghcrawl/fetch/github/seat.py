@@ -10,7 +10,7 @@ from ghcrawl.errors import FetchError
 from ghcrawl.fetch.github.app_auth import InstallationTokens, MintRefused
 from ghcrawl.fetch.github.budget import Wait
 from ghcrawl.fetch.github.lane import Lane
-from ghcrawl.fetch.github.principals import ANONYMOUS_ID, Credential, Token, Traits, fingerprint
+from ghcrawl.fetch.github.principals import ANONYMOUS_ID, Credential, Token, fingerprint
 from ghcrawl.fetch.github.redact import Secret
 from ghcrawl.outcome import Denied
 
@@ -30,6 +30,9 @@ class Seat:
 
     def __init__(self, credential: Credential, lane: Lane, tokens: InstallationTokens | None) -> None:
         self.credential = credential
+        self.principal_id = credential.principal_id
+        self.traits = credential.traits
+        self.anonymous = self.principal_id == ANONYMOUS_ID
         self.lane = lane
         self.retired_until = 0.0
         self.retired_for = ""
@@ -39,17 +42,7 @@ class Seat:
         self._fixed = (NOBODY, ANONYMOUS_ID)
         if isinstance(credential, Token):
             self._fixed = (Secret(f"Bearer {credential.secret}"), fingerprint(credential.secret))
-        self.id = credential.principal_id if tokens is not None else self._fixed[1]
-
-    @property
-    def traits(self) -> Traits:
-        """What it was declared to see."""
-        return self.credential.traits
-
-    @property
-    def anonymous(self) -> bool:
-        """Whether it is nobody's."""
-        return self.credential.principal_id == ANONYMOUS_ID
+        self.id = self.principal_id if tokens is not None else self._fixed[1]
 
     @property
     def authorization(self) -> tuple[Secret, str]:

@@ -56,7 +56,7 @@ def view(seat: Seat, now: float) -> PrincipalView:
     traits = seat.traits
     flags = [name for name in ("public", "private", "admin") if getattr(traits, name)]
     return PrincipalView(
-        id=seat.credential.principal_id,
+        id=seat.principal_id,
         label=seat.credential.label,
         fingerprint=seat.fingerprint,
         traits=(*flags, *(f"org:{org}" for org in sorted(traits.orgs))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
@@ -123,6 +124,12 @@ class Scripted:
 HANG_UP = Reply(status=0)
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Let others run until it holds."""
+    while not holds():  # noqa: ASYNC110  # what is waited for is the inside of something that offers no event
+        await asyncio.sleep(0)
+
+
 class Watching:
     """An observer that remembers."""
 
@@ -152,8 +159,6 @@ class StandingClock(FakeClock):
                 future.set_result(None)
 
     async def sleep(self, seconds: float) -> None:
-        import asyncio
-
         self.slept.append(seconds)
         if seconds <= 0:
             await asyncio.sleep(0)

@@ -16,7 +16,7 @@ from ghcrawl.fetch.github import Installation, Secret, Token, Traits, fingerprin
 from ghcrawl.model import iso
 from ghcrawl.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request, at
-from tests.unit.fetch.scripted import HANG_UP, Reply, a_stored, no, ok, quota
+from tests.unit.fetch.scripted import HANG_UP, Reply, a_stored, no, ok, quota, until
 
 PATH = "/repos/acme/web/issues/1"
 MINT = "/app/installations/34/access_tokens"
@@ -61,6 +61,7 @@ async def test_a_token_is_minted_with_a_jwt_and_used(start, server, clock, app, 
     assert claims == {"iat": now - 60, "exp": now + 540, "iss": "12"}
     assert claims["exp"] - claims["iat"] <= 600
     assert asked.token == "ghs_minted1234"
+    assert answer.validator is not None
     assert answer.validator.principal == fingerprint("ghs_minted1234")
 
 
@@ -99,8 +100,7 @@ async def test_all_who_need_a_token_wait_for_one_minting(start, server, clock, a
     server.script(PATH, ok())
     fetcher = await start(credentials=(app,))
     tasks = [asyncio.create_task(fetcher.fetch(of(server), None)) for _ in range(10)]
-    while not server.hits:
-        await asyncio.sleep(0)
+    await until(lambda: bool(server.hits))
     tasks[0].cancel()  # whoever asked first going away is no reason for the others to go without
     await asyncio.gather(tasks[0], return_exceptions=True)
     go.set()
@@ -128,10 +128,10 @@ async def test_a_second_401_retires_the_app(start, server, clock, app):
 
 
 async def test_each_hours_token_gets_its_own_second_chance(start, server, clock, app):
-    names = iter(["ghs_one1234567", "ghs_two1234567", "ghs_three12345", "ghs_four123456"])
-    server.script(MINT, lambda hit: minted(next(names), clock)(hit))
-    server.script(PATH, lambda hit: ok() if hit.token in good else no(401, "Bad credentials"))
+    names = ["ghs_one1234567", "ghs_two1234567", "ghs_three12345", "ghs_four123456"]
+    server.script(MINT, *(minted(name, clock) for name in names))
     good = {"ghs_two1234567"}
+    server.script(PATH, lambda hit: ok() if hit.token in good else no(401, "Bad credentials"))
     fetcher = await start(credentials=(app,))
     assert isinstance(await fetcher.fetch(of(server), None), Fetched)
     good = {"ghs_three12345"}
@@ -161,7 +161,9 @@ async def test_an_app_without_a_token_leaves_work_to_the_others(start, server, a
         assert isinstance(await fetcher.fetch(of(server), None), Fetched)
 
 
-@pytest.mark.parametrize("trouble", [HANG_UP, no(502), no(429), Reply(status=201, body={}), Reply(status=201, raw=b"<")])
+@pytest.mark.parametrize(
+    "trouble", [HANG_UP, no(502), no(429), Reply(status=201, body={}), Reply(status=201, raw=b"<")]
+)
 async def test_trouble_while_minting_is_waited_out(start, server, clock, app, trouble):
     server.script(MINT, trouble, minted("ghs_minted1234", clock))
     server.script(PATH, ok())
@@ -236,7 +238,10 @@ def test_a_key_file_is_read(tmp_path, key):
     assert "PRIVATE" not in repr(app)
 
 
-@pytest.mark.parametrize("content", [None, b"nonsense-nonsense", b"\xff\xfe", "public", "curve", b"-----BEGIN RSA PRIVATE KEY-----\nnonsense"])
+UNUSABLE = [None, b"nonsense-nonsense", b"\xff\xfe", "public", "curve", b"-----BEGIN RSA PRIVATE KEY-----\nnonsense"]
+
+
+@pytest.mark.parametrize("content", UNUSABLE)
 def test_a_key_that_cannot_sign_is_one_clear_line(tmp_path, key, content):
     file = tmp_path / "app.pem"
     if content == "public":

@@ -21,13 +21,18 @@ HELD = Validator(
 
 def asked(validator=HELD, *, url=URL, fingerprint="mine", **over):
     stored = a_stored(URL, validator=validator, **over)
-    return condition(
-        usable(stored, "json", "2022-11-28"),
-        stored,
-        url=url,
-        fingerprint=fingerprint,
-        trusted=timedelta(days=30),
-        now=NOW,
+    held = usable(stored, "json", "2022-11-28")
+    return (
+        {}
+        if held is None
+        else condition(
+            held,
+            stored,
+            url=url,
+            fingerprint=fingerprint,
+            trusted=timedelta(days=30),
+            now=NOW,
+        )
     )
 
 

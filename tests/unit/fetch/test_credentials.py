@@ -32,7 +32,7 @@ def by_token(**answers):
 
 async def test_a_repository_is_always_asked_for_by_the_same_principal(start, server):
     server.script("*", ok())
-    askers = defaultdict(set)
+    askers: defaultdict[str, set[str]] = defaultdict(set)
     for _ in range(2):
         fetcher = await start(THREE)
         for number in range(12):
@@ -352,6 +352,8 @@ async def test_no_credentials_are_nobody(clock, server, watching):
     server.script(PATH, ok(ETag='"e"'), Reply(status=304, headers=quota(58, limit=60)))
     async with GitHubFetcher(GitHubSettings(api_url=server.url), (), clock, watching) as fetcher:
         first = await fetcher.fetch(of(server), None)
+        assert isinstance(first, Fetched)
+        assert first.validator is not None
         await fetcher.fetch(of(server), a_stored(server.url + PATH, validator=first.validator))
     assert first.validator.principal == "anonymous"
     assert server.hits[1].headers["If-None-Match"] == '"e"'

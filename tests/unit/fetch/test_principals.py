@@ -12,7 +12,8 @@ from ghcrawl.fetch.github.principals import affinity
 
 
 def test_tokens_are_separated_by_semicolons_and_lines_and_comments_are_skipped():
-    text = "\n# mine; and a comment\n ghp_one#private ; ghp_two\r\n\n  # more\nghp_three#org:Acme, org:Umbrella,user:Octocat;\n"
+    text = "\n# mine; and a comment\n ghp_one#private ; ghp_two\r\n\n  # more\n"
+    text += "ghp_three#org:Acme, org:Umbrella,user:Octocat;\n"
     one, two, three = read_tokens(text)
     assert [one.secret, two.secret, three.secret] == ["ghp_one", "ghp_two", "ghp_three"]
     assert one.traits == Traits(private=True)

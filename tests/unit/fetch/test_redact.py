@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.errors import FetchError
-from ghcrawl.fetch.github import Redactor, Secret
+from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Redactor, Secret, read_tokens
 from tests.support.builders import a_request
 from tests.unit.fetch.scripted import HANG_UP, Reply, no, ok
 
@@ -137,8 +137,6 @@ async def test_no_error_tells_the_token(start, server, line, capsys):
 
 async def test_an_answer_that_is_no_http_does_not_tell_the_token_either(clock, watching):
     """aiohttp's error for it carries the whole request, headers included."""
-    from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, read_tokens
-
     listening = await asyncio.start_server(raw_line, "127.0.0.1", 0)
     async with listening:
         port = listening.sockets[0].getsockname()[1]

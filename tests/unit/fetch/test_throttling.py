@@ -13,7 +13,7 @@ from ghcrawl.errors import FetchError
 from ghcrawl.fetch.github import Declared
 from ghcrawl.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request, at
-from tests.unit.fetch.scripted import HANG_UP, Reply, StandingClock, no, ok, quota
+from tests.unit.fetch.scripted import HANG_UP, Reply, StandingClock, no, ok, quota, until
 
 PATH = "/repos/acme/web/issues/1"
 RESET = datetime.fromtimestamp(int(NOW.timestamp()) + 3600, UTC)
@@ -137,7 +137,7 @@ async def test_a_limit_of_one_resource_leaves_the_others_alone(start, server):
     searched = "/search/issues?q=x"
     spent = Reply(status=403, body={"message": EXCEEDED}, headers=quota(0, resource="search", resets_in_s=60))
     server.script(searched, spent)
-    fetcher, answer = await fetched(start, server, ok())
+    fetcher, _ = await fetched(start, server, ok())
     assert isinstance(await fetcher.fetch(a_request(type="search", url=server.url + searched), None), Throttled)
     assert fetcher.blocked_until() is None
     assert isinstance(await fetcher.fetch(a_request(url=server.url + PATH), None), Fetched)
@@ -179,8 +179,7 @@ async def test_a_throttle_is_logged_with_its_principal_and_no_token(start, serve
 async def waiting_for_turns(fetcher, number):
     """Return once `number` fetches wait in the first principal's lane."""
     lane = fetcher._pool._seats[0].lane
-    while len(lane._waiters) != number:
-        await asyncio.sleep(0)
+    await until(lambda: len(lane._waiters) == number)
 
 
 class TestWaitingForATurn:
@@ -203,7 +202,7 @@ class TestWaitingForATurn:
         server.script(path, answer)
         return go, asked
 
-    async def test_a_burst_at_the_start_makes_one_call_until_the_first_answer(self, start, server, clock):
+    async def test_a_burst_at_the_start_makes_one_call_until_the_first_answer(self, start, server):
         go, asked = self.held(server, PATH, ok())
         fetcher = await start()
         burst = [asyncio.create_task(fetcher.fetch(a_request(url=server.url + PATH), None)) for _ in range(6)]
@@ -214,7 +213,7 @@ class TestWaitingForATurn:
         answers = await asyncio.gather(*burst)
         assert all(isinstance(answer, Fetched) for answer in answers)
 
-    async def test_a_burst_stops_at_what_the_first_answer_reports(self, start, server, clock):
+    async def test_a_burst_stops_at_what_the_first_answer_reports(self, start, server):
         remaining = iter([4, 3, 2, 1, 0])
         server.script(PATH, lambda _: Reply(body={}, headers=quota(next(remaining), limit=10)))
         fetcher = await start(reserve=0.0)
@@ -223,7 +222,7 @@ class TestWaitingForATurn:
         assert sum(isinstance(answer, Fetched) for answer in answers) == 5
         assert {answer.reason for answer in answers if isinstance(answer, Throttled)} == {"budget"}
 
-    async def test_concurrency_is_bounded_and_whoever_waits_goes_on_when_an_answer_comes(self, start, server, clock):
+    async def test_concurrency_is_bounded_and_whoever_waits_goes_on_when_an_answer_comes(self, start, server):
         server.script("/first", ok())
         go, asked = self.held(server, PATH, ok())
         fetcher = await start(concurrency=2)
@@ -251,7 +250,7 @@ class TestWaitingForATurn:
         go.set()
         assert isinstance(await first, Fetched)
 
-    async def test_a_bench_lets_go_of_all_who_wait(self, start, server, clock):
+    async def test_a_bench_lets_go_of_all_who_wait(self, start, server):
         go, asked = self.held(server, PATH, no(403, SECONDARY))
         fetcher = await start()
         tasks = [asyncio.create_task(fetcher.fetch(a_request(url=server.url + PATH), None)) for _ in range(10)]
@@ -261,7 +260,7 @@ class TestWaitingForATurn:
         assert set(answers) == {Throttled(until=at(60), reason="secondary")}
         assert len(server.hits) == 1
 
-    async def test_who_stops_waiting_leaves_nothing_behind(self, start, server, clock):
+    async def test_who_stops_waiting_leaves_nothing_behind(self, start, server):
         go, asked = self.held(server, PATH, ok())
         fetcher = await start()
         first = asyncio.create_task(fetcher.fetch(a_request(url=server.url + PATH), None))
@@ -275,7 +274,7 @@ class TestWaitingForATurn:
         assert fetcher.principals()[0].in_flight == 0
         assert len(server.hits) == 1
 
-    async def test_who_is_cancelled_with_the_turn_in_hand_gives_it_back(self, start, server, clock):
+    async def test_who_is_cancelled_with_the_turn_in_hand_gives_it_back(self, start):
         fetcher = await start(concurrency=1)
         lane = fetcher._pool._seats[0].lane
         assert await lane.take("core") is None
@@ -287,7 +286,7 @@ class TestWaitingForATurn:
             await waiting
         assert lane.limits.in_flight == 0
 
-    async def test_a_cancelled_call_is_reckoned_as_charged(self, start, server, clock, watching):
+    async def test_a_cancelled_call_is_reckoned_as_charged(self, start, server, watching):
         server.script("/first", Reply(body={}, headers=quota(100, limit=100)))
         _, asked = self.held(server, PATH, ok())
         fetcher = await start()
@@ -300,7 +299,7 @@ class TestWaitingForATurn:
         assert fetcher.principals()[0].in_flight == 0
         assert [call.status for call in watching.calls] == [200, 0]
 
-    async def test_closing_lets_go_of_all_who_wait(self, start, server, clock):
+    async def test_closing_lets_go_of_all_who_wait(self, start, server):
         go, asked = self.held(server, PATH, ok())
         fetcher = await start()
         first = asyncio.create_task(fetcher.fetch(a_request(url=server.url + PATH), None))
@@ -321,7 +320,7 @@ class TestWaitingForATurn:
         clock.advance(10)
         assert isinstance(await fetcher.fetch(a_request(url=server.url + PATH), None), Fetched)
 
-    async def test_a_budget_declared_for_the_host_is_shared_by_all(self, start, server, clock):
+    async def test_a_budget_declared_for_the_host_is_shared_by_all(self, start, server):
         server.script(PATH, Reply(body={}))
         fetcher = await start("token-aaaa;token-bbbb", declared=(Declared(calls=5, period_s=10.0, per="host"),))
         answers = [await fetcher.fetch(a_request(url=server.url + PATH), None) for _ in range(8)]
