@@ -23,21 +23,23 @@ class SimClock:
     def __init__(self, start: datetime = datetime(2026, 11, 21, 12, tzinfo=UTC)) -> None:
         self._now = start
         self._sleepers: list[tuple[datetime, asyncio.Future[None]]] = []
+        self._slept = asyncio.Event()
 
     def now(self) -> datetime:
         """The present, aware UTC."""
         return self._now
 
-    @property
-    def sleepers(self) -> int:
-        """How many wait for this clock to be moved."""
-        return len(self._sleepers)
+    async def sleeper(self) -> None:
+        """Return once somebody waits for this clock to be moved."""
+        await self._slept.wait()
 
     def advance(self, seconds: float) -> None:
         """Move the clock, and wake whoever slept until then."""
         self._now += timedelta(seconds=seconds)
         due = [future for until, future in self._sleepers if until <= self._now]
         self._sleepers = [(until, future) for until, future in self._sleepers if until > self._now]
+        if not self._sleepers:
+            self._slept.clear()
         for future in due:
             if not future.done():
                 future.set_result(None)
@@ -48,4 +50,5 @@ class SimClock:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._sleepers.append((self._now + timedelta(seconds=seconds), future))
+        self._slept.set()
         await future

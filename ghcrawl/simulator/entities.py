@@ -21,7 +21,7 @@ Standing = Literal["fine", "dmca", "tos"]
 """Whether GitHub itself has blocked a repository, and why."""
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Label:
     """A label of one repository. `updated_at` is never shown, but it is what Last-Modified says."""
 
@@ -33,7 +33,7 @@ class Label:
     default: bool = False
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Milestone:
     """A milestone; the two counts are kept by `Repo.recount`."""
 
@@ -50,7 +50,7 @@ class Milestone:
     closed_issues: int = 0
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class IssueComment:
     """A comment on an issue or on a pull request's conversation."""
 
@@ -62,7 +62,7 @@ class IssueComment:
     updated_at: str
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Issue:
     """An issue, or the issue side of a pull request: then `pull` is set. `user` None is an account that is gone."""
 
@@ -89,7 +89,7 @@ class Issue:
         return "closed" if self.closed_at else "open"
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Review:
     """A review of a pull request."""
 
@@ -101,7 +101,7 @@ class Review:
     commit_id: str
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ReviewComment:
     """A comment on a line of a pull request's diff; `reply_to` is the comment that opened the thread."""
 
@@ -117,7 +117,7 @@ class ReviewComment:
     reply_to: ReviewComment | None = None
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Pull:
     """What a pull request has beyond its issue. Its id is from another number space than the issue's.
 
@@ -139,7 +139,7 @@ class Pull:
     comments: list[ReviewComment] = field(default_factory=list)
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class CommitComment:
     """A comment on a commit."""
 
@@ -153,7 +153,7 @@ class CommitComment:
     updated_at: str
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Commit:
     """A commit: fixed by its sha, and shared by a repository and its forks.
 
@@ -175,7 +175,7 @@ class Commit:
     depth: int = 0
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Asset:
     """A file of a release."""
 
@@ -188,7 +188,7 @@ class Asset:
     updated_at: str
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Release:
     """A release; a draft (`published_at` None) is shown to those who may push."""
 
@@ -204,7 +204,7 @@ class Release:
     assets: list[Asset] = field(default_factory=list)
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Ref:
     """A branch or a tag: a name for a commit."""
 
@@ -213,7 +213,7 @@ class Ref:
     protected: bool = False
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Repo:
     """A repository with all that is in it. Comments of all kinds are in order of id, which is order of creation."""
 

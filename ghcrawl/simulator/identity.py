@@ -53,7 +53,10 @@ class Doorman:
         """The budget of whoever comes from that address without a credential, or with a bad one."""
         limit = self._manners.anonymous_limit
         return Principal(
-            name=f"address:{address}", viewer=ANYBODY, limit=STRANGERS_LIMIT if limit is None else limit, search_limit=10
+            name=f"address:{address}",
+            viewer=ANYBODY,
+            limit=STRANGERS_LIMIT if limit is None else limit,
+            search_limit=10,
         )
 
     def admit(self, credential: Credential, address: str) -> Principal:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class User:
     """A person or a bot. Shares its number space with organisations, as on GitHub."""
 
@@ -24,7 +24,7 @@ class User:
     following: int = 0
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Member:
     """A user's membership of an organisation; a concealed one is shown to members only."""
 
@@ -33,7 +33,7 @@ class Member:
     public: bool = True
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Org:
     """An organisation, with its members in order of id and its teams by id."""
 
@@ -51,7 +51,7 @@ class Org:
 Owner: TypeAlias = Org | User
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Team:
     """A team: who is in it, and what it may do where (repository id → permission)."""
 

@@ -46,7 +46,7 @@ class Ids:
         return next(self._counters[kind])
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class World:
     """Everything there is. `revision` rises with every change: bodies made under an older one are out of date."""
 

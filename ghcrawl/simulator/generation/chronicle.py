@@ -15,7 +15,7 @@ from ghcrawl.simulator.people import User
 from ghcrawl.simulator.world import World
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Chronicle:
     """What writing a history needs at hand.
 

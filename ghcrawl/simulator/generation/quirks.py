@@ -85,9 +85,11 @@ def _add_fork(setting: Setting, org: Org) -> None:
 
 
 def add_odd_things(repo: Repo) -> None:
-    """In `repo`: an account that is gone, texts that break parsers, a long one, and an issue that was deleted."""
+    """In `repo`: accounts that are gone, texts that break parsers, a long one, and an issue that was deleted."""
+    for commit in repo.history(repo.head)[-2:-1]:
+        commit.author = commit.committer = None
     plain = [issue for issue in repo.issues.values() if issue.pull is None]
-    for issue, body in zip(plain, (*texts.ODD_BODIES, texts.LONG_BODY), strict=False):
+    for issue, body in zip(plain, (texts.LONG_BODY, *texts.ODD_BODIES), strict=False):
         issue.body = body
     for issue in plain[:1]:
         issue.user = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
 import pytest
+from yarl import URL
 
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.generation.generate import generate
@@ -16,6 +17,9 @@ from ghcrawl.simulator.generation.size import SMALL, TINY
 from ghcrawl.simulator.run import running
 from ghcrawl.simulator.server import Server, Setup
 from ghcrawl.simulator.world import World
+
+ODD = replace(SMALL, repos=2, issues=16, commits=20, owners=1, commit_comments=0.2)
+"""With everything odd in it, and otherwise as small as that goes."""
 
 Start = Callable[..., Awaitable["Hub"]]
 
@@ -57,8 +61,6 @@ class Hub:
         if token is not None and "Authorization" not in sent:
             sent["Authorization"] = f"Bearer {token}"
         url = path if path.startswith("http") else self.server.url + path
-        from yarl import URL
-
         async with self.session.request(method, URL(url, encoded=True), headers=sent, allow_redirects=False) as answer:
             raw = await answer.read()
             is_json = answer.headers.get("Content-Type", "").startswith("application/json") and raw
@@ -106,7 +108,14 @@ def tiny(clock: SimClock) -> World:
 
 @pytest.fixture
 def small(clock: SimClock) -> World:
-    return generate(SMALL, seed=1, clock=clock)
+    """With everything odd in it, for tests that change it."""
+    return generate(ODD, seed=1, clock=clock)
+
+
+@pytest.fixture(scope="session")
+def settled() -> World:
+    """The same, for all tests that change nothing."""
+    return generate(ODD, seed=1, clock=SimClock())
 
 
 @pytest.fixture

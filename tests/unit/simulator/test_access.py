@@ -18,16 +18,16 @@ def turned_away(world: World, why: Denial) -> Principal:
 
 
 @pytest.fixture
-async def hub(small: World, start: Start) -> Hub:
+async def hub(settled: World, start: Start) -> Hub:
     return await start(
-        small,
+        settled,
         Setup(
             tokens={
-                "token-a": small.principal(an_insider(small)),
-                "outsider": small.principal(an_outsider(small)),
-                "sso": turned_away(small, "sso"),
-                "ip": turned_away(small, "ip_allow_list"),
-                "installation": installation_principal(7, small.org("acme")),
+                "token-a": settled.principal(an_insider(settled)),
+                "outsider": settled.principal(an_outsider(settled)),
+                "sso": turned_away(settled, "sso"),
+                "ip": turned_away(settled, "ip_allow_list"),
+                "installation": installation_principal(7, settled.org("acme")),
             }
         ),
     )
@@ -60,8 +60,8 @@ async def test_a_token_in_the_query_and_a_call_without_an_agent_are_turned_away(
     assert (got.status, b"administrative rules" in got.raw) == (403, True)
 
 
-async def test_nobody_is_let_in_where_that_is_so(small: World, start: Start) -> None:
-    hub = await start(small, Setup(manners=Manners(anonymous_limit=None)))
+async def test_nobody_is_let_in_where_that_is_so(settled: World, start: Start) -> None:
+    hub = await start(settled, Setup(manners=Manners(anonymous_limit=None)))
     assert (await hub.get("/orgs/acme", token=None)).status == 401
 
 
@@ -95,9 +95,9 @@ async def test_members_teams_and_collaborators_are_for_insiders(hub: Hub) -> Non
         assert (await hub.get(path, token=None)).status == nobody, path
 
 
-async def test_teams_may_be_hidden_altogether(small: World, start: Start) -> None:
-    tokens = {"token-a": small.principal(an_outsider(small))}
-    hub = await start(small, Setup(tokens=tokens, manners=Manners(teams_denied_status=404)))
+async def test_teams_may_be_hidden_altogether(settled: World, start: Start) -> None:
+    tokens = {"token-a": settled.principal(an_outsider(settled))}
+    hub = await start(settled, Setup(tokens=tokens, manners=Manners(teams_denied_status=404)))
     assert (await hub.get("/orgs/acme/teams")).status == 404
 
 

@@ -104,16 +104,15 @@ async def test_an_answer_can_take_its_time(tiny: World, start: Start, clock: Sim
     hub = await start(tiny)
     hub.server.faults.script("/orgs/acme", Slow(9))
     asked = asyncio.create_task(hub.get("/orgs/acme"))
-    while not clock.sleepers:
-        await asyncio.sleep(0)
+    await clock.sleeper()
     clock.advance(8)
     assert not asked.done()
     clock.advance(1)
     assert (await asked).status == 200
 
 
-async def test_a_page_that_is_too_heavy_is_502_until_it_is_small_enough(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_a_page_that_is_too_heavy_is_502_until_it_is_small_enough(settled: World, start: Start) -> None:
+    hub = await start(settled)
     hub.server.faults.heavy["*/pulls"] = 25
     statuses = [(await hub.get(f"/repos/acme/web/pulls?per_page={size}")).status for size in (100, 50, 25)]
     assert statuses == [502, 502, 200]

@@ -90,7 +90,11 @@ async def test_nobody_has_a_small_budget_of_their_own_for_each_address(tiny: Wor
 async def test_searches_have_a_bucket_and_a_minute_of_their_own(tiny: World, start: Start, clock: SimClock) -> None:
     hub = await start(tiny)
     got = await hub.get("/search/repositories?q=web")
-    assert (got.headers["X-RateLimit-Resource"], got.headers["X-RateLimit-Limit"], got.remaining) == ("search", "30", 29)
+    assert (got.headers["X-RateLimit-Resource"], got.headers["X-RateLimit-Limit"], got.remaining) == (
+        "search",
+        "30",
+        29,
+    )
     assert int(got.headers["X-RateLimit-Reset"]) == int(clock.now().timestamp()) + 60
     assert (await hub.get("/orgs/acme")).remaining == 4999
 
@@ -143,8 +147,7 @@ class TestSecondary:
         hub = await start(tiny, replace(setup, faults=Faults()))
         hub.server.faults.script("/orgs/acme", Slow(6))
         asked = asyncio.create_task(hub.get("/orgs/acme"))
-        while not clock.sleepers:
-            await asyncio.sleep(0)
+        await clock.sleeper()
         clock.advance(6)
         assert (await asked).status == 200
         await self._refused(hub)
@@ -153,8 +156,7 @@ class TestSecondary:
         hub = await start(tiny, a_setup(tiny, secondary=Secondary(concurrent=1)))
         hub.server.faults.script("/repos/acme/web", Slow(1))
         asked = asyncio.create_task(hub.get("/repos/acme/web"))
-        while not clock.sleepers:
-            await asyncio.sleep(0)
+        await clock.sleeper()
         await self._refused(hub)
         clock.advance(1)
         assert (await asked).status == 200

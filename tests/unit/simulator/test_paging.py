@@ -25,13 +25,13 @@ from tests.unit.simulator.conftest import Hub, Start, an_insider
     ],
 )
 async def test_a_walk_along_next_gives_every_element_once(
-    small: World, start: Start, path: str, count: object, per_page: int
+    settled: World, start: Start, path: str, count: object, per_page: int
 ) -> None:
-    hub = await start(small)
+    hub = await start(settled)
     found = await hub.walk(f"{path}{'&' if '?' in path else '?'}per_page={per_page}")
     names = [element.get("id") or element["name"] for element in found]
     assert callable(count)
-    assert len(names) == len(set(names)) == count(small)
+    assert len(names) == len(set(names)) == count(settled)
 
 
 @pytest.mark.parametrize(("asked", "given"), [("", 30), ("per_page=0", 30), ("per_page=x", 30), ("per_page=5000", 100)])
@@ -41,9 +41,9 @@ async def test_a_page_holds_thirty_and_never_more_than_a_hundred(start: Start, a
     assert len((await hub.get(f"/repos/acme/web/issues?state=all&{asked}")).json) == given
 
 
-async def test_links_are_made_of_numbers_and_keep_the_parameters(small: World, start: Start) -> None:
-    hub = await start(small)
-    repo = small.repo("acme/web")
+async def test_links_are_made_of_numbers_and_keep_the_parameters(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    repo = settled.repo("acme/web")
     base = f"{hub.server.url}/repositories/{repo.id}/issues?state=all&per_page=4"
     last = -(-len(repo.issues) // 4)
     first = await hub.get("/repos/acme/web/issues?state=all&per_page=4")
@@ -61,9 +61,9 @@ async def test_links_are_made_of_numbers_and_keep_the_parameters(small: World, s
     assert (beyond.json, beyond.links["prev"]) == ([], f"{base}&page={last}")
 
 
-async def test_links_of_organisations_teams_and_users_are_made_of_numbers_too(small: World, start: Start) -> None:
-    hub = await start(small)
-    acme = small.org("acme")
+async def test_links_of_organisations_teams_and_users_are_made_of_numbers_too(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    acme = settled.org("acme")
     team = max(acme.teams.values(), key=lambda each: len(each.repos))
     for path, numeric in (
         ("/orgs/acme/repos", f"/organizations/{acme.id}/repos"),
@@ -76,8 +76,8 @@ async def test_links_of_organisations_teams_and_users_are_made_of_numbers_too(sm
         assert (await hub.get(got.links["next"])).status == 200
 
 
-async def test_one_page_has_no_link_at_all(small: World, start: Start) -> None:
-    got = await (await start(small)).get("/repos/acme/web/labels?per_page=100")
+async def test_one_page_has_no_link_at_all(settled: World, start: Start) -> None:
+    got = await (await start(settled)).get("/repos/acme/web/labels?per_page=100")
     assert "Link" not in got.headers
 
 

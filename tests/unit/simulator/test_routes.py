@@ -5,32 +5,30 @@ import pytest
 from ghcrawl.simulator.generation.quirks import RENAMED_FROM
 from ghcrawl.simulator.moments import at, seconds
 from ghcrawl.simulator.oracle import expected
-from ghcrawl.simulator.routes.table import Table
+from ghcrawl.simulator.routes.ask import One
+from ghcrawl.simulator.routes.table import Finder, Table
 from ghcrawl.simulator.world import World
 from tests.unit.simulator.conftest import Start, an_insider
 
 
 def test_a_written_segment_goes_before_a_placeholder_and_both_before_a_rest() -> None:
-    table = Table(
-        {
-            "": lambda: "root",
-            "issues/comments": lambda: "written",
-            "issues/{number}": lambda: "placeholder",
-            "commits/{sha}/comments": lambda: "longer",
-            "commits/{ref*}": lambda: "rest",
-        }
-    )
+    patterns = ("", "issues/comments", "issues/{number}", "commits/{sha}/comments", "commits/{ref*}")
 
-    def found(path: str) -> tuple[object, tuple[str, ...]] | None:
+    def finder(pattern: str) -> Finder:
+        return lambda: One(body={"pattern": pattern})
+
+    table = Table({pattern: finder(pattern) for pattern in patterns})
+
+    def found(path: str) -> tuple[str, tuple[str, ...]] | None:
         hit = table.match(path.split("/") if path else [])
-        return (hit.finder(), hit.taken) if hit else None
+        return (getattr(hit.finder(), "body", {})["pattern"], hit.taken) if hit else None
 
-    assert found("") == ("root", ())
-    assert found("issues/comments") == ("written", ())
-    assert found("issues/7") == ("placeholder", ("7",))
-    assert found("commits/abc/comments") == ("longer", ("abc",))
-    assert found("commits/feature/x") == ("rest", ("feature/x",))
-    assert found("commits/abc") == ("rest", ("abc",))
+    assert found("") == ("", ())
+    assert found("issues/comments") == ("issues/comments", ())
+    assert found("issues/7") == ("issues/{number}", ("7",))
+    assert found("commits/abc/comments") == ("commits/{sha}/comments", ("abc",))
+    assert found("commits/feature/x") == ("commits/{ref*}", ("feature/x",))
+    assert found("commits/abc") == ("commits/{ref*}", ("abc",))
     assert found("issues/7/nothing") is None
     assert found("nothing") is None
 
@@ -63,32 +61,32 @@ def test_a_written_segment_goes_before_a_placeholder_and_both_before_a_rest() ->
         "/user/1",
     ],
 )
-async def test_what_is_not_there_is_404(small: World, start: Start, path: str) -> None:
-    got = await (await start(small)).get(path)
+async def test_what_is_not_there_is_404(settled: World, start: Start, path: str) -> None:
+    got = await (await start(settled)).get(path)
     assert (got.status, got.json["message"].split()[-2:]) == (404, ["Not", "Found"]) or got.json["message"] == (
         "Branch not found"
     )
 
 
-async def test_a_plain_issue_is_no_pull_request_and_a_user_no_organisation(small: World, start: Start) -> None:
-    hub = await start(small)
-    plain = next(issue for issue in small.repo("acme/web").issues.values() if not issue.pull)
+async def test_a_plain_issue_is_no_pull_request_and_a_user_no_organisation(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    plain = next(issue for issue in settled.repo("acme/web").issues.values() if not issue.pull)
     assert (await hub.get(f"/repos/acme/web/pulls/{plain.number}")).status == 404
-    assert (await hub.get(f"/orgs/{an_insider(small)}")).status == 404
+    assert (await hub.get(f"/orgs/{an_insider(settled)}")).status == 404
     assert (await hub.get("/users/acme")).json["type"] == "Organization"
 
 
-async def test_names_are_found_whatever_their_case(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_names_are_found_whatever_their_case(settled: World, start: Start) -> None:
+    hub = await start(settled)
     for path in ("/repos/ACME/Web", "/orgs/Acme", "/orgs/acme/teams/CORE", "/repos/acme/web/labels/BUG"):
         assert (await hub.get(path)).status == 200
 
 
-async def test_every_thing_answers_at_its_own_url_by_name_and_by_number(small: World, start: Start) -> None:
-    hub = await start(small)
-    viewer = small.principal(an_insider(small)).viewer
-    web = small.repo("acme/web")
-    for thing in expected(small, "acme", base=hub.server.url, viewer=viewer).values():
+async def test_every_thing_answers_at_its_own_url_by_name_and_by_number(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    viewer = settled.principal(an_insider(settled)).viewer
+    web = settled.repo("acme/web")
+    for thing in expected(settled, "acme", base=hub.server.url, viewer=viewer).values():
         if thing.single is None or (thing.type != "user" and f"repo:{web.id}" not in thing.urn):
             continue
         body = thing.single()
@@ -101,11 +99,11 @@ async def test_every_thing_answers_at_its_own_url_by_name_and_by_number(small: W
         assert (await hub.get(by_number)).json == body
 
 
-async def test_accounts_and_teams_answer_by_number(small: World, start: Start) -> None:
-    hub = await start(small)
-    acme = small.org("acme")
+async def test_accounts_and_teams_answer_by_number(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    acme = settled.org("acme")
     team = next(iter(acme.teams.values()))
-    member = small.user(an_insider(small))
+    member = settled.user(an_insider(settled))
     for by_name, by_number in (
         ("/orgs/acme", f"/organizations/{acme.id}"),
         ("/orgs/acme/repos", f"/organizations/{acme.id}/repos"),
@@ -121,8 +119,8 @@ async def test_accounts_and_teams_answer_by_number(small: World, start: Start) -
         assert named.json == numbered.json
 
 
-async def test_names_with_slashes_are_found_where_github_finds_them(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_names_with_slashes_are_found_where_github_finds_them(settled: World, start: Start) -> None:
+    hub = await start(settled)
     for path in (
         "/repos/acme/web/labels/type:%20bug%2Fui",
         "/repos/acme/web/labels/%F0%9F%9A%80%20performance",
@@ -135,8 +133,8 @@ async def test_names_with_slashes_are_found_where_github_finds_them(small: World
         assert (await hub.get(path)).status == 200, path
 
 
-async def test_an_empty_repository_is_409_204_and_empty_lists(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_an_empty_repository_is_409_204_and_empty_lists(settled: World, start: Start) -> None:
+    hub = await start(settled)
     commits = await hub.get("/repos/acme/empty/commits")
     assert (commits.status, commits.json["message"]) == (409, "Git Repository is empty.")
     nobody = await hub.get("/repos/acme/empty/contributors")
@@ -145,9 +143,9 @@ async def test_an_empty_repository_is_409_204_and_empty_lists(small: World, star
     assert (await hub.get("/repos/acme/empty/issues")).json == []
 
 
-async def test_deleted_issues_and_issues_that_are_turned_off_are_410(small: World, start: Start) -> None:
-    hub = await start(small)
-    (number,) = small.repo("acme/web").deleted_issues
+async def test_deleted_issues_and_issues_that_are_turned_off_are_410(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    (number,) = settled.repo("acme/web").deleted_issues
     for path in (f"/repos/acme/web/issues/{number}", f"/repos/acme/web/issues/{number}/comments"):
         got = await hub.get(path)
         assert (got.status, got.json["message"]) == (410, "This issue was deleted")
@@ -155,8 +153,8 @@ async def test_deleted_issues_and_issues_that_are_turned_off_are_410(small: Worl
     assert (await hub.get("/repos/acme/no-issues/commits")).status == 200
 
 
-async def test_blocked_repositories_are_listed_and_answer_nothing_else(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_blocked_repositories_are_listed_and_answer_nothing_else(settled: World, start: Start) -> None:
+    hub = await start(settled)
     names = {repo["name"] for repo in await hub.walk("/orgs/acme/repos")}
     assert {"taken-down", "unwelcome"} <= names
     for path in ("/repos/acme/taken-down", "/repos/acme/taken-down/issues"):
@@ -166,9 +164,11 @@ async def test_blocked_repositories_are_listed_and_answer_nothing_else(small: Wo
     assert (got.status, got.json["block"]["reason"]) == (403, "tos")
 
 
-async def test_a_renamed_repository_is_301_to_its_number_with_the_rest_of_the_path(small: World, start: Start) -> None:
-    hub = await start(small)
-    repo = small.repo("acme/renamed-now")
+async def test_a_renamed_repository_is_301_to_its_number_with_the_rest_of_the_path(
+    settled: World, start: Start
+) -> None:
+    hub = await start(settled)
+    repo = settled.repo("acme/renamed-now")
     got = await hub.get(f"/repos/acme/{RENAMED_FROM}/issues?state=all&per_page=2")
     target = f"{hub.server.url}/repositories/{repo.id}/issues?state=all&per_page=2"
     assert (got.status, got.headers["Location"], got.json["url"]) == (301, target, target)
@@ -178,8 +178,8 @@ async def test_a_renamed_repository_is_301_to_its_number_with_the_rest_of_the_pa
     assert followed.json[0]["repository_url"].endswith("/repos/acme/renamed-now")
 
 
-async def test_statistics_are_202_until_they_have_been_worked_out(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_statistics_are_202_until_they_have_been_worked_out(settled: World, start: Start) -> None:
+    hub = await start(settled)
     first = await hub.get("/repos/acme/web/stats/contributors")
     second = await hub.get("/repos/acme/web/stats/contributors")
     assert (first.status, first.json) == (202, {})
@@ -187,9 +187,9 @@ async def test_statistics_are_202_until_they_have_been_worked_out(small: World, 
     assert second.json[0]["author"]["login"]
 
 
-async def test_commits_are_found_by_sha_by_the_start_of_it_and_by_branch(small: World, start: Start) -> None:
-    hub = await start(small)
-    repo = small.repo("acme/web")
+async def test_commits_are_found_by_sha_by_the_start_of_it_and_by_branch(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    repo = settled.repo("acme/web")
     assert repo.head
     for ref in (repo.head.sha, repo.head.sha[:9], repo.default_branch):
         assert (await hub.get(f"/repos/acme/web/commits/{ref}")).json["sha"] == repo.head.sha
@@ -197,18 +197,20 @@ async def test_commits_are_found_by_sha_by_the_start_of_it_and_by_branch(small: 
     assert (unknown.status, unknown.json["message"]) == (422, f"No commit found for SHA: {'0' * 40}")
 
 
-async def test_refs_are_listed_by_prefix_with_both_validators(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_refs_are_listed_by_prefix_with_both_validators(settled: World, start: Start) -> None:
+    hub = await start(settled)
     got = await hub.get("/repos/acme/web/git/matching-refs/heads")
-    assert [ref["ref"] for ref in got.json] == [f"refs/heads/{name}" for name in sorted(small.repo("acme/web").branches)]
+    assert [ref["ref"] for ref in got.json] == [
+        f"refs/heads/{name}" for name in sorted(settled.repo("acme/web").branches)
+    ]
     assert got.headers["Last-Modified"]
     assert (await hub.get("/repos/acme/web/git/ref/tags/v0.0.0")).json["object"]["type"] == "commit"
 
 
-async def test_a_list_inside_an_object_is_paged_as_any_other(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_a_list_inside_an_object_is_paged_as_any_other(settled: World, start: Start) -> None:
+    hub = await start(settled)
     got = await hub.get("/search/repositories?q=org:acme&per_page=5")
-    assert (len(got.json["items"]), got.json["total_count"]) == (5, len(small.repos_of(small.org("acme"))))
+    assert (len(got.json["items"]), got.json["total_count"]) == (5, len(settled.repos_of(settled.org("acme"))))
     assert "next" in got.links
     assert (await hub.get("/search/repositories")).status == 422
 
@@ -220,9 +222,9 @@ async def test_only_reading_is_possible(tiny: World, start: Start) -> None:
     assert (head.status, head.raw) == (200, b"")
 
 
-async def test_meta_and_the_askers_own_things_answer(small: World, start: Start) -> None:
-    hub = await start(small)
-    me = an_insider(small)
+async def test_meta_and_the_askers_own_things_answer(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    me = an_insider(settled)
     assert (await hub.get("/meta")).status == 200
     assert (await hub.get("/user")).json["login"] == me
     assert "acme" in {org["login"] for org in (await hub.get("/user/orgs")).json}
@@ -234,9 +236,9 @@ async def test_meta_and_the_askers_own_things_answer(small: World, start: Start)
 class TestOrder:
     """Each list has the order and the defaults of its own documentation."""
 
-    async def test_issues_are_open_and_newest_first_unless_asked_otherwise(self, small: World, start: Start) -> None:
-        hub = await start(small)
-        repo = small.repo("acme/web")
+    async def test_issues_are_open_and_newest_first_unless_asked_otherwise(self, settled: World, start: Start) -> None:
+        hub = await start(settled)
+        repo = settled.repo("acme/web")
         plain = [issue["number"] for issue in await hub.walk("/repos/acme/web/issues")]
         assert plain == sorted((n for n, issue in repo.issues.items() if issue.state == "open"), reverse=True)
         assert len(await hub.walk("/repos/acme/web/issues?state=all")) == len(repo.issues)
@@ -247,8 +249,8 @@ class TestOrder:
         talked = await hub.walk("/repos/acme/web/issues?state=all&sort=comments")
         assert [issue["comments"] for issue in talked] == sorted((i["comments"] for i in talked), reverse=True)
 
-    async def test_only_the_default_sort_of_pulls_begins_with_the_newest(self, small: World, start: Start) -> None:
-        hub = await start(small)
+    async def test_only_the_default_sort_of_pulls_begins_with_the_newest(self, settled: World, start: Start) -> None:
+        hub = await start(settled)
         newest = [pull["number"] for pull in await hub.walk("/repos/acme/web/pulls?state=all")]
         assert newest == sorted(newest, reverse=True)
         updated = [pull["updated_at"] for pull in await hub.walk("/repos/acme/web/pulls?state=all&sort=updated")]
@@ -256,8 +258,8 @@ class TestOrder:
         popular = await hub.walk("/repos/acme/web/pulls?state=all&sort=popularity&direction=desc")
         assert len(popular) == len(newest)
 
-    async def test_comments_are_by_id_and_direction_alone_changes_nothing(self, small: World, start: Start) -> None:
-        hub = await start(small)
+    async def test_comments_are_by_id_and_direction_alone_changes_nothing(self, settled: World, start: Start) -> None:
+        hub = await start(settled)
         for path in ("issues/comments", "pulls/comments", "comments"):
             ids = [each["id"] for each in await hub.walk(f"/repos/acme/web/{path}")]
             assert ids == sorted(ids) != []
@@ -266,8 +268,8 @@ class TestOrder:
         moments = [each["updated_at"] for each in latest]
         assert moments == sorted(moments, reverse=True)
 
-    async def test_the_other_lists_have_their_order(self, small: World, start: Start) -> None:
-        hub = await start(small)
+    async def test_the_other_lists_have_their_order(self, settled: World, start: Start) -> None:
+        hub = await start(settled)
         acme = [repo["created_at"] for repo in await hub.walk("/orgs/acme/repos")]
         assert acme == sorted(acme, reverse=True)
         named = [repo["name"].lower() for repo in await hub.walk("/users/acme/repos")]
@@ -280,14 +282,14 @@ class TestOrder:
         assert tags == sorted(tags, reverse=True)
         counts = [each["contributions"] for each in await hub.walk("/repos/acme/web/contributors")]
         assert counts == sorted(counts, reverse=True)
-        pull = next(pull for pull in small.repo("acme/web").pulls if pull.pull and len(pull.pull.commits) > 1)
+        pull = next(pull for pull in settled.repo("acme/web").pulls if pull.pull and len(pull.pull.commits) > 1)
         commits = [each["sha"] for each in await hub.walk(f"/repos/acme/web/pulls/{pull.number}/commits")]
         assert pull.pull
         assert commits == [commit.sha for commit in pull.pull.commits]
 
-    async def test_milestones_are_the_open_ones_unless_asked_otherwise(self, small: World, start: Start) -> None:
-        hub = await start(small)
-        milestones = small.repo("acme/web").milestones
+    async def test_milestones_are_the_open_ones_unless_asked_otherwise(self, settled: World, start: Start) -> None:
+        hub = await start(settled)
+        milestones = settled.repo("acme/web").milestones
         assert all(each["state"] == "open" for each in await hub.walk("/repos/acme/web/milestones"))
         assert len(await hub.walk("/repos/acme/web/milestones?state=all")) == len(milestones) == 3
         done = await hub.walk("/repos/acme/web/milestones?state=all&sort=completeness&direction=desc")
@@ -295,9 +297,9 @@ class TestOrder:
 
 
 class TestSince:
-    async def test_since_is_a_bound_on_the_last_update_and_is_inclusive(self, small: World, start: Start) -> None:
-        hub = await start(small)
-        repo = small.repo("acme/web")
+    async def test_since_is_a_bound_on_the_last_update_and_is_inclusive(self, settled: World, start: Start) -> None:
+        hub = await start(settled)
+        repo = settled.repo("acme/web")
         for path, moments in (
             ("issues?state=all&", [issue.updated_at for issue in repo.issues.values()]),
             ("issues/comments?", [comment.updated_at for comment in repo.issue_comments.values()]),
@@ -310,21 +312,21 @@ class TestSince:
             assert len(await hub.walk(f"/repos/acme/web/{path}since={later}")) < len(found)
 
     async def test_since_is_read_with_any_offset_and_ignored_where_it_is_nonsense(
-        self, small: World, start: Start
+        self, settled: World, start: Start
     ) -> None:
-        hub = await start(small)
-        bound = sorted(issue.updated_at for issue in small.repo("acme/web").issues.values())[8]
+        hub = await start(settled)
+        bound = sorted(issue.updated_at for issue in settled.repo("acme/web").issues.values())[8]
         zulu = await hub.walk(f"/repos/acme/web/issues?state=all&since={bound}")
         east = at(seconds(bound) + 7200).replace("Z", "%2B02:00")
         assert await hub.walk(f"/repos/acme/web/issues?state=all&since={east}") == zulu
         nonsense = await hub.walk("/repos/acme/web/issues?state=all&since=yesterday")
-        assert len(nonsense) == len(small.repo("acme/web").issues)
+        assert len(nonsense) == len(settled.repo("acme/web").issues)
 
     async def test_commits_are_bounded_by_their_date_their_branch_and_their_author(
-        self, small: World, start: Start
+        self, settled: World, start: Start
     ) -> None:
-        hub = await start(small)
-        repo = small.repo("acme/web")
+        hub = await start(settled)
+        repo = settled.repo("acme/web")
         history = repo.history(repo.head)
         bound = history[10].committed_at
         assert [each["sha"] for each in await hub.walk(f"/repos/acme/web/commits?since={bound}")] == [

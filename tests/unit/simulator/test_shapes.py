@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.entities import Repo
-from ghcrawl.simulator.generation.generate import generate
-from ghcrawl.simulator.generation.size import SMALL
 from ghcrawl.simulator.oracle import expected
 from ghcrawl.simulator.principals import ANYBODY, Viewer
 from ghcrawl.simulator.shapes import accounts, commits, issues, pulls, releases, repos
@@ -99,20 +97,17 @@ USER_LACKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def world() -> World:
-    return generate(SMALL, seed=1, clock=SimClock())
+@pytest.fixture
+def world(settled: World) -> World:
+    return settled
 
 
 @pytest.fixture(scope="module")
 def models() -> Any:
+    """The official schemas; importing them warns of names that shadow pydantic's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from githubkit_schemas.v2022_11_28 import models
-
-        for name in {*SINGLES.values(), *LISTED.values(), "MinimalRepository", "Repository", "Team", "Collaborator"}:
-            getattr(models, name)
-    return models
+        return import_module("githubkit_schemas.v2022_11_28.models")
 
 
 def validated(models: Any, name: str, body: Mapping[str, Any]) -> None:
@@ -260,7 +255,9 @@ def test_counters_in_bodies_are_true_to_the_world(world: World) -> None:
         assert (body["comments"], body["review_comments"]) == (len(issue.comments), len(issue.pull.comments))
         assert body["commits"] == len(issue.pull.commits)
     commented = next(iter(repo.commit_comments.values())).commit
-    assert commits.listed_commit(SITE, repo, commented)["commit"]["comment_count"] == len(repo.comments_on(commented)) > 0
+    assert (
+        commits.listed_commit(SITE, repo, commented)["commit"]["comment_count"] == len(repo.comments_on(commented)) > 0
+    )
     parent = fork(world).parent
     assert parent
     assert repos.repo(SITE, world, parent, ANYBODY)["forks_count"] == 1

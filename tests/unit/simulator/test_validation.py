@@ -37,9 +37,7 @@ async def test_nobodys_etag_is_of_accept_and_body_alone(tiny: World, start: Star
     assert got.headers["Cache-Control"].startswith("public")
 
 
-async def test_a_tag_serves_only_the_token_it_was_given_to_though_both_are_one_users(
-    tiny: World, start: Start
-) -> None:
+async def test_a_tag_serves_only_the_token_it_was_given_to_though_both_are_one_users(tiny: World, start: Start) -> None:
     hub = await start(tiny)
     known = (await hub.get("/repos/acme/web/issues")).headers["ETag"]
     assert (await hub.get("/repos/acme/web/issues", If_None_Match=known)).status == 304
@@ -118,11 +116,11 @@ class TestDates:
         assert (await hub.get(path, If_Modified_Since=first.headers["Last-Modified"])).status == 304
         assert (await hub.get(path, If_None_Match=first.headers["ETag"])).json["comments"] == first.json["comments"] - 1
 
-    async def test_exactly_those_things_have_one_that_githubs_have(self, small: World, start: Start) -> None:
-        hub = await start(small)
-        viewer = small.principal(an_insider(small)).viewer
+    async def test_exactly_those_things_have_one_that_githubs_have(self, settled: World, start: Start) -> None:
+        hub = await start(settled)
+        viewer = settled.principal(an_insider(settled)).viewer
         have: dict[str, set[bool]] = {}
-        for thing in expected(small, "acme", base=hub.server.url, viewer=viewer).values():
+        for thing in expected(settled, "acme", base=hub.server.url, viewer=viewer).values():
             if thing.single is None or len(have.get(thing.type, ())) > 1:
                 continue
             body = thing.single()
@@ -154,14 +152,14 @@ class TestDates:
         ],
     )
     async def test_exactly_those_lists_have_one_that_githubs_have(
-        self, small: World, start: Start, path: str, *, has: bool
+        self, settled: World, start: Start, path: str, *, has: bool
     ) -> None:
-        got = await (await start(small)).get(f"/repos/acme/web/{path}")
+        got = await (await start(settled)).get(f"/repos/acme/web/{path}")
         assert ("Last-Modified" in got.headers) is has
 
 
-async def test_searches_and_answers_that_are_no_200_have_no_tag(small: World, start: Start) -> None:
-    hub = await start(small)
+async def test_searches_and_answers_that_are_no_200_have_no_tag(settled: World, start: Start) -> None:
+    hub = await start(settled)
     for path in ("/search/repositories?q=web", "/repos/acme/nope", "/repos/acme/empty/commits", "/rate_limit"):
         assert "ETag" not in (await hub.get(path)).headers
 

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import aiohttp
+import pytest
+
+from ghcrawl.simulator.clock import SimClock
+from ghcrawl.simulator.journal import Call, Journal
+from ghcrawl.simulator.run import running, serve
+from ghcrawl.simulator.server import Server, Setup
+from ghcrawl.simulator.world import World
+from tests.unit.simulator.conftest import Start
+
+
+async def test_the_journal_says_what_was_asked_and_what_it_cost(tiny: World, start: Start, clock: SimClock) -> None:
+    hub = await start(tiny)
+    tag = (await hub.get("/repos/acme/web/issues?state=all")).headers["ETag"]
+    await hub.get("/repos/acme/web/issues?state=all", If_None_Match=tag)
+    await hub.get("/repos/acme/nope")
+    await hub.get("/repos/acme/nope")
+    journal = hub.server.journal
+    assert (journal.total, journal.charged, journal.not_modified, journal.violated) == (4, 3, 1, 0)
+    assert journal.repeated() == {"/repos/acme/nope": 2}
+    assert journal.answered("/repos/acme/web/issues?state=all") == 1
+    assert journal.targets() == {"/repos/acme/web/issues?state=all", "/repos/acme/nope"}
+    assert dict(journal.statuses) == {200: 1, 304: 1, 404: 2}
+    first, second = list(journal.calls)[:2]
+    assert (first.method, first.status, first.charged, first.conditional, first.at) == (
+        "GET",
+        200,
+        True,
+        False,
+        clock.now(),
+    )
+    assert (second.status, second.charged, second.conditional) == (304, False, True)
+    assert set(journal.by_principal) == {first.principal}
+    journal.clear()
+    assert (journal.total, journal.repeated(), list(journal.calls)) == (0, {}, [])
+
+
+def test_the_journal_keeps_only_the_last_calls_and_counts_all() -> None:
+    journal = Journal(size=3)
+    for number in range(5):
+        journal.write(
+            Call(
+                at=SimClock().now(),
+                method="GET",
+                target=f"/{number}",
+                principal="x",
+                status=200,
+                charged=True,
+                conditional=False,
+            )
+        )
+    assert [call.target for call in journal.calls] == ["/2", "/3", "/4"]
+    assert (journal.total, journal.charged) == (5, 5)
+
+
+async def test_a_simulator_can_be_run_until_it_is_told_to_stop(tiny: World) -> None:
+    stop, up = asyncio.Event(), asyncio.Event()
+    started: list[Server] = []
+
+    def ready(server: Server) -> None:
+        started.append(server)
+        up.set()
+
+    task = asyncio.create_task(serve(tiny, Setup(), ready=ready, stop=stop))
+    await up.wait()
+    async with aiohttp.ClientSession() as session, session.get(f"{started[0].url}/orgs/acme") as got:
+        assert got.status == 200
+    stop.set()
+    await task
+    with pytest.raises(aiohttp.ClientConnectorError):
+        async with aiohttp.ClientSession() as session:
+            await session.get(f"{started[0].url}/orgs/acme")
+
+
+async def test_a_taken_address_is_an_error_and_leaves_nothing_behind(tiny: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
+        async with running(tiny, port=taken.getsockname()[1]):
+            pass
+
+
+async def test_a_sleeper_on_the_worlds_clock_wakes_when_it_has_been_moved_far_enough(clock: SimClock) -> None:
+    task = asyncio.create_task(clock.sleep(5))
+    await asyncio.sleep(0)
+    clock.advance(4)
+    await asyncio.sleep(0)
+    assert not task.done()
+    clock.advance(1)
+    await task
+    await clock.sleep(0)
+
+
+async def test_many_simulators_run_beside_one_another(tiny: World, start: Start) -> None:
+    one, other = await start(tiny), await start(tiny)
+    assert one.server.url != other.server.url
+    got = [(await hub.get("/repos/acme/web")).json["url"] for hub in (one, other)]
+    assert got == [f"{hub.server.url}/repos/acme/web" for hub in (one, other)]
