@@ -20,7 +20,8 @@ def at(epoch_s: int) -> str:
 
 def seconds(text: str) -> int:
     """The seconds since 1970 of a text that `at` wrote."""
-    return calendar.timegm(time.strptime(text, _FORMAT))
+    date = (int(text[:4]), int(text[5:7]), int(text[8:10]))
+    return calendar.timegm((*date, int(text[11:13]), int(text[14:16]), int(text[17:19])))
 
 
 def stamp(moment: datetime) -> str:

@@ -15,17 +15,17 @@ PrincipalKind = Literal["user", "installation", "anonymous"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """What an asker may see; equal viewers are shown equal bodies.
+    """What an asker may see; equal viewers are shown equal bodies. All by id, so that no renaming changes it.
 
-    login: of the user whose token it is, in lower case; empty for nobody and for installations.
-    insider_of: logins in lower case of owners whose private things it may see and where it may push.
-    denials: (login in lower case, why) of owners that turn this credential away.
+    user: whose token it is; 0 for nobody and for installations.
+    insider_of: owners whose private things it may see and where it may push.
+    denials: (owner, why) where this credential is turned away.
     """
 
-    login: str = ""
+    user: int = 0
     kind: PrincipalKind = "anonymous"
-    insider_of: frozenset[str] = frozenset()
-    denials: frozenset[tuple[str, Denial]] = frozenset()
+    insider_of: frozenset[int] = frozenset()
+    denials: frozenset[tuple[int, Denial]] = frozenset()
 
     @property
     def authenticated(self) -> bool:
@@ -34,7 +34,7 @@ class Viewer:
 
     def insider(self, owner: Owner) -> bool:
         """Whether it may see what `owner` shows to members only."""
-        return owner.login.lower() in self.insider_of and self.denial(owner) is None
+        return owner.id in self.insider_of and self.denial(owner) is None
 
     def sees(self, repo: Repo) -> bool:
         """Whether `repo` exists as far as it can tell."""
@@ -42,17 +42,14 @@ class Viewer:
 
     def denial(self, owner: Owner) -> Denial | None:
         """Why `owner` turns it away, if it does."""
-        if not self.denials:
-            return None
-        login = owner.login.lower()
-        return next((why for name, why in self.denials if name == login), None)
+        return next((why for each, why in self.denials if each == owner.id), None)
 
     def permissions(self, repo: Repo) -> dict[str, bool] | None:
         """The `permissions` object of a repository's body; None where GitHub leaves it out."""
         if not self.authenticated:
             return None
         push = self.insider(repo.owner)
-        admin = push and repo.owner.login.lower() == self.login
+        admin = push and repo.owner.id == self.user
         return {"admin": admin, "maintain": admin, "push": push, "triage": push, "pull": True}
 
 
@@ -74,15 +71,7 @@ class Principal:
     search_limit: int = 30
 
 
-def user_principal(login: str, *, insider_of: frozenset[str] = frozenset(), limit: int = 5000) -> Principal:
-    """The principal of a user, who is an insider of what is their own anyway."""
-    owners = frozenset(name.lower() for name in insider_of) | {login.lower()}
-    return Principal(name=login, viewer=Viewer(login=login.lower(), kind="user", insider_of=owners), limit=limit)
-
-
 def installation_principal(installation: int, account: Owner, *, limit: int = 5000) -> Principal:
     """The principal of an App installed on `account`."""
-    owners = frozenset({account.login.lower()})
-    return Principal(
-        name=f"installation:{installation}", viewer=Viewer(kind="installation", insider_of=owners), limit=limit
-    )
+    viewer = Viewer(kind="installation", insider_of=frozenset({account.id}))
+    return Principal(name=f"installation:{installation}", viewer=viewer, limit=limit)

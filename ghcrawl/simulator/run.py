@@ -6,11 +6,15 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Final
 
 from aiohttp import web
 
 from ghcrawl.simulator.server import Server, Setup
 from ghcrawl.simulator.world import World
+
+GRACE_S: Final = 0.5
+"""How long calls in hand may still take when a simulator is stopped."""
 
 
 @asynccontextmanager
@@ -23,7 +27,7 @@ async def running(
     """
     listening = socket.create_server((host, port))
     server = Server(world, f"http://{host}:{listening.getsockname()[1]}", setup or Setup())
-    runner = web.ServerRunner(web.Server(server.handle, access_log=None), handle_signals=False)
+    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=GRACE_S)
     try:
         await runner.setup()
         await web.SockSite(runner, listening).start()

@@ -116,9 +116,9 @@ class Server:
         if limited == "secondary":
             secondary = self.manners.secondary
             return secondary_limit(retry_after_s=secondary.retry_after_s, status=self.manners.over_limit_status)
-        anonymous = not principal.viewer.authenticated
-        who = principal.name.removeprefix("address:") if anonymous else f"user ID {principal.name}"
-        return primary_limit(who, anonymous=anonymous, status=self.manners.over_limit_status)
+        viewer = principal.viewer
+        who = f"user ID {viewer.user}" if viewer.user else principal.name.replace(":", " ")
+        return primary_limit(who, anonymous=not viewer.authenticated, status=self.manners.over_limit_status)
 
     async def _fault(self, request: web.BaseRequest) -> Fault | None:
         path, _, query = request.raw_path.partition("?")

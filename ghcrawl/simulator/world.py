@@ -15,7 +15,7 @@ from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.entities import Repo
 from ghcrawl.simulator.moments import stamp
 from ghcrawl.simulator.people import Org, Owner, Team, User
-from ghcrawl.simulator.principals import Principal, user_principal
+from ghcrawl.simulator.principals import Principal, Viewer
 
 FIRST_IDS = {
     "account": 1_001,
@@ -123,10 +123,10 @@ class World:
         return sorted(teams, key=lambda team: team.slug)
 
     def principal(self, login: str, *, limit: int = 5000) -> Principal:
-        """The budget of the user `login`, an insider of every organisation they belong to."""
+        """The budget of the user `login`, an insider of their own and of every organisation they belong to now."""
         user = self.user(login)
-        owners = frozenset(org.login.lower() for org in self.orgs_of(user))
-        return user_principal(user.login, insider_of=owners, limit=limit)
+        owners = frozenset({user.id, *(org.id for org in self.orgs_of(user))})
+        return Principal(name=login, viewer=Viewer(user=user.id, kind="user", insider_of=owners), limit=limit)
 
     # Bookkeeping --------------------------------------------------------------------------------------------
 

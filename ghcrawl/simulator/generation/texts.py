@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
+from ghcrawl.simulator.generation.chance import seeded
+
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -63,9 +65,19 @@ def title(rng: Random) -> str:
     return f"{rng.choice(VERBS)} {rng.choice(NOUNS)} {rng.choice(FILLERS)} {rng.choice(NOUNS)}"
 
 
+def _clauses(count: int) -> tuple[str, ...]:
+    rng = seeded(0, "clauses")
+    return tuple(" ".join((*rng.choices(FILLERS, k=rng.randint(3, 9)), rng.choice(NOUNS))) for _ in range(count))
+
+
+_CLAUSES: Final = _clauses(128)
+"""Ready made, because a large world has tens of thousands of bodies."""
+
+
 def body(rng: Random) -> str:
     """A few dozen words, and now and then something odd."""
-    if rng.random() < 0.05:
-        return rng.choice(ODD_BODIES)
-    words = rng.choices(FILLERS, k=rng.randint(6, 30)) + rng.choices(NOUNS, k=4)
-    return " ".join(words).capitalize() + "."
+    bits = rng.getrandbits(32)
+    if bits & 31 == 0:
+        return ODD_BODIES[(bits >> 5) % len(ODD_BODIES)]
+    first, second, third = (_CLAUSES[(bits >> shift) & 127] for shift in (5, 12, 19))
+    return f"{first.capitalize()}, {second} {third}."

@@ -37,7 +37,7 @@ def _repos(ask: Ask, wanted: list[Repo], *, sorts: tuple[str, ...], partial: tup
 def org_repos(ask: Ask, thing: Org) -> Many[Repo]:
     """`/orgs/{org}/repos`: newest first; silently without what the asker may not see."""
     kind = ask.choice("type", ("all", "public", "private", "forks", "sources", "member"))
-    hidden = ask.viewer.denial(thing) == "sso" and thing.login.lower() in ask.viewer.insider_of
+    hidden = ask.viewer.denial(thing) == "sso" and thing.id in ask.viewer.insider_of
     wanted = [each for each in ask.world.repos_of(thing) if ask.viewer.sees(each) and _is_kind(each, kind)]
     return _repos(ask, wanted, sorts=_SORTS, partial=(thing.id,) if hidden else ())
 
@@ -148,10 +148,9 @@ def myself(ask: Ask) -> User:
     """The user whose token it is. Raises Refusal for those who are nobody."""
     if not ask.viewer.authenticated:
         raise Refusal(refused(401, "Requires authentication"))
-    if not ask.viewer.login:
+    account = ask.world.accounts.get(ask.viewer.user)
+    if not isinstance(account, User):
         raise Refusal(refused(403, "Resource not accessible by integration"))
-    account = ask.world.account(ask.viewer.login)
-    assert isinstance(account, User)
     return account
 
 

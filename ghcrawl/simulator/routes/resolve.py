@@ -123,7 +123,7 @@ class Resolver:
     def _admit(self, owner: Owner, *, private: bool) -> None:
         """SSO keeps credentials from what is private; the other reasons keep them from everything."""
         why = self.viewer.denial(owner)
-        belongs = owner.login.lower() in self.viewer.insider_of
+        belongs = owner.id in self.viewer.insider_of
         if why is not None and (why != "sso" or (private and belongs)):
             raise denied(why, owner.login, self.site.base)
 

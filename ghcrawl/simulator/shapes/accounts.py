@@ -67,7 +67,7 @@ def user(site: Site, world: World, account: Owner, viewer: Viewer) -> Body:
         "created_at": account.created_at,
         "updated_at": account.updated_at,
     }
-    return body | (_own_fields(world, account) if is_user and viewer.login == account.login.lower() else {})
+    return body | (_own_fields(world, account) if is_user and viewer.user == account.id else {})
 
 
 def _own_fields(world: World, account: Owner) -> Body:

@@ -14,7 +14,7 @@ from tests.unit.simulator.conftest import Hub, Start, an_insider, an_outsider
 
 def turned_away(world: World, why: Denial) -> Principal:
     principal = world.principal(an_insider(world))
-    return replace(principal, viewer=replace(principal.viewer, denials=frozenset({("acme", why)})))
+    return replace(principal, viewer=replace(principal.viewer, denials=frozenset({(world.org("acme").id, why)})))
 
 
 @pytest.fixture
@@ -150,4 +150,4 @@ async def test_an_installation_is_nobody_in_particular(hub: Hub) -> None:
 
 
 def test_equal_viewers_are_one() -> None:
-    assert Viewer(login="a", insider_of=frozenset({"x"})) == Viewer(login="a", insider_of=frozenset({"x"}))
+    assert Viewer(user=1, insider_of=frozenset({2, 3})) == Viewer(user=1, insider_of=frozenset({3, 2}))

@@ -273,6 +273,12 @@ async def test_a_renamed_user_is_seen_everywhere_and_no_longer_under_the_old_log
     assert (await hub.get(moved.headers["Location"])).json["full_name"] == "somebody-else/dotfiles"
 
 
+async def test_a_token_stays_its_users_whatever_they_are_called(hub: Hub, somebody: User) -> None:
+    changes.rename_user(hub.world, somebody, "somebody-else")
+    assert (await hub.get("/user")).json["login"] == "somebody-else"
+    assert (await hub.get("/repos/acme/plans")).status == 200
+
+
 async def test_people_come_and_go(hub: Hub) -> None:
     acme = hub.world.org("acme")
     new: Any = changes.add_user(hub.world, "newcomer").subject

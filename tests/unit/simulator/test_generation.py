@@ -13,16 +13,18 @@ from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.world import World
 from tests.unit.simulator.conftest import ODD
 
-INSIDER = Viewer(login="x", kind="user", insider_of=frozenset({"acme", "globex"}))
-
 
 @pytest.fixture
 def world(settled: World) -> World:
     return settled
 
 
+def insider(world: World) -> Viewer:
+    return Viewer(user=1, kind="user", insider_of=frozenset(org.id for org in world.orgs()))
+
+
 def bodies(world: World) -> dict[tuple[str, str], object]:
-    things = expected(world, "acme", base="http://x", viewer=INSIDER)
+    things = expected(world, "acme", base="http://x", viewer=insider(world))
     return {key: thing.bodies() for key, thing in things.items()}
 
 
@@ -106,11 +108,11 @@ def test_a_world_without_quirks_has_none() -> None:
 @pytest.mark.parametrize("entities", [2_000, 8_000])
 def test_a_size_can_be_asked_for_by_the_number_of_documents(entities: int) -> None:
     world = generate(WorldSize.about(entities), seed=1, clock=SimClock())
-    found = len(expected(world, "acme", base="http://x", viewer=INSIDER))
+    found = len(expected(world, "acme", base="http://x", viewer=insider(world)))
     assert 0.7 * entities < found < 1.6 * entities
 
 
 def test_the_smallest_of_everything_is_a_world_too() -> None:
     size = replace(TINY, orgs=1, teams=0, issues=1, commits=1, tags=0, releases=0, labels=0, milestones=0, users=2)
     world = generate(size, seed=1, clock=SimClock())
-    assert expected(world, "acme", base="http://x", viewer=INSIDER)
+    assert expected(world, "acme", base="http://x", viewer=insider(world))

@@ -7,6 +7,7 @@ import aiohttp
 import pytest
 
 from ghcrawl.simulator.clock import SimClock
+from ghcrawl.simulator.faults import Slow
 from ghcrawl.simulator.journal import Call, Journal
 from ghcrawl.simulator.run import running, serve
 from ghcrawl.simulator.server import Server, Setup
@@ -99,3 +100,13 @@ async def test_many_simulators_run_beside_one_another(tiny: World, start: Start)
     assert one.server.url != other.server.url
     got = [(await hub.get("/repos/acme/web")).json["url"] for hub in (one, other)]
     assert got == [f"{hub.server.url}/repos/acme/web" for hub in (one, other)]
+
+
+async def test_stopping_does_not_wait_for_an_answer_that_takes_its_time(tiny: World, clock: SimClock) -> None:
+    async with aiohttp.ClientSession() as session:
+        async with running(tiny) as server:
+            server.faults.script("/orgs/acme", Slow(1e6))
+            asked = asyncio.create_task(session.get(f"{server.url}/orgs/acme"))
+            await clock.sleeper()
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await asked

@@ -17,7 +17,6 @@ from ghcrawl.simulator.shapes.site import Site, in_version
 from ghcrawl.simulator.world import World
 
 SITE = Site("http://127.0.0.1:1")
-INSIDER = Viewer(login="x", kind="user", insider_of=frozenset({"acme"}))
 
 SINGLES = {
     "org": "OrganizationFull",
@@ -98,6 +97,11 @@ USER_LACKS = {
 
 
 @pytest.fixture
+def insider(settled: World) -> Viewer:
+    return Viewer(user=1, kind="user", insider_of=frozenset({settled.org("acme").id}))
+
+
+@pytest.fixture
 def world(settled: World) -> World:
     return settled
 
@@ -116,10 +120,11 @@ def validated(models: Any, name: str, body: Mapping[str, Any]) -> None:
         getattr(models, name).model_validate(body)
 
 
-@pytest.mark.parametrize("viewer", [INSIDER, ANYBODY], ids=["insider", "anybody"])
+@pytest.mark.parametrize("inside", [True, False], ids=["insider", "anybody"])
 def test_every_expected_thing_of_a_world_fits_the_official_schema_of_its_kind(
-    world: World, models: Any, viewer: Viewer
+    world: World, models: Any, insider: Viewer, *, inside: bool
 ) -> None:
+    viewer = insider if inside else ANYBODY
     things = expected(world, "acme", base=SITE.base, viewer=viewer)
     seen = set()
     for thing in things.values():
@@ -129,20 +134,22 @@ def test_every_expected_thing_of_a_world_fits_the_official_schema_of_its_kind(
         if thing.listed is not None:
             validated(models, LISTED[thing.type], thing.listed())
     assert len(things) > 300
-    assert seen >= {*SINGLES, "tag"} - ({"team"} if viewer is ANYBODY else set())
+    assert seen >= {*SINGLES, "tag"} - ({"team"} if not inside else set())
 
 
 def fork(world: World) -> Repo:
     return next(repo for repo in world.repos.values() if repo.parent)
 
 
-def test_a_listed_repository_fits_its_schema_and_lacks_what_github_leaves_out(world: World, models: Any) -> None:
-    whole = repos.repo(SITE, world, fork(world), INSIDER)
-    validated(models, "MinimalRepository", repos.org_repo(SITE, world, fork(world), INSIDER))
+def test_a_listed_repository_fits_its_schema_and_lacks_what_github_leaves_out(
+    world: World, models: Any, insider: Viewer
+) -> None:
+    whole = repos.repo(SITE, world, fork(world), insider)
+    validated(models, "MinimalRepository", repos.org_repo(SITE, world, fork(world), insider))
     validated(models, "Repository", repos.embedded_repo(SITE, world, fork(world)))
-    validated(models, "TeamRepository", repos.team_repo(SITE, world, fork(world), INSIDER))
-    assert set(whole) - set(repos.org_repo(SITE, world, fork(world), INSIDER)) == REPO_LACKS
-    own = repos.listed_repo(SITE, world, fork(world), INSIDER)
+    validated(models, "TeamRepository", repos.team_repo(SITE, world, fork(world), insider))
+    assert set(whole) - set(repos.org_repo(SITE, world, fork(world), insider)) == REPO_LACKS
+    own = repos.listed_repo(SITE, world, fork(world), insider)
     assert set(whole) - set(own) == REPO_LACKS | {"custom_properties", "delete_branch_on_merge"}
 
 
@@ -190,18 +197,18 @@ def test_a_listed_team_lacks_its_counts_dates_and_organisation(world: World, mod
     assert lacks == {"members_count", "repos_count", "created_at", "updated_at", "organization"}
 
 
-def test_a_listed_user_has_no_profile(world: World, models: Any) -> None:
+def test_a_listed_user_has_no_profile(world: World, models: Any, insider: Viewer) -> None:
     user = next(iter(world.org("acme").members.values())).user
     listed = accounts.simple_user(SITE, user)
     validated(models, "SimpleUser", listed)
     validated(models, "Contributor", accounts.contributor(SITE, user, 3))
     validated(models, "Collaborator", accounts.collaborator(SITE, user, admin=False))
-    assert set(accounts.user(SITE, world, user, INSIDER)) - set(listed) == USER_LACKS
+    assert set(accounts.user(SITE, world, user, insider)) - set(listed) == USER_LACKS
 
 
 def test_the_users_own_profile_fits_the_private_schema(world: World, models: Any) -> None:
     user = next(iter(world.org("acme").members.values())).user
-    me = Viewer(login=user.login.lower(), kind="user")
+    me = Viewer(user=user.id, kind="user")
     validated(models, "PrivateUser", accounts.user(SITE, world, user, me))
 
 
@@ -240,8 +247,8 @@ def urls(body: object) -> Iterator[str]:
             yield from urls(item)
 
 
-def test_every_url_in_a_body_points_at_the_simulator(world: World) -> None:
-    for thing in expected(world, "acme", base=SITE.base, viewer=INSIDER).values():
+def test_every_url_in_a_body_points_at_the_simulator(world: World, insider: Viewer) -> None:
+    for thing in expected(world, "acme", base=SITE.base, viewer=insider).values():
         for body in thing.bodies():
             strange = [url for url in urls(body) if not url.startswith((SITE.base, "git:", "git@")) and url]
             assert not strange, (thing.urn, strange)
