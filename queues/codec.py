@@ -1,0 +1,252 @@
+"""Request ⇄ bytes: the message that every queue carries, and that deadletters keep.
+
+A message is one JSON object in ASCII with `"v": 1`. Fields that stand at their defaults are left out; fields that a
+reader does not know are ignored, so a field may be added without a new version. A version is raised when an old
+reader would misunderstand a message; an old reader then refuses it instead of guessing.
+
+Moments keep their microseconds: what is popped equals what was pushed.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ghcrawl.errors import DecodeError, Unstorable
+from ghcrawl.model import Context, Errand, Failure, Payload, Request, Walk
+
+VERSION: Final = 1
+
+_to_text = json.JSONEncoder(separators=(",", ":")).encode
+_NO_CONTEXT: Final = Context()
+_NO_WALK: Final = Walk()
+
+
+def encode(request: Request) -> bytes:
+    """The message that `decode` reads. Raises Unstorable for a payload that is not JSON."""
+    try:
+        return _to_text(_message(request)).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Unstorable(f"{request.name[:200]} cannot be written as JSON: {error}") from error
+
+
+def decode(body: bytes) -> Request:
+    """The request in a message. Raises DecodeError, which keeps the bytes, for anything that is none."""
+    try:
+        value = json.loads(body.decode())
+    except (ValueError, RecursionError) as error:
+        raise DecodeError(f"the message is not JSON: {error}", body=body) from error
+    if not isinstance(value, dict):
+        raise DecodeError(f"the message is no JSON object but {_kind(value)}", body=body)
+    version = value.get("v")
+    if type(version) is not int or version < 1:
+        raise DecodeError(f"the message says no version that can be read: {str(version)[:40]!r}", body=body)
+    if version > VERSION:
+        reason = f"the message has version {version} and this program reads up to {VERSION}: a newer ghcrawl wrote it"
+        raise DecodeError(reason, body=body)
+    try:
+        return _request(value)
+    except KeyError as error:
+        raise DecodeError(f"the message lacks {error}", body=body) from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DecodeError(f"the message is malformed: {error}", body=body) from error
+
+
+# Writing -----------------------------------------------------------------------------------------------------
+
+
+def _message(request: Request) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "v": VERSION,
+        "type": request.type,
+        "url": request.url,
+        "policy": request.policy,
+        "platform": request.platform,
+    }
+    if request.context != _NO_CONTEXT:
+        message["context"] = _context(request.context)
+    if request.payload is not None:
+        message["payload"] = _payload(request.payload)
+    if request.attempt:
+        message["attempt"] = request.attempt
+    if request.failures:
+        message["failures"] = [_failure(failure) for failure in request.failures]
+    if request.asked_at is not None:
+        message["asked_at"] = _time(request.asked_at)
+    if request.root:
+        message["root"] = request.root
+    return message
+
+
+def _context(context: Context) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "qualifier": context.qualifier,
+        "scope": context.scope,
+        "private": context.private,
+        "history": context.history,
+        "only_known": context.only_known,
+    }
+    value = {name: item for name, item in value.items() if item}
+    if context.deleted_at is not None:
+        value["deleted_at"] = _time(context.deleted_at)
+    if context.walk != _NO_WALK:
+        value["walk"] = _walk(context.walk)
+    if context.then:
+        value["then"] = [{"type": e.type, "url": e.url, "policy": e.policy} for e in context.then]
+    return value
+
+
+def _walk(walk: Walk) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "page": walk.page,
+        "first": walk.first,
+        "fresh": walk.fresh,
+        "since": walk.since,
+        "until": walk.until,
+        "newest": walk.newest,
+    }
+    if walk.started_at is not None:
+        value["started_at"] = _time(walk.started_at)
+    return value
+
+
+def _payload(payload: Payload) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "body": payload.body,
+        "origin": payload.origin,
+        "observed_at": _time(payload.observed_at),
+        "digest": payload.digest,
+    }
+    if payload.etag is not None:
+        value["etag"] = payload.etag
+    if payload.delivery_id is not None:
+        value["delivery_id"] = payload.delivery_id
+    return value
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {
+        "at": _time(failure.at),
+        "cause": failure.cause,
+        "message": failure.message,
+        "status": failure.status,
+        "worker": failure.worker,
+    }
+
+
+def _time(moment: datetime) -> str:
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()
+
+
+# Reading -----------------------------------------------------------------------------------------------------
+
+
+def _request(value: dict[str, Any]) -> Request:
+    context, payload = value.get("context"), value.get("payload")
+    return Request(
+        type=_text(value["type"]),
+        url=_text(value["url"]),
+        policy=_text(value["policy"]),
+        platform=_text(value["platform"]),
+        context=_NO_CONTEXT if context is None else _read_context(_object(context)),
+        payload=None if payload is None else _read_payload(_object(payload)),
+        attempt=_number(value.get("attempt", 0)),
+        failures=tuple(_read_failure(_object(failure)) for failure in value.get("failures", ())),
+        asked_at=_moment(value.get("asked_at")),
+        root=_text(value.get("root", "")),
+    )
+
+
+def _read_context(value: dict[str, Any]) -> Context:
+    walk = value.get("walk")
+    return Context(
+        qualifier=_text(value.get("qualifier", "")),
+        scope=_text(value.get("scope", "")),
+        private=bool(value.get("private", False)),
+        deleted_at=_moment(value.get("deleted_at")),
+        history=tuple([_text(name) for name in value.get("history", ())]),
+        walk=_NO_WALK if walk is None else _read_walk(_object(walk)),
+        only_known=bool(value.get("only_known", False)),
+        then=tuple([_read_errand(_object(errand)) for errand in value.get("then", ())]),
+    )
+
+
+def _read_walk(value: dict[str, Any]) -> Walk:
+    return Walk(
+        page=_number(value["page"]),
+        first=_text(value["first"]),
+        fresh=bool(value["fresh"]),
+        started_at=_moment(value.get("started_at")),
+        since=_text(value["since"]),
+        until=_text(value["until"]),
+        newest=_text(value["newest"]),
+    )
+
+
+def _read_errand(value: dict[str, Any]) -> Errand:
+    return Errand(type=_text(value["type"]), url=_text(value["url"]), policy=_text(value["policy"]))
+
+
+def _read_payload(value: dict[str, Any]) -> Payload:
+    origin: Any = _text(value["origin"])  # a word of a later version is carried on, not refused
+    return Payload(
+        body=_object(value["body"]),
+        origin=origin,
+        observed_at=_known(_moment(value["observed_at"])),
+        digest=_text(value["digest"]),
+        etag=_optional(value.get("etag")),
+        delivery_id=_optional(value.get("delivery_id")),
+    )
+
+
+def _read_failure(value: dict[str, Any]) -> Failure:
+    status = value.get("status")
+    return Failure(
+        at=_known(_moment(value["at"])),
+        cause=_text(value["cause"]),
+        message=_text(value["message"]),
+        status=None if status is None else _number(status),
+        worker=_text(value.get("worker", "")),
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{_kind(value)} where there should be text")
+
+
+def _optional(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _number(value: Any) -> int:
+    if type(value) is int:
+        return value
+    raise TypeError(f"{_kind(value)} where there should be a whole number")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    raise TypeError(f"{_kind(value)} where there should be an object")
+
+
+def _moment(value: Any) -> datetime | None:
+    if value is None:
+        return None
+    moment = datetime.fromisoformat(_text(value))
+    if moment.tzinfo is None:
+        raise ValueError(f"{value!r} has no time zone")
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+
+
+def _known(moment: datetime | None) -> datetime:
+    if moment is None:
+        raise TypeError("no moment where there should be one")
+    return moment
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"

@@ -1,0 +1,120 @@
+"""The five queues in one SQLite file, with the store beside them. Survives kill -9; needs no server.
+
+One process at a time may pop; others may push, look and purge meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from ghcrawl.errors import DecodeError, QueueError
+from ghcrawl.model import QUEUES, Push, QueueName, Request
+from ghcrawl.ports import Clock, Delivery, Depth, Pushed
+from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.sqlite_writer import Work
+from queues import sqlite_table as table
+from queues.codec import decode
+from queues.dedup import URGENCY
+from queues.sqlite_pops import Burying, Pops, SqliteDelivery
+from queues.sqlite_table import SCHEMA
+
+__all__ = ["SCHEMA", "SqliteQueue"]
+
+PURGED_AT_ONCE: Final = 5000
+
+_DEPTHS: Final = """
+    SELECT queue, ready, delayed, (SELECT COUNT(*) FROM in_flight WHERE in_flight.queue = tally.queue) FROM tally"""
+_IS_EMPTY: Final = """
+    SELECT NOT EXISTS (SELECT 1 FROM tally WHERE ready > 0 OR delayed > 0) AND NOT EXISTS (SELECT 1 FROM in_flight)"""
+_DUE: Final = "SELECT COUNT(*) FROM waiting WHERE queue = ? AND not_before BETWEEN 1 AND ?"
+_LAST: Final = "SELECT MAX(id) FROM waiting"
+_PEEK: Final = "SELECT body FROM waiting WHERE queue = ? ORDER BY not_before, id LIMIT ?"
+
+
+class SqliteQueue:
+    """The queue in `file`. bury: files what cannot be read as a deadletter, in the transaction that removes it."""
+
+    def __init__(self, file: SqliteFile, clock: Clock, *, bury: Burying) -> None:
+        self._file = file
+        self._clock = clock
+        self._pops = Pops(file, clock, bury)
+        self._crawling = False
+        self._taking_over = asyncio.Lock()
+
+    async def push(self, pushes: Sequence[Push]) -> Pushed:
+        """As the port says, in one transaction. Raises QueueError, and then none of them was taken."""
+        return await self._file.write(self.pushing(pushes), QueueError)
+
+    def pushing(self, pushes: Sequence[Push]) -> Work[Pushed]:
+        """A push as part of somebody's transaction. Raises Unstorable for a payload that is not JSON."""
+        rows = table.arrivals(pushes, self._clock.now())
+        return Work(lambda connection: table.insert(connection, rows), lambda _: self._pops.serve_soon())
+
+    def settling(self, delivery: Delivery, pushes: Sequence[Push]) -> Work[Pushed]:
+        """A push and then the ack of `delivery` as part of somebody's transaction."""
+        if not isinstance(delivery, SqliteDelivery):
+            raise TypeError(f"{type(delivery).__name__} was not popped from this queue")
+        rows = table.arrivals(pushes, self._clock.now()) if pushes else ()
+
+        def run(connection: sqlite3.Connection) -> Pushed:
+            pushed = table.insert(connection, rows)
+            table.forget(connection, delivery.claim)
+            return pushed
+
+        def done(_: Pushed) -> None:
+            delivery.over = True
+            if rows:
+                self._pops.serve_soon()
+
+        return Work(run, done)
+
+    async def take_over(self) -> None:
+        """This process crawls the file, and what a dead one had in flight waits again.
+
+        The first pop does it too. Raises ConfigError if another process is crawling the file, QueueError.
+        """
+        async with self._taking_over:
+            if not self._crawling:
+                self._file.lock_for_crawling()
+                await self._file.write(Work(table.recover), QueueError)
+                self._crawling = True
+
+    async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> SqliteDelivery | None:
+        """As the port says. A pop that is cancelled gives back whatever was claimed for it."""
+        if not self._crawling:
+            await self.take_over()
+        return await self._pops.pop(order, patience_s)
+
+    async def depths(self) -> Mapping[QueueName, Depth]:
+        """As the port says."""
+        now = table.micros(self._clock.now())
+        depths: dict[QueueName, Depth] = {}
+        for rank, ready, delayed, in_flight in self._file.rows(_DEPTHS, (), QueueError):
+            due = self._file.rows(_DUE, (rank, now), QueueError)[0][0] if delayed else 0
+            depths[QUEUES[rank]] = Depth(ready=ready + due, delayed=delayed - due, in_flight=in_flight)
+        return depths
+
+    async def is_empty(self) -> bool:
+        """As the port says."""
+        return bool(self._file.rows(_IS_EMPTY, (), QueueError)[0][0])
+
+    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+        """As the port says; what is ready comes first, and what cannot be read is left out."""
+        rows = await self._file.scan(_PEEK, (URGENCY[queue], limit), QueueError)
+        requests = []
+        for (body,) in rows:
+            with suppress(DecodeError):
+                requests.append(decode(body))
+        return requests
+
+    async def purge(self, queue: QueueName) -> int:
+        """As the port says, a few thousand at a time, so that nobody waits long behind it."""
+        purged, last = 0, self._file.rows(_LAST, (), QueueError)[0][0]
+        work = Work(lambda connection: table.purge(connection, queue, last, PURGED_AT_ONCE))
+        while gone := await self._file.write(work, QueueError):
+            purged += gone
+        return purged

@@ -1,0 +1,88 @@
+"""Deadletters, whatever keeps them: which of them a filter means, and how they go back to work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from ghcrawl.model import Deadletter, Push, QueueName, Request
+from ghcrawl.ports import DeadletterFilter, Deadletters, Queue
+
+
+class RequestCodec(Protocol):
+    """How requests become bytes: the messages of the queue (`queues.codec` is one)."""
+
+    def encode(self, request: Request) -> bytes:
+        """The message. Raises Unstorable."""
+
+    def decode(self, body: bytes) -> Request:
+        """The request in a message. Raises DecodeError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requeued:
+    """What a requeue came to.
+
+    queued: wait now because of it. bounced: waited already. unreadable: stay, because they never were requests.
+    """
+
+    queued: int = 0
+    bounced: int = 0
+    unreadable: int = 0
+
+
+def host_of(url: str) -> str:
+    """The host in `url`, in lower case; empty where there is none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def admits(which: DeadletterFilter, deadletter: Deadletter) -> bool:
+    """Whether `which` means this deadletter."""
+    return (
+        (not which.urns or deadletter.urn in which.urns)
+        and (not which.types or deadletter.request.type in which.types)
+        and (not which.kinds or deadletter.kind in which.kinds)
+        and (not which.reason or which.reason.casefold() in deadletter.reason.casefold())
+        and (not which.host or which.host.lower() == host_of(deadletter.request.url))
+        and (which.before is None or deadletter.last_at < which.before)
+    )
+
+
+async def requeue(
+    deadletters: Deadletters,
+    queue: Queue,
+    which: DeadletterFilter,
+    *,
+    now: datetime,
+    to: QueueName | None = None,
+    at_once: int = 100,
+) -> Requeued:
+    """Push what `which` means as if it had never been tried, and forget the deadletters once that is durable.
+
+    A crash in between leaves some requests both waiting and buried, none of them lost.
+
+    now: what is buried later stays, so that a request which fails again at once is not requeued for ever.
+    to: the queue to push to; None sends each where it came from.
+    Raises QueueError, StoreError.
+    """
+    before = min(now, which.before) if which.before else now
+    which = replace(which, before=before)
+    done, behind = Requeued(), ""
+    while page := await deadletters.list(which, limit=at_once, after=behind):
+        readable = [letter for letter in page if letter.raw is None]
+        unreadable = [letter for letter in page if letter.raw is not None]
+        pushes = [Push(request=letter.request.renewed(), queue=to or letter.queue) for letter in readable]
+        pushed = await queue.push(pushes)
+        await deadletters.delete([letter.urn for letter in readable])
+        done = Requeued(
+            queued=done.queued + pushed.queued,
+            bounced=done.bounced + pushed.bounced,
+            unreadable=done.unreadable + len(unreadable),
+        )
+        behind = unreadable[-1].urn if unreadable else behind
+    return done

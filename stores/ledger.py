@@ -1,0 +1,89 @@
+"""Ledgers: how the effects of a settled request become durable before it is let go."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Protocol
+
+from ghcrawl.errors import StoreError
+from ghcrawl.model import Deadletter, Push
+from ghcrawl.ports import Committed, Deadletters, Delivery, Effects, Pushed, Queue, Saved, Store
+from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.sqlite_writer import Work
+from stores.sqlite import SqliteStore
+
+
+class SequentialLedger:
+    """Over any queue, store and deadletters: follow-ups first, then what was found, and the ack last."""
+
+    def __init__(self, queue: Queue, store: Store, deadletters: Deadletters) -> None:
+        self._queue = queue
+        self._store = store
+        self._deadletters = deadletters
+
+    async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
+        """As the port says. A crash between two steps repeats the ones before it, which changes nothing."""
+        pushed = await self._queue.push(effects.pushes) if effects.pushes else Pushed()
+        saved: Saved | None = None
+        if effects.document is not None:
+            saved = await self._store.save(effects.document, supersede=effects.supersede)
+        if effects.touch is not None:
+            await self._store.touch(effects.touch)
+        if effects.deadletter is not None:
+            await self._deadletters.bury(effects.deadletter)
+        await delivery.ack()
+        return Committed(pushed=pushed, saved=saved)
+
+
+class SettlingQueue(Protocol):
+    """What a queue in the same file offers: `queues.sqlite.SqliteQueue` is one."""
+
+    def settling(self, delivery: Delivery, pushes: Sequence[Push]) -> Work[Pushed]:
+        """The pushes and then the ack, as part of a transaction."""
+
+
+class BuryingDeadletters(Protocol):
+    """What deadletters in the same file offer: `stores.sqlite_deadletters.SqliteDeadletters` is one."""
+
+    def burying(self, deadletter: Deadletter) -> Work[None]:
+        """The burial, as part of a transaction."""
+
+
+class SqliteLedger:
+    """Over queue, store and deadletters in one file: everything and the ack in one transaction."""
+
+    def __init__(
+        self, file: SqliteFile, queue: SettlingQueue, store: SqliteStore, deadletters: BuryingDeadletters
+    ) -> None:
+        self._file = file
+        self._queue = queue
+        self._store = store
+        self._deadletters = deadletters
+
+    async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
+        """As the port says. Either all of it is durable or none."""
+        settle = self._queue.settling(delivery, effects.pushes)
+        save = self._saving(effects)
+        rest = self._rest(effects)
+
+        def run(connection: sqlite3.Connection) -> Committed:
+            saved = save.run(connection) if save else None
+            for work in rest:
+                work.run(connection)
+            return Committed(pushed=settle.run(connection), saved=saved)
+
+        return await self._file.write(Work(run, lambda committed: settle.done(committed.pushed)), StoreError)
+
+    def _saving(self, effects: Effects) -> Work[Saved] | None:
+        if effects.document is None:
+            return None
+        return self._store.saving(effects.document, supersede=effects.supersede)
+
+    def _rest(self, effects: Effects) -> list[Work[None]]:
+        rest: list[Work[None]] = []
+        if effects.touch is not None:
+            rest.append(self._store.touching(effects.touch))
+        if effects.deadletter is not None:
+            rest.append(self._deadletters.burying(effects.deadletter))
+        return rest

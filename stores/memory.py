@@ -1,0 +1,215 @@
+"""Documents and deadletters in this process's memory: the reference for what a store does.
+
+Bodies are kept as text, like everywhere else, so nobody's later change to a body reaches what was saved, and what is
+not JSON is refused here too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ghcrawl.model import Deadletter, Document
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter, DocumentFilter, Saved, Stored, Touch
+from stores import rules
+from stores.deadletters import admits
+from stores.jsontext import from_text, to_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """document: without its body. claims: URL → how strongly the document claims it."""
+
+    document: Document
+    body: str
+    checked_at: datetime
+    claims: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def held(self) -> rules.Held:
+        document = self.document
+        return rules.Held(
+            precedence=document.precedence,
+            digest=document.digest,
+            version=document.version,
+            deleted=document.deleted_at is not None,
+            link_header=document.link_header,
+        )
+
+    def whole(self) -> Document:
+        return replace(self.document, body=from_text(self.body))
+
+
+class MemoryStore:
+    """Every method does its work in one step, so nothing can be cut in half."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Kept] = {}
+        self._state: dict[str, str] = {}
+
+    async def save(self, document: Document, *, supersede: str = "") -> Saved:
+        """As the port says."""
+        body = to_text(document.body, document.urn)
+        new = _Kept(replace(document, body={}), body, document.fetched_at)
+        before = self._kept.get(document.urn)
+        saved: Saved = "saved" if before is None else rules.judge(before.held, document)
+        kept = new if before is None else _settled(before, new, saved)
+        self._kept[document.urn] = replace(kept, claims=_claims(before, document))
+        if supersede and saved != "stale":
+            low, high = rules.older_generations(document.urn, supersede)
+            for urn in [urn for urn in self._kept if low <= urn < high]:
+                del self._kept[urn]
+        return saved
+
+    async def touch(self, touch: Touch) -> None:
+        """As the port says."""
+        kept = self._kept.get(touch.urn)
+        if kept is None:
+            return
+        document = replace(
+            kept.document,
+            visits=rules.latest(kept.document.visits, {touch.policy: touch.visited_at}),
+            validator=touch.validator or kept.document.validator,
+        )
+        checked_at = max(kept.checked_at, touch.checked_at or kept.checked_at)
+        self._kept[touch.urn] = replace(kept, document=document, checked_at=checked_at)
+
+    async def look_up(self, type: str, url: str) -> Stored | None:
+        """As the port says."""
+        found = [kept for kept in self._claimants(url) if kept.document.type == type]
+        return _stored(found[0]) if found else None
+
+    async def get(self, urn: str) -> Document | None:
+        """As the port says."""
+        kept = self._kept.get(urn)
+        return kept.whole() if kept else None
+
+    async def find(self, url: str) -> Sequence[Document]:
+        """As the port says: of each type, the document that has this URL now."""
+        first: dict[str, Document] = {}
+        for kept in self._claimants(url):
+            first.setdefault(kept.document.type, kept.whole())
+        return list(first.values())
+
+    async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        """As the port says."""
+        for urn in sorted(self._kept):
+            kept = self._kept.get(urn)
+            if kept is not None and _listed(which, kept.document):
+                yield kept.whole()
+
+    async def counts(self) -> Mapping[str, int]:
+        """As the port says."""
+        return Counter(kept.document.type for kept in self._kept.values() if kept.document.deleted_at is None)
+
+    async def read_state(self, name: str) -> Mapping[str, object] | None:
+        """As the port says."""
+        text = self._state.get(name)
+        return from_text(text) if text is not None else None
+
+    async def write_state(self, name: str, value: Mapping[str, object]) -> None:
+        """As the port says."""
+        self._state[name] = to_text(dict(value), name)
+
+    def _claimants(self, url: str) -> Sequence[_Kept]:
+        """Who was ever found under `url`, the strongest claim first."""
+        found = [kept for kept in self._kept.values() if url in kept.claims]
+        return sorted(found, key=lambda kept: kept.claims[url], reverse=True)
+
+
+def _settled(before: _Kept, new: _Kept, saved: Saved) -> _Kept:
+    """What is kept after a save over `before` that came to `saved`."""
+    old, document = before.document, new.document
+    url = document.url if saved == "saved" else old.url
+    keeps_validator = saved == "stale" or rules.keeps_validator(before.held, document)
+    truth = {
+        "saved": document,
+        "same": replace(old, changed_at=document.changed_at, observed_at=document.observed_at),
+        "stale": old,
+    }[saved]
+    kept = replace(
+        truth,
+        url=url,
+        validator=old.validator if keeps_validator else document.validator,
+        visits=rules.visited(old.visits, document, saved),
+        aliases=rules.known_as(document, url, old.url, old.aliases),
+    )
+    body = new.body if saved == "saved" else before.body
+    checked_at = before.checked_at if saved == "stale" else max(before.checked_at, new.checked_at)
+    return _Kept(kept, body, checked_at)
+
+
+def _claims(before: _Kept | None, document: Document) -> Mapping[str, str]:
+    claims = dict(before.claims) if before else {}
+    strength = rules.claim_strength(document)
+    for url in (document.url, *document.aliases):
+        claims[url] = max(strength, claims.get(url, ""))
+    return claims
+
+
+def _stored(kept: _Kept) -> Stored:
+    document = kept.document
+    return Stored(
+        urn=document.urn,
+        type=document.type,
+        url=document.url,
+        digest=document.digest,
+        version=document.version,
+        observed_at=document.observed_at,
+        checked_at=kept.checked_at,
+        processed_at=document.processed_at,
+        validator=document.validator,
+        visits=document.visits,
+        deleted_at=document.deleted_at,
+    )
+
+
+def _listed(which: DocumentFilter, document: Document) -> bool:
+    return (
+        document.urn > which.after
+        and (not which.types or document.type in which.types)
+        and (not which.scope or document.urn == which.scope or document.urn.startswith(f"{which.scope}:"))
+        and (which.since is None or document.observed_at >= which.since)
+        and (which.deleted is None or (document.deleted_at is not None) == which.deleted)
+    )
+
+
+class MemoryDeadletters:
+    """Deadletters in a dictionary."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Deadletter] = {}
+
+    async def bury(self, deadletter: Deadletter) -> None:
+        """As the port says."""
+        self._kept.setdefault(deadletter.urn, deadletter)
+
+    async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+        """As the port says; an `after` that is gone meanwhile begins with the newest again."""
+        letters = sorted(self._kept.values(), key=_age, reverse=True)
+        last = self._kept.get(after)
+        behind = [letter for letter in letters if last is None or _age(letter) < _age(last)]
+        return [letter for letter in behind if admits(which, letter)][:limit]
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """As the port says."""
+        letters = [letter for letter in self._kept.values() if admits(which, letter)]
+        return DeadletterCounts(
+            total=len(letters),
+            by_type=Counter(letter.request.type for letter in letters),
+            by_kind=Counter(letter.kind for letter in letters),
+        )
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """As the port says."""
+        return self._kept.get(urn)
+
+    async def delete(self, urns: Sequence[str]) -> int:
+        """As the port says."""
+        return sum([self._kept.pop(urn, None) is not None for urn in urns])
+
+
+def _age(deadletter: Deadletter) -> tuple[datetime, str]:
+    return deadletter.last_at, deadletter.urn

@@ -1,0 +1,77 @@
+"""What a save comes to, whatever keeps the documents. Pure; every adapter goes by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from ghcrawl.model import Document
+from ghcrawl.ports import Saved
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Of the document that is there, all that decides about one that comes."""
+
+    precedence: str
+    digest: str
+    version: int
+    deleted: bool
+    link_header: Mapping[str, str]
+
+
+def judge(held: Held, document: Document) -> Saved:
+    """What saving `document` over `held` does.
+
+    Content is the same if the body is, if it was made by a processor that is no newer, if both or neither are
+    tombstones, and if it leads to the same next page: a full first page looks the same when a second one appears.
+    """
+    if document.precedence < held.precedence:
+        return "stale"
+    same = (
+        document.digest == held.digest
+        and document.version <= held.version
+        and (document.deleted_at is not None) == held.deleted
+        and document.link_header == held.link_header
+    )
+    return "same" if same else "saved"
+
+
+def keeps_validator(held: Held, document: Document) -> bool:
+    """Whether the stored validator stays: it still describes the body, and nothing better came with it."""
+    return document.validator is None and document.digest == held.digest and document.deleted_at is None
+
+
+def visited(before: Mapping[str, datetime], document: Document, saved: Saved) -> Mapping[str, datetime]:
+    """All visits, each with its latest moment: what was settled here stays settled, until the thing is deleted."""
+    if saved == "saved" and document.deleted_at is not None:
+        return document.visits
+    return latest(before, document.visits)
+
+
+def latest(before: Mapping[str, datetime], visits: Mapping[str, datetime]) -> Mapping[str, datetime]:
+    """Both, and where both say something, the later moment."""
+    merged = {**before, **visits}
+    for policy, at in before.items():
+        merged[policy] = max(at, merged[policy])
+    return merged
+
+
+def known_as(document: Document, url: str, own: str, before: tuple[str, ...]) -> tuple[str, ...]:
+    """Every URL except `url` under which it was ever found. own, before: URL and aliases of the stored document."""
+    if not document.aliases and document.url == own == url:
+        return before
+    names = dict.fromkeys((*before, own, *document.aliases, document.url))
+    names.pop(url, None)
+    return tuple(names)
+
+
+def claim_strength(document: Document) -> str:
+    """How strongly `document` claims its URLs: the truest representation has them, and a tombstone takes none away."""
+    return "" if document.deleted_at is not None else document.precedence
+
+
+def older_generations(urn: str, supersede: str) -> tuple[str, str]:
+    """From which URN up to which (exclusive) the generations before the one of `urn` lie."""
+    return supersede, urn.rpartition(":page:")[0] or urn

@@ -1,0 +1,231 @@
+"""Documents in one SQLite file, beside the queue. Reading never waits for writing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Final
+
+from ghcrawl.errors import StoreError
+from ghcrawl.model import Document
+from ghcrawl.ports import DocumentFilter, Saved, Stored, Touch
+from ghcrawl.sqlite_file import Row, SqliteFile, restored, storable
+from ghcrawl.sqlite_writer import Work
+from stores import rules
+from stores.jsontext import from_text, to_text
+from stores.sqlite_rows import (
+    SCHEMA,
+    DocumentRow,
+    aliases_of,
+    aliases_text,
+    document_of,
+    links_of,
+    row_of,
+    stored_of,
+    time_text,
+    visits_of,
+    visits_text,
+)
+
+__all__ = ["SCHEMA", "SqliteStore"]
+
+LISTED_AT_ONCE: Final = 100
+
+_HELD: Final = """
+    SELECT id, url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link_header,
+        aliases
+    FROM documents WHERE urn = ?"""
+_INSERT: Final = """
+    INSERT INTO documents (urn, type, url, precedence, digest, version, observed_at, checked_at, processed_at,
+        deleted_at, validator, visits, link_header, aliases) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_INSERT_BODY: Final = "INSERT INTO bodies (id, meta, body) VALUES (?, ?, ?)"
+_UPDATE: Final = """
+    UPDATE documents SET type = ?, url = ?, precedence = ?, digest = ?, version = ?, observed_at = ?, checked_at = ?,
+        processed_at = ?, deleted_at = ?, validator = ?, visits = ?, link_header = ?, aliases = ? WHERE id = ?"""
+_UPDATE_BODY: Final = "UPDATE bodies SET meta = ?, body = ? WHERE id = ?"
+_RECKON: Final = """
+    UPDATE documents SET precedence = ?, observed_at = ?, checked_at = ?, validator = ?, visits = ?, aliases = ?
+    WHERE id = ?"""
+_CLAIM: Final = """
+    INSERT INTO urls (url, id, strength) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET strength = excluded.strength WHERE excluded.strength > strength"""
+_OLDER: Final = "SELECT id, url, aliases FROM documents WHERE urn >= ? AND urn < ?"
+_TOUCHED: Final = "SELECT id, checked_at, visits FROM documents WHERE urn = ?"
+_TOUCH: Final = """
+    UPDATE documents SET checked_at = ?, visits = ?, validator = COALESCE(?, validator) WHERE id = ?"""
+
+_LOOK_UP: Final = """
+    SELECT urn, type, documents.url, digest, version, observed_at, checked_at, processed_at, validator, visits,
+        deleted_at
+    FROM urls JOIN documents USING (id) WHERE urls.url = ? AND type = ? ORDER BY strength DESC LIMIT 1"""
+_FIND: Final = """
+    SELECT whole_documents.* FROM urls JOIN whole_documents USING (id)
+    WHERE urls.url = ? ORDER BY type, strength DESC"""
+_GET: Final = "SELECT * FROM whole_documents WHERE urn = ?"
+_LIST: Final = """
+    SELECT * FROM whole_documents
+    WHERE urn >= ? AND urn < ? AND (? IS NULL OR observed_at >= ?) AND (? IS NULL OR (deleted_at IS NOT NULL) = ?)
+    ORDER BY urn LIMIT ?"""
+_LIST_TYPE: Final = _LIST.replace("WHERE", "WHERE type = ? AND")
+_WRITE_STATE: Final = "REPLACE INTO state (name, value) VALUES (?, ?)"
+_COUNTS: Final = "SELECT type, COUNT(*) FROM documents WHERE deleted_at IS NULL GROUP BY type"
+_AFTER_ALL: Final = b"\xff"
+"""Greater than every URN: bytes come after text, and this byte after all of UTF-8."""
+
+
+class SqliteStore:
+    """The documents in `file`."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    # Writing
+
+    async def save(self, document: Document, *, supersede: str = "") -> Saved:
+        """As the port says, in one transaction."""
+        return await self._file.write(self.saving(document, supersede=supersede), StoreError)
+
+    def saving(self, document: Document, *, supersede: str = "") -> Work[Saved]:
+        """A save as part of somebody's transaction. Raises Unstorable for a body that is not JSON."""
+        row = row_of(document)
+
+        def run(connection: sqlite3.Connection) -> Saved:
+            saved = _save(connection, document, row)
+            if supersede and saved != "stale":
+                _remove(connection, *rules.older_generations(document.urn, supersede))
+            return saved
+
+        return Work(run)
+
+    async def touch(self, touch: Touch) -> None:
+        """As the port says."""
+        await self._file.write(self.touching(touch), StoreError)
+
+    def touching(self, touch: Touch) -> Work[None]:
+        """A touch as part of somebody's transaction."""
+        validator = None if touch.validator is None else to_text(touch.validator.to_json(), touch.urn)
+        checked_at = "" if touch.checked_at is None else time_text(touch.checked_at)
+
+        def run(connection: sqlite3.Connection) -> None:
+            held = connection.execute(_TOUCHED, (storable(touch.urn),)).fetchone()
+            if held is not None:
+                id, held_at, visits = held
+                visits = visits_text(rules.latest(visits_of(visits), {touch.policy: touch.visited_at}))
+                connection.execute(_TOUCH, (max(held_at, checked_at), visits, validator, id))
+
+        return Work(run)
+
+    async def write_state(self, name: str, value: Mapping[str, object]) -> None:
+        """As the port says."""
+        row = (storable(name), to_text(dict(value), name))
+        await self._file.write(Work(lambda connection: connection.execute(_WRITE_STATE, row).rowcount), StoreError)
+
+    # Reading
+
+    async def read_state(self, name: str) -> Mapping[str, object] | None:
+        """As the port says."""
+        rows = self._file.rows("SELECT value FROM state WHERE name = ?", (storable(name),), StoreError)
+        return from_text(rows[0][0]) if rows else None
+
+    async def look_up(self, type: str, url: str) -> Stored | None:
+        """As the port says. Reads no body."""
+        rows = self._file.rows(_LOOK_UP, (storable(url), storable(type)), StoreError)
+        return stored_of(rows[0]) if rows else None
+
+    async def get(self, urn: str) -> Document | None:
+        """As the port says."""
+        rows = self._file.rows(_GET, (storable(urn),), StoreError)
+        return document_of(rows[0]) if rows else None
+
+    async def find(self, url: str) -> Sequence[Document]:
+        """As the port says: of each type, the document that has this URL now."""
+        first: dict[str, Document] = {}
+        for row in self._file.rows(_FIND, (storable(url),), StoreError):
+            document = document_of(row)
+            first.setdefault(document.type, document)
+        return list(first.values())
+
+    async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        """As the port says. A hundred are read at once; what is saved meanwhile may or may not be among them."""
+        for low, high in _spans(which.scope):
+            start = max(low, f"{which.after}\0") if which.after else low
+            while rows := await self._page(which, start, high):
+                for row in rows:
+                    yield document_of(row)
+                start = f"{restored(rows[-1][0])}\0"
+
+    async def counts(self) -> Mapping[str, int]:
+        """As the port says."""
+        return {restored(type): count for type, count in await self._file.scan(_COUNTS, (), StoreError)}
+
+    async def _page(self, which: DocumentFilter, start: str, high: str | bytes) -> Sequence[Row]:
+        """The next rows from `start` on, by URN."""
+        since = None if which.since is None else time_text(which.since)
+        rest = (storable(start), high, since, since, which.deleted, which.deleted, LISTED_AT_ONCE)
+        if not which.types:
+            return await self._file.scan(_LIST, rest, StoreError)
+        rows: list[Row] = []
+        for type in set(which.types):
+            rows += await self._file.scan(_LIST_TYPE, (storable(type), *rest), StoreError)
+        return sorted(rows, key=lambda row: (isinstance(row[0], bytes), row[0]))[:LISTED_AT_ONCE]
+
+
+def _spans(scope: str) -> Sequence[tuple[str, str | bytes]]:
+    """The ranges of URNs that a scope means, each up to its end, exclusive."""
+    if not scope:
+        return [("", _AFTER_ALL)]
+    return [(scope, storable(f"{scope}\0")), (f"{scope}:", storable(f"{scope};"))]
+
+
+def _save(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
+    held = connection.execute(_HELD, (row.urn,)).fetchone()
+    if held is None:
+        return _insert(connection, document, row)
+    id, url, precedence, observed_at, checked_at, digest, version, deleted, validator, visits, header, aliases = held
+    known = rules.Held(restored(precedence), restored(digest), version, deleted is not None, links_of(header))
+    saved, strength = rules.judge(known, document), _strength(row)
+    row = row._replace(
+        url=url if saved != "saved" else row.url,
+        precedence=max(precedence, row.precedence),
+        observed_at=observed_at if saved == "stale" else row.observed_at,
+        checked_at=checked_at if saved == "stale" else max(checked_at, row.checked_at),
+        validator=validator if saved == "stale" or rules.keeps_validator(known, document) else row.validator,
+        visits=visits_text(rules.visited(visits_of(visits), document, saved)),
+    )
+    names = rules.known_as(document, restored(row.url), restored(url), aliases_of(aliases))
+    row = row._replace(aliases=aliases_text(names))
+    if saved == "saved":
+        connection.execute(_UPDATE, (row.type, *row[2:-2], id))
+        connection.execute(_UPDATE_BODY, (row.meta, row.body, id))
+    else:
+        reckoned = (row.precedence, row.observed_at, row.checked_at, row.validator, row.visits, row.aliases, id)
+        connection.execute(_RECKON, reckoned)
+    _claim(connection, document, id, strength)
+    return saved
+
+
+def _insert(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
+    id = connection.execute(_INSERT, row[:-2]).lastrowid
+    assert id is not None
+    connection.execute(_INSERT_BODY, (id, row.meta, row.body))
+    _claim(connection, document, id, _strength(row))
+    return "saved"
+
+
+def _strength(row: DocumentRow) -> str | bytes:
+    """How strongly a row claims its URLs: the truest representation has them, and a tombstone takes none away."""
+    return row.precedence if row.deleted_at is None else ""
+
+
+def _claim(connection: sqlite3.Connection, document: Document, id: int, strength: str | bytes) -> None:
+    for url in (document.url, *document.aliases):
+        connection.execute(_CLAIM, (storable(url), id, strength))
+
+
+def _remove(connection: sqlite3.Connection, low: str, high: str) -> None:
+    """The documents whose URN lies from `low` up to `high`, exclusive, are gone with their URLs."""
+    for id, url, aliases in connection.execute(_OLDER, (storable(low), storable(high))).fetchall():
+        for name in (url, *map(storable, aliases_of(aliases))):
+            connection.execute("DELETE FROM urls WHERE url = ? AND id = ?", (name, id))
+        connection.execute("DELETE FROM bodies WHERE id = ?", (id,))
+        connection.execute("DELETE FROM documents WHERE id = ?", (id,))

@@ -1,0 +1,184 @@
+"""Deadletters in the SQLite file, beside queue and store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from ghcrawl.errors import DecodeError, StoreError
+from ghcrawl.model import QUEUES, Deadletter, Failure, Request
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter
+from ghcrawl.sqlite_file import Row, SqliteFile, restored, storable
+from ghcrawl.sqlite_writer import Work
+from stores.deadletters import RequestCodec, host_of
+from stores.jsontext import from_text, to_text
+from stores.sqlite_rows import time_text
+
+__all__ = ["SCHEMA", "SqliteDeadletters"]
+
+SCHEMA: Final = (
+    """CREATE TABLE deadletters (
+        urn TEXT PRIMARY KEY,
+        type TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        host TEXT NOT NULL,
+        queue TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        reason_folded TEXT NOT NULL,
+        first_at TEXT NOT NULL,
+        last_at TEXT NOT NULL,
+        failures TEXT NOT NULL,
+        traceback TEXT NOT NULL,
+        request BLOB NOT NULL,
+        raw BLOB
+    )""",
+    "CREATE INDEX deadletters_by_age ON deadletters (last_at, urn)",
+    "CREATE INDEX deadletters_by_type ON deadletters (type, kind, last_at, urn)",
+    "CREATE INDEX deadletters_by_kind ON deadletters (kind, type, last_at, urn)",
+)
+
+_BURY: Final = """
+    INSERT INTO deadletters (urn, type, kind, host, queue, reason, reason_folded, first_at, last_at, failures,
+        traceback, request, raw) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+_SELECT: Final = """
+    SELECT urn, queue, kind, reason, first_at, last_at, failures, traceback, request, raw FROM deadletters"""
+_COUNT: Final = "SELECT type, kind, COUNT(*) FROM deadletters"
+_BEHIND: Final = "(last_at, urn) < (SELECT last_at, urn FROM deadletters WHERE urn = ?)"
+_NEWEST_FIRST: Final = "ORDER BY last_at DESC, urn DESC LIMIT ?"
+
+
+class SqliteDeadletters:
+    """The deadletters in `file`. codec: how their requests are written, the same as in the queue."""
+
+    def __init__(self, file: SqliteFile, codec: RequestCodec) -> None:
+        self._file = file
+        self._codec = codec
+
+    async def bury(self, deadletter: Deadletter) -> None:
+        """As the port says."""
+        await self._file.write(self.burying(deadletter), StoreError)
+
+    def burying(self, deadletter: Deadletter) -> Work[None]:
+        """A burial as part of somebody's transaction. Raises Unstorable for a payload that is not JSON."""
+        row = self._row(deadletter)
+
+        def run(connection: sqlite3.Connection) -> None:
+            connection.execute(_BURY, row)
+
+        return Work(run)
+
+    async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+        """As the port says; an `after` that is gone meanwhile begins with the newest again."""
+        conditions = _conditions(which)
+        if after and await self.get(after) is not None:
+            conditions.append((_BEHIND, (storable(after),)))
+        where, parameters = _where(conditions)
+        rows = await self._file.scan(f"{_SELECT} {where} {_NEWEST_FIRST}", (*parameters, limit), StoreError)
+        return [self._deadletter(row) for row in rows]
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """As the port says."""
+        where, parameters = _where(_conditions(which))
+        by_type, by_kind = Counter[str](), Counter[str]()
+        for type, kind, number in await self._file.scan(
+            f"{_COUNT} {where} GROUP BY type, kind", parameters, StoreError
+        ):
+            by_type[restored(type)] += number
+            by_kind[restored(kind)] += number
+        return DeadletterCounts(total=by_type.total(), by_type=by_type, by_kind=by_kind)
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """As the port says."""
+        rows = self._file.rows(f"{_SELECT} WHERE urn = ?", (storable(urn),), StoreError)
+        return self._deadletter(rows[0]) if rows else None
+
+    async def delete(self, urns: Sequence[str]) -> int:
+        """As the port says, in one transaction."""
+        names = [(storable(urn),) for urn in urns]
+        work = Work(lambda connection: connection.executemany("DELETE FROM deadletters WHERE urn = ?", names).rowcount)
+        return await self._file.write(work, StoreError) if names else 0
+
+    def _row(self, letter: Deadletter) -> Row:
+        return (
+            storable(letter.urn),
+            storable(letter.request.type),
+            storable(letter.kind),
+            storable(host_of(letter.request.url)),
+            letter.queue,
+            storable(letter.reason),
+            storable(letter.reason.casefold()),
+            time_text(letter.first_at),
+            time_text(letter.last_at),
+            to_text([_failure_json(failure) for failure in letter.failures], letter.urn),
+            storable(letter.traceback),
+            self._codec.encode(letter.request),
+            letter.raw,
+        )
+
+    def _deadletter(self, row: Row) -> Deadletter:
+        urn, queue, kind, reason, first_at, last_at, failures, traceback, message, raw = row
+        try:
+            request = self._codec.decode(message)
+        except DecodeError:  # written by a newer version: shown all the same, and not to be requeued by this one
+            request, raw = Request(type="unknown", url=""), raw or message
+        return Deadletter(
+            urn=restored(urn),
+            request=request,
+            queue=next(name for name in QUEUES if name == queue),
+            kind=restored(kind),
+            reason=restored(reason),
+            failures=tuple(_failure(value) for value in from_text(failures)),
+            first_at=datetime.fromisoformat(first_at),
+            last_at=datetime.fromisoformat(last_at),
+            traceback=restored(traceback),
+            raw=raw,
+        )
+
+
+_Condition = tuple[str, tuple[Any, ...]]
+
+
+def _conditions(which: DeadletterFilter) -> list[_Condition]:
+    """What a filter asks for, as SQL with its parameters."""
+    conditions: list[_Condition] = []
+    for column, values in (("urn", which.urns), ("type", which.types), ("kind", which.kinds)):
+        if values:
+            marks = ", ".join("?" * len(values))
+            conditions.append((f"{column} IN ({marks})", tuple(map(storable, values))))
+    if which.reason:
+        conditions.append(("instr(reason_folded, ?)", (storable(which.reason.casefold()),)))
+    if which.host:
+        conditions.append(("host = ?", (storable(which.host.lower()),)))
+    if which.before is not None:
+        conditions.append(("last_at < ?", (time_text(which.before),)))
+    return conditions
+
+
+def _where(conditions: Sequence[_Condition]) -> _Condition:
+    if not conditions:
+        return "", ()
+    parameters = tuple(value for _, values in conditions for value in values)
+    return "WHERE " + " AND ".join(sql for sql, _ in conditions), parameters
+
+
+def _failure_json(failure: Failure) -> dict[str, Any]:
+    return {
+        "at": time_text(failure.at),
+        "cause": failure.cause,
+        "message": failure.message,
+        "status": failure.status,
+        "worker": failure.worker,
+    }
+
+
+def _failure(value: dict[str, Any]) -> Failure:
+    return Failure(
+        at=datetime.fromisoformat(value["at"]),
+        cause=value["cause"],
+        message=value["message"],
+        status=value["status"],
+        worker=value["worker"],
+    )

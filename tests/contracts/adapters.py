@@ -1,0 +1,133 @@
+"""Every adapter there is, each as something that a contract can use, crash and use again.
+
+A new adapter is one more line in `QUEUES`, `STORES`, `DEADLETTERS` or `LEDGERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from ghcrawl.model import QueueName
+from ghcrawl.ports import Clock, Deadletters, Ledger, Queue, Store
+from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.sqlite_writer import Work
+from queues import codec
+from queues import sqlite as sqlite_queue
+from queues.dedup import URGENCY
+from queues.memory import MemoryQueue
+from queues.sqlite import SqliteQueue
+from stores import sqlite as sqlite_store
+from stores import sqlite_deadletters
+from stores.ledger import SequentialLedger, SqliteLedger
+from stores.memory import MemoryDeadletters, MemoryStore
+from stores.sqlite import SqliteStore
+from stores.sqlite_deadletters import SqliteDeadletters
+from tests.support.clock import FakeClock
+
+SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
+
+
+class Rig:
+    """All that one crawl is made of, on one kind of adapter. An adapter brings what it has and borrows the rest."""
+
+    queue: Queue
+    store: Store
+    deadletters: Deadletters
+    ledger: Ledger
+    clock: Clock
+
+    async def advance(self, seconds: float) -> None:
+        """That much time passes for this adapter."""
+        raise NotImplementedError
+
+    async def crash(self) -> None:
+        """Whoever had requests in hand is gone; what this rig holds now is what the next process finds."""
+        raise NotImplementedError
+
+    async def inject(self, queue: QueueName, body: bytes) -> None:
+        """Bytes that no codec wrote wait where messages wait."""
+        pytest.skip("nobody but the queue itself can put anything there")
+
+
+class MemoryRig(Rig):
+    def __init__(self) -> None:
+        self.clock = self._clock = FakeClock()
+        self.queue = self._queue = MemoryQueue(self._clock)
+        self.store, self.deadletters = MemoryStore(), MemoryDeadletters()
+        self.ledger = SequentialLedger(self.queue, self.store, self.deadletters)
+
+    async def advance(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+
+    async def crash(self) -> None:
+        self._queue.recover()
+
+
+class SqliteRig(Rig):
+    def __init__(self, path: Path) -> None:
+        self.clock = self._clock = FakeClock()
+        self.path = path
+
+    async def open(self) -> None:
+        self.file = await open_file(self.path)
+        self.deadletters = deadletters = SqliteDeadletters(self.file, codec)
+        self.store = store = SqliteStore(self.file)
+        self.queue = queue = SqliteQueue(self.file, self.clock, bury=deadletters.burying)
+        self.ledger = SqliteLedger(self.file, queue, store, deadletters)
+
+    async def advance(self, seconds: float) -> None:
+        self._clock.advance(seconds)
+
+    async def crash(self) -> None:
+        await self.file.close()
+        await self.open()
+
+    async def inject(self, queue: QueueName, body: bytes) -> None:
+        sql = "INSERT INTO waiting (queue, key, not_before, body) VALUES (?, randomblob(16), 0, ?)"
+        await self.file.submit(Work(lambda connection: connection.execute(sql, (URGENCY[queue], body)).rowcount))
+
+
+async def open_file(path: Path, **over: Any) -> SqliteFile:
+    """A file with the whole schema; without fsync, because no test cuts the power."""
+    return await SqliteFile.open(path, **({"schema": SCHEMA, "synchronous": "OFF"} | over))
+
+
+Opener: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Rig]]
+
+
+@asynccontextmanager
+async def memory(directory: Path) -> AsyncIterator[Rig]:
+    yield MemoryRig()
+
+
+@asynccontextmanager
+async def sqlite(directory: Path) -> AsyncIterator[Rig]:
+    rig = SqliteRig(directory / "crawl.db")
+    await rig.open()
+    try:
+        yield rig
+    finally:
+        await rig.file.close()
+
+
+@asynccontextmanager
+async def sequential_sqlite(directory: Path) -> AsyncIterator[Rig]:
+    """The SQLite adapters, settled one after another, as if each had a server of its own."""
+    async with sqlite(directory) as rig:
+        rig.ledger = SequentialLedger(rig.queue, rig.store, rig.deadletters)
+        yield rig
+
+
+QUEUES: Final[Mapping[str, Opener]] = {"memory": memory, "sqlite": sqlite}
+STORES: Final[Mapping[str, Opener]] = {"memory": memory, "sqlite": sqlite}
+DEADLETTERS: Final[Mapping[str, Opener]] = {"memory": memory, "sqlite": sqlite}
+LEDGERS: Final[Mapping[str, Opener]] = {
+    "memory": memory,
+    "sqlite": sqlite,
+    "sqlite-sequential": sequential_sqlite,
+}

@@ -1,0 +1,465 @@
+"""What every store does. Run on an adapter by `test_contracts.py`."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ghcrawl.errors import Unstorable
+from ghcrawl.model import Document, Link, Validator
+from ghcrawl.ports import DocumentFilter, Store, Touch
+from tests.contracts.adapters import Rig
+from tests.support.builders import API, NOW, a_document, at
+
+VALIDATOR = Validator(url=f"{API}/x", etag='W/"1"', last_modified="y", accept="z", api_version="v", principal="p")
+
+
+def titled(title: str, seen_s: float, **over: Any) -> Document:
+    return a_document(title=title, observed_at=at(seen_s), fetched_at=at(seen_s), **over)
+
+
+def a_page(generation: int, page: int = 1, **over: Any) -> Document:
+    """A page of the members of organisation 9; all generations share their URL."""
+    return a_document(
+        type="members",
+        urn=f"urn:org:9:members:{generation}:page:{page}",
+        url=f"{API}/orgs/9/members?page={page}",
+        body={"elements": [generation]},
+        observed_at=at(generation),
+        **over,
+    )
+
+
+async def urns(store: Store, **which: Any) -> list[str]:
+    return [document.urn async for document in store.list(DocumentFilter(**which))]
+
+
+async def title(store: Store, urn: str = "urn:repo:12:issue:1") -> str:
+    document = await store.get(urn)
+    assert document is not None
+    return str(document.body["title"])
+
+
+class StoreContract:
+    """Newer wins, equal content is left alone, URLs lead to documents, and JSON comes back as it went in."""
+
+    # Coming back
+
+    async def test_a_document_comes_back_as_it_was_saved(self, rig: Rig) -> None:
+        document = a_document(
+            platform="other",
+            links={
+                "self": Link(type="resource", href="urn:x"),
+                "teams": Link(type="relation", hrefs=("urn:y", "urn:z")),
+            },
+            observed_at=at(0.000001),
+            fetched_at=at(1.5),
+            processed_at=at(2.000123),
+            version=3,
+            changed_at="2026-11-21T11:00:00Z",
+            validator=VALIDATOR,
+            link_header={"next": f"{API}/2"},
+            root="org@x",
+            origin="webhook",
+            aliases=(f"{API}/old", f"{API}/older"),
+            visits={"default:repo": at(3), "refresh:repo": at(4)},
+            deleted_at=at(5),
+            deleted_reason="404 Not Found",
+        )
+        assert await rig.store.save(document) == "saved"
+        assert await rig.store.get(document.urn) == document
+        await rig.crash()
+        assert await rig.store.get(document.urn) == document
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"a.b": 1, "$set": {"$inc": 1}, "": {"": []}, "_id": 5, "_metadata": {"urn": "not ours"}},
+            {"lone": "\ud800", "\udfff": "key", "text": "naïve 😀 \u2028"},
+            {"nul": "a\0b", "\0": 1},
+            {"big": 10**60, "negative": -(2**63) - 1, "float": 1.5e300, "minus": -0.0},
+            {"deep": [[[[[[{}]]]]]], "none": None, "yes": True},
+            {},
+        ],
+    )
+    async def test_json_comes_back_as_it_went_in(self, rig: Rig, body: dict[str, Any]) -> None:
+        document = a_document(body=body)
+        await rig.store.save(document)
+        stored = await rig.store.get(document.urn)
+        assert stored is not None
+        assert (stored.body, list(stored.body)) == (body, list(body))
+
+    async def test_names_that_no_utf8_has_are_kept(self, rig: Rig) -> None:
+        document = a_document(urn="urn:x:\ud800", url=f"{API}/\udfff\0", type="odd\ud83d", digest="\ud800")
+        await rig.store.save(replace(document, aliases=("\ud801",)))
+        assert await urns(rig.store) == [document.urn]
+        for url in (document.url, "\ud801"):
+            stored = await rig.store.look_up(document.type, url)
+            assert stored is not None
+            assert (stored.urn, stored.url, stored.type) == (document.urn, document.url, document.type)
+        assert await rig.store.counts() == {document.type: 1}
+
+    async def test_what_is_not_json_is_unstorable(self, rig: Rig) -> None:
+        with pytest.raises(Unstorable):
+            await rig.store.save(replace(a_document(), body={"bytes": b"x"}))
+        assert await urns(rig.store) == []
+
+    async def test_a_change_to_a_body_after_saving_reaches_nobody(self, rig: Rig) -> None:
+        body: dict[str, Any] = {"title": "first", "labels": []}
+        await rig.store.save(a_document(body=body))
+        body["labels"].append("later")
+        stored = await rig.store.get("urn:repo:12:issue:1")
+        assert stored is not None
+        assert stored.body["labels"] == []
+        stored.body["labels"].append("mine")
+        again = await rig.store.get("urn:repo:12:issue:1")
+        assert again is not None
+        assert again.body["labels"] == []
+
+    async def test_what_is_not_there_is_none(self, rig: Rig) -> None:
+        assert await rig.store.get("urn:x") is None
+        assert await rig.store.look_up("issue", "x") is None
+        assert await rig.store.find("x") == []
+        assert await rig.store.read_state("x") is None
+
+    # Newer wins
+
+    async def test_the_newest_stays_in_whatever_order_they_come(self, rig: Rig) -> None:
+        texts = ["a", "b", "a", "c"]
+        for number, order in enumerate(itertools.permutations(range(4))):
+            for seen in order:
+                await rig.store.save(titled(texts[seen], seen, urn=f"urn:{number}", url=f"{API}/{number}"))
+            assert await title(rig.store, f"urn:{number}") == "c", order
+
+    async def test_an_older_representation_is_stale(self, rig: Rig) -> None:
+        await rig.store.save(titled("new", 2))
+        assert await rig.store.save(titled("old", 1)) == "stale"
+        assert await title(rig.store) == "new"
+
+    async def test_the_platforms_own_moment_counts_more_than_when_it_was_seen(self, rig: Rig) -> None:
+        await rig.store.save(titled("changed later", 1, changed_at="2026-11-21T11:00:01Z"))
+        assert await rig.store.save(titled("seen later", 9, changed_at="2026-11-21T11:00:00Z")) == "stale"
+        assert await title(rig.store) == "changed later"
+
+    async def test_of_two_equally_true_ones_the_last_stays(self, rig: Rig) -> None:
+        await rig.store.save(titled("first", 1))
+        assert await rig.store.save(titled("second", 1)) == "saved"
+        assert await title(rig.store) == "second"
+
+    async def test_equal_content_is_not_written_again(self, rig: Rig) -> None:
+        await rig.store.save(titled("text", 1, processed_at=at(1), root="first"))
+        assert await rig.store.save(titled("text", 2, processed_at=at(2), root="second")) == "same"
+        stored = await rig.store.get("urn:repo:12:issue:1")
+        assert stored is not None
+        assert (stored.processed_at, stored.root) == (at(1), "first")
+
+    async def test_equal_content_is_known_to_be_true_for_longer(self, rig: Rig) -> None:
+        """What was seen between two equal sights is older than the second."""
+        await rig.store.save(titled("true", 1))
+        await rig.store.save(titled("true", 3))
+        assert await rig.store.save(titled("an old page", 2)) == "stale"
+        stored = await rig.store.get("urn:repo:12:issue:1")
+        assert stored is not None
+        assert (stored.body["title"], stored.observed_at) == ("true", at(3))
+
+    async def test_equal_content_of_a_newer_processor_is_written(self, rig: Rig) -> None:
+        await rig.store.save(a_document(version=1))
+        assert await rig.store.save(a_document(version=2)) == "saved"
+        assert await rig.store.save(a_document(version=1)) == "same"
+        stored = await rig.store.get("urn:repo:12:issue:1")
+        assert stored is not None
+        assert stored.version == 2
+
+    async def test_a_page_that_got_a_next_page_is_written(self, rig: Rig) -> None:
+        await rig.store.save(a_page(1))
+        assert await rig.store.save(a_page(1, link_header={"next": "x"})) == "saved"
+        stored = await rig.store.get(a_page(1).urn)
+        assert stored is not None
+        assert stored.link_header == {"next": "x"}
+
+    # Tombstones
+
+    async def test_a_tombstone_replaces_and_is_replaced_by_what_is_newer(self, rig: Rig) -> None:
+        await rig.store.save(titled("alive", 1))
+        assert await rig.store.save(titled("alive", 2, deleted_at=at(2), deleted_reason="404")) == "saved"
+        assert await rig.store.save(titled("alive", 1)) == "stale"
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.deleted_at == at(2)
+        assert await rig.store.save(titled("alive", 3)) == "saved"
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.deleted_at is None
+
+    async def test_tombstones_are_listed_but_not_counted(self, rig: Rig) -> None:
+        await rig.store.save(a_document(1))
+        await rig.store.save(a_document(2, deleted_at=NOW))
+        assert await rig.store.counts() == {"issue": 1}
+        assert len(await urns(rig.store)) == 2
+
+    async def test_the_second_tombstone_says_nothing_new(self, rig: Rig) -> None:
+        await rig.store.save(titled("x", 1, deleted_at=at(1)))
+        assert await rig.store.save(titled("x", 2, deleted_at=at(2))) == "same"
+
+    # URLs
+
+    async def test_a_look_up_tells_all_that_decides_how_to_fetch(self, rig: Rig) -> None:
+        document = titled("x", 1.25, validator=VALIDATOR, visits={"default:issue": at(3.5)}, version=4)
+        await rig.store.save(document)
+        stored = await rig.store.look_up("issue", document.url)
+        assert stored is not None
+        assert (stored.urn, stored.type, stored.url) == (document.urn, document.type, document.url)
+        assert (stored.digest, stored.version, stored.validator) == (document.digest, 4, VALIDATOR)
+        assert (stored.observed_at, stored.checked_at) == (at(1.25), at(1.25))
+        assert (stored.processed_at, stored.deleted_at) == (document.processed_at, None)
+        assert stored.visits == {"default:issue": at(3.5)}
+
+    async def test_a_look_up_is_by_type_too(self, rig: Rig) -> None:
+        await rig.store.save(a_document())
+        assert await rig.store.look_up("pull_request", a_document().url) is None
+
+    async def test_a_document_is_found_by_its_aliases(self, rig: Rig) -> None:
+        document = a_document(aliases=(f"{API}/repositories/12/issues/1",))
+        await rig.store.save(document)
+        stored = await rig.store.look_up("issue", document.aliases[0])
+        assert stored is not None
+        assert (stored.urn, stored.url) == (document.urn, document.url)
+
+    @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+    async def test_a_renamed_thing_is_found_by_both_names(self, rig: Rig, order: tuple[int, int]) -> None:
+        names = (titled("old", 1, url=f"{API}/old"), titled("new", 2, url=f"{API}/new"))
+        for index in order:
+            await rig.store.save(names[index])
+        for url in (f"{API}/old", f"{API}/new"):
+            stored = await rig.store.look_up("issue", url)
+            assert stored is not None
+            assert stored.url == f"{API}/new"
+        document = await rig.store.get(names[0].urn)
+        assert document is not None
+        assert document.aliases == (f"{API}/old",)
+
+    async def test_an_alias_is_kept_for_ever(self, rig: Rig) -> None:
+        await rig.store.save(titled("a", 1, aliases=("one",)))
+        await rig.store.save(titled("b", 2, aliases=("two",)))
+        await rig.store.save(titled("b", 3, aliases=("three",)))
+        await rig.store.save(titled("old", 0, aliases=("four",)))
+        for url in ("one", "two", "three", "four"):
+            assert await rig.store.look_up("issue", url) is not None, url
+        document = await rig.store.get("urn:repo:12:issue:1")
+        assert document is not None
+        assert set(document.aliases) == {"one", "two", "three", "four"}
+
+    @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+    async def test_a_url_moves_to_the_document_that_was_truly_there_last(
+        self, rig: Rig, order: tuple[int, ...]
+    ) -> None:
+        """A repository is renamed, and another one takes its name."""
+        web = f"{API}/repos/acme/web"
+        sights = [
+            titled("here first", 1, urn="urn:repo:12", url=web),
+            titled("moved", 2, urn="urn:repo:12", url=f"{API}/repos/acme/site", aliases=(web,)),
+            titled("new tenant", 3, urn="urn:repo:99", url=web),
+        ]
+        for index in order:
+            await rig.store.save(sights[index])
+        stored = await rig.store.look_up("issue", web)
+        assert stored is not None
+        assert stored.urn == "urn:repo:99"
+        assert [document.urn for document in await rig.store.find(web)] == ["urn:repo:99"]
+        moved = await rig.store.look_up("issue", f"{API}/repos/acme/site")
+        assert moved is not None
+        assert moved.urn == "urn:repo:12"
+
+    async def test_a_redirect_to_another_document_takes_the_url_along(self, rig: Rig) -> None:
+        await rig.store.save(titled("a", 1, urn="urn:a", url="a"))
+        await rig.store.save(titled("b", 2, urn="urn:b", url="b", aliases=("a",)))
+        stored = await rig.store.look_up("issue", "a")
+        assert stored is not None
+        assert stored.urn == "urn:b"
+
+    async def test_a_tombstone_takes_no_url_from_the_living(self, rig: Rig) -> None:
+        await rig.store.save(titled("old", 1, urn="urn:repo:12", url="web"))
+        await rig.store.save(titled("new", 2, urn="urn:repo:99", url="web"))
+        await rig.store.save(titled("old", 3, urn="urn:repo:12", url="web", deleted_at=at(3)))
+        stored = await rig.store.look_up("issue", "web")
+        assert stored is not None
+        assert stored.urn == "urn:repo:99"
+
+    async def test_a_tombstone_of_something_never_seen_is_found(self, rig: Rig) -> None:
+        await rig.store.save(a_document(deleted_at=NOW))
+        assert await rig.store.look_up("issue", a_document().url) is not None
+
+    async def test_finding_goes_by_url_alone(self, rig: Rig) -> None:
+        await rig.store.save(a_document(1, url="u", aliases=("v",)))
+        await rig.store.save(a_document(2, url="u", type="pull_request"))
+        assert {document.type for document in await rig.store.find("u")} == {"issue", "pull_request"}
+        assert [document.type for document in await rig.store.find("v")] == ["issue"]
+
+    # Touches
+
+    async def test_a_touch_remembers_the_visit_and_the_check_and_nothing_else(self, rig: Rig) -> None:
+        document = a_document(validator=VALIDATOR, visits={"default:issue": at(1), "other": at(1)})
+        await rig.store.save(document)
+        touch = Touch(
+            urn=document.urn, type="issue", policy="default:issue", visited_at=at(9), checked_at=at(8), validator=None
+        )
+        await rig.store.touch(touch)
+        stored = await rig.store.look_up("issue", document.url)
+        assert stored is not None
+        assert (stored.checked_at, stored.validator) == (at(8), VALIDATOR)
+        assert stored.visits == {"default:issue": at(9), "other": at(1)}
+        assert await rig.store.get(document.urn) == replace(document, visits=stored.visits)
+
+    async def test_a_touch_never_takes_time_back(self, rig: Rig) -> None:
+        document = a_document(fetched_at=at(9), visits={"p": at(9)})
+        await rig.store.save(document)
+        await rig.store.touch(Touch(urn=document.urn, type="issue", policy="p", visited_at=at(1), checked_at=at(1)))
+        await rig.store.touch(Touch(urn=document.urn, type="issue", policy="p", visited_at=at(2)))
+        stored = await rig.store.look_up("issue", document.url)
+        assert stored is not None
+        assert (stored.checked_at, stored.visits) == (at(9), {"p": at(9)})
+
+    async def test_a_touch_brings_a_fresh_validator(self, rig: Rig) -> None:
+        await rig.store.save(a_document())
+        await rig.store.touch(
+            Touch(urn=a_document().urn, type="issue", policy="p", visited_at=NOW, validator=VALIDATOR)
+        )
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.validator == VALIDATOR
+
+    async def test_a_touch_of_nothing_is_nothing(self, rig: Rig) -> None:
+        await rig.store.touch(Touch(urn="urn:x", type="issue", policy="p", visited_at=NOW))
+        assert await urns(rig.store) == []
+
+    async def test_a_save_keeps_the_visits_of_others(self, rig: Rig) -> None:
+        await rig.store.save(titled("a", 1, visits={"p": at(1), "q": at(5)}))
+        await rig.store.save(titled("b", 2, visits={"q": at(2), "r": at(2)}))
+        await rig.store.save(titled("b", 3, visits={"r": at(3)}))
+        await rig.store.save(titled("stale", 0, visits={"s": at(4)}))
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.visits == {"p": at(1), "q": at(5), "r": at(3), "s": at(4)}
+
+    async def test_a_tombstone_forgets_the_visits(self, rig: Rig) -> None:
+        await rig.store.save(titled("a", 1, visits={"p": at(1)}))
+        await rig.store.save(titled("a", 2, deleted_at=at(2)))
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.visits == {}
+
+    async def test_a_body_that_stays_keeps_its_validator_and_a_new_one_does_not(self, rig: Rig) -> None:
+        await rig.store.save(titled("a", 1, validator=VALIDATOR))
+        await rig.store.save(titled("a", 2, version=2))
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.validator == VALIDATOR
+        await rig.store.save(titled("b", 3, version=2))
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.validator is None
+
+    async def test_a_save_is_a_check(self, rig: Rig) -> None:
+        await rig.store.save(titled("a", 5))
+        await rig.store.save(titled("a", 7))
+        await rig.store.save(titled("a", 6))
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.checked_at == at(7)
+
+    # Generations
+
+    async def test_pages_of_several_generations_share_a_url_and_the_newest_is_found(self, rig: Rig) -> None:
+        for generation in (2, 3, 1):
+            await rig.store.save(a_page(generation))
+        stored = await rig.store.look_up("members", a_page(1).url)
+        assert stored is not None
+        assert stored.urn == a_page(3).urn
+
+    async def test_the_last_page_removes_the_older_generations_only(self, rig: Rig) -> None:
+        keep = [a_page(3, 1), a_page(4, 1), a_document(urn="urn:org:9"), a_document(urn="urn:org:9:member:1", url="m")]
+        for document in (*keep, a_page(1, 1, aliases=("old",)), a_page(1, 2), a_page(2, 1)):
+            await rig.store.save(document)
+        assert await rig.store.save(a_page(3, 2), supersede="urn:org:9:members:") == "saved"
+        assert await urns(rig.store) == sorted(document.urn for document in (*keep, a_page(3, 2)))
+        assert await rig.store.look_up("members", "old") is None
+        stored = await rig.store.look_up("members", a_page(3, 2).url)
+        assert stored is not None
+        assert stored.urn == a_page(3, 2).urn
+
+    async def test_superseding_again_changes_nothing(self, rig: Rig) -> None:
+        for document in (a_page(1), a_page(2)):
+            await rig.store.save(document, supersede="urn:org:9:members:")
+        assert await rig.store.save(a_page(2), supersede="urn:org:9:members:") == "same"
+        assert await urns(rig.store) == [a_page(2).urn]
+
+    async def test_a_stale_page_supersedes_nothing(self, rig: Rig) -> None:
+        await rig.store.save(a_page(1))
+        await rig.store.save(a_page(2))
+        old = replace(a_page(2), observed_at=NOW)
+        assert await rig.store.save(old, supersede="urn:org:9:members:") == "stale"
+        assert len(await urns(rig.store)) == 2
+
+    # Listing
+
+    async def test_documents_are_listed_by_urn(self, rig: Rig) -> None:
+        for number in (3, 1, 2):
+            await rig.store.save(a_document(number))
+        assert await urns(rig.store) == [f"urn:repo:12:issue:{n}" for n in (1, 2, 3)]
+
+    async def test_a_long_list_is_complete(self, rig: Rig) -> None:
+        expected = sorted(f"urn:{type}:{n}" for n in range(130) for type in ("issue", "repo"))
+        for urn in expected:
+            await rig.store.save(a_document(urn=urn, url=urn, type=urn.split(":")[1]))
+        assert await urns(rig.store) == expected
+        assert await urns(rig.store, types=("repo", "issue", "issue", "none")) == expected
+        assert await urns(rig.store, types=("repo",)) == expected[130:]
+        assert await urns(rig.store, after=expected[100]) == expected[101:]
+        assert await urns(rig.store, types=("repo", "issue"), after=expected[200]) == expected[201:]
+
+    async def test_a_scope_is_a_thing_and_what_lies_below_it(self, rig: Rig) -> None:
+        names = ["urn:repo:1", "urn:repo:12", "urn:repo:12:issue:1", "urn:repo:12:issue:1:issue_comment:2"]
+        for urn in (*names, "urn:repo:120", "urn:repo:12-x", "urn:repo:13", "urn:repo:12;"):
+            await rig.store.save(a_document(urn=urn, url=urn))
+        assert await urns(rig.store, scope="urn:repo:12") == names[1:]
+        assert await urns(rig.store, scope="urn:repo:12", after="urn:repo:12") == names[2:]
+        assert await urns(rig.store, scope="urn:repo:12", after=names[2]) == names[3:]
+        assert await urns(rig.store, scope="urn:repo:1") == names[:1]
+
+    async def test_a_list_can_be_narrowed(self, rig: Rig) -> None:
+        await rig.store.save(a_document(1, observed_at=at(1)))
+        await rig.store.save(a_document(2, observed_at=at(2), deleted_at=at(2)))
+        await rig.store.save(a_document(3, observed_at=at(3), type="repo"))
+        one, two, three = (f"urn:repo:12:issue:{n}" for n in (1, 2, 3))
+        assert await urns(rig.store, since=at(2)) == [two, three]
+        assert await urns(rig.store, deleted=True) == [two]
+        assert await urns(rig.store, deleted=False) == [one, three]
+        assert await urns(rig.store, types=("issue",), since=at(2)) == [two]
+
+    async def test_a_list_stands_what_happens_meanwhile(self, rig: Rig) -> None:
+        for number in range(3):
+            await rig.store.save(a_page(number))
+        seen = []
+        async for document in rig.store.list(DocumentFilter()):
+            seen.append(document.urn)
+            await rig.store.save(a_page(5), supersede="urn:org:9:members:")
+        assert seen[0] == a_page(0).urn
+
+    async def test_counts_are_by_type(self, rig: Rig) -> None:
+        assert await rig.store.counts() == {}
+        for document in (a_document(1), a_document(2), a_page(1)):
+            await rig.store.save(document)
+        assert await rig.store.counts() == {"issue": 2, "members": 1}
+
+    # State
+
+    async def test_state_is_replaced_whole(self, rig: Rig) -> None:
+        await rig.store.write_state("crawl", {"a": 1, "b": {"c": ["\ud800"]}})
+        await rig.store.write_state("crawl", {"b": {"c": ["\ud800", None]}})
+        await rig.store.write_state("other", {})
+        await rig.crash()
+        assert await rig.store.read_state("crawl") == {"b": {"c": ["\ud800", None]}}
+        assert await rig.store.read_state("other") == {}

@@ -1,0 +1,31 @@
+"""The contracts, bound to the adapters."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contracts.adapters import DEADLETTERS, LEDGERS, QUEUES, STORES
+from tests.contracts.deadletter_contract import DeadletterContract
+from tests.contracts.ledger_contract import LedgerContract
+from tests.contracts.queue_contract import QueueContract
+from tests.contracts.store_contract import StoreContract
+
+
+@pytest.mark.parametrize("rig", QUEUES.values(), ids=QUEUES, indirect=True)
+class TestQueues(QueueContract):
+    pass
+
+
+@pytest.mark.parametrize("rig", STORES.values(), ids=STORES, indirect=True)
+class TestStores(StoreContract):
+    pass
+
+
+@pytest.mark.parametrize("rig", DEADLETTERS.values(), ids=DEADLETTERS, indirect=True)
+class TestDeadletters(DeadletterContract):
+    pass
+
+
+@pytest.mark.parametrize("rig", LEDGERS.values(), ids=LEDGERS, indirect=True)
+class TestLedgers(LedgerContract):
+    pass
