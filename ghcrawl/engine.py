@@ -55,22 +55,41 @@ class Answered:
 
     def __init__(self, limit: int = 100_000) -> None:
         self._limit = limit
-        self._at: OrderedDict[bytes, datetime] = OrderedDict()
+        self._at: OrderedDict[bytes | tuple[str, str], datetime] = OrderedDict()
 
-    def add(self, request: Request, at: datetime) -> None:
-        """`request` was settled, and work on it began at `at`."""
-        key = request.key
+    def add(self, request: Request, at: datetime, *, refused: bool) -> None:
+        """`request` was settled, and work on it began at `at`. refused: no request for its URL would fare better."""
+        if request.payload is not None:
+            return
+        self._remember(request.key, at)
+        if refused:
+            self._remember(_place(request), at)
+
+    def _remember(self, key: bytes | tuple[str, str], at: datetime) -> None:
         self._at[key] = at
         self._at.move_to_end(key)
         if len(self._at) > self._limit:
             self._at.popitem(last=False)
 
     def covers(self, request: Request) -> bool:
-        """Whether an equal request was settled since this one was asked for."""
+        """Whether this was settled since it was asked for."""
         if request.asked_at is None or request.payload is not None:
             return False
         at = self._at.get(request.key)
-        return at is not None and at >= request.asked_at
+        return (at is not None and at >= request.asked_at) or self.refused(request)
+
+    def refused(self, request: Request) -> bool:
+        """Whether the platform refused this URL since it was asked for, whatever else was wanted of it."""
+        at = self._at.get(_place(request))
+        return at is not None and request.asked_at is not None and at >= request.asked_at
+
+
+def _place(request: Request) -> tuple[str, str]:
+    return request.type, request.url
+
+
+def _refused(outcome: Outcome) -> bool:
+    return isinstance(outcome, Skip) and (outcome.reason == "missing" or outcome.reason.startswith("denied_"))
 
 
 class Engine:
@@ -138,8 +157,8 @@ class Engine:
             decided = monotonic()
             outcome, committed = await finished(self.settle(delivery, decision))
             acked = True
-            if isinstance(outcome, Save | Skip) and request.payload is None:
-                self._answered.add(request, started_at)
+            if isinstance(outcome, Save | Skip):
+                self._answered.add(request, started_at, refused=_refused(outcome))
             written = monotonic()
             self._ports.observer.settled(
                 _settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)
@@ -151,7 +170,9 @@ class Engine:
 
     async def decide(self, request: Request) -> Decision:
         """What is to become of `request`. Raises QueueError or StoreError only: those are no request's fault."""
-        place = (request.type, request.url)
+        place = _place(request)
+        if request.payload is None and self._answered.refused(request):
+            return Decision(outcome=Skip(reason="visited"))
         if request.payload is None and place in self._in_hand:
             return Decision(outcome=Defer(until=self._in(IN_HAND_WAIT_S), reason="in_hand"))
         if request.payload is None:

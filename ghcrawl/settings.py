@@ -61,7 +61,9 @@ class AppSettings(Section):
     app_id: str
     installation_id: PositiveInt
     private_key_file: Path
-    traits: tuple[str, ...] = ()
+    orgs: tuple[str, ...] = ()
+    public: bool = True
+    private: bool = True
 
 
 class GitHubSection(Section):

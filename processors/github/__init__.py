@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, Literal
 
+from ghcrawl.model import JsonObject
 from ghcrawl.platform import Kind, Platform
 from ghcrawl.visitor_map import Node, Scenarios
 from processors.github import commit, entity, issue, org, page, pull_request, repo
@@ -37,6 +38,12 @@ ENTITIES: Final[tuple[Entity, ...]] = (
 _BY_CREATION: Final = "sort=created&direction=asc"
 """A complete walk in this order is not disturbed by what is added or changed meanwhile."""
 _BY_CHANGE: Final = "sort=updated&direction=asc"
+
+
+def empty(repo: JsonObject) -> bool:
+    """Nothing was pushed yet; a push would have changed the repository."""
+    return repo.get("size") == 0
+
 
 LISTINGS: Final[tuple[Listing, ...]] = (
     Listing(
@@ -143,7 +150,9 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         covered_by="repo",
         when=lambda pull: count(pull.get("review_comments")) > 0,
     ),
-    Listing(type="commits", of="repo", element="commit", path="/commits", complete=True, walking=Walking.HEAD),
+    Listing(
+        type="commits", of="repo", element="commit", path="/commits", complete=True, walking=Walking.HEAD, still=empty
+    ),
     Listing(
         type="commit_comments",
         of="repo",
@@ -164,9 +173,9 @@ LISTINGS: Final[tuple[Listing, ...]] = (
     Listing(type="labels", of="repo", element="label", path="/labels", complete=True),
     Listing(type="milestones", of="repo", element="milestone", path="/milestones", query="state=all", complete=True),
     Listing(type="releases", of="repo", element="release", path="/releases", complete=True, newest_first=True),
-    Listing(type="branches", of="repo", element="branch", path="/branches", complete=True),
-    Listing(type="tags", of="repo", element="tag", path="/tags", complete=True),
-    Listing(type="contributors", of="repo", element="user", path="/contributors", relation=True),
+    Listing(type="branches", of="repo", element="branch", path="/branches", complete=True, still=empty),
+    Listing(type="tags", of="repo", element="tag", path="/tags", complete=True, still=empty),
+    Listing(type="contributors", of="repo", element="user", path="/contributors", relation=True, still=empty),
 )
 
 Commits = Literal["list", "full"]

@@ -27,6 +27,11 @@ class Walking(Enum):
     """Grows at the front: an unchanged page 1 ends the walk, a changed one is followed to the newest known element."""
 
 
+def never(_owner: JsonObject) -> bool:
+    """An unchanged owner says nothing about this list."""
+    return False
+
+
 def always(_owner: JsonObject) -> bool:
     """There may be something behind this list."""
     return True
@@ -44,6 +49,8 @@ class Listing:
     newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
     when: the owner's counters say that there may be something. known_only: ask only if it was walked before, because
     whatever makes the first walk worth it (a child's counter) asks by itself.
+    still: while the owner is unchanged, this says whether the list must be too. An empty repository answers without
+    a validator, so asking it again would cost a call each time.
     covered_by: this owner type has a list of the same type over all owners at once; in a walk that one is asked.
     item_at: the field that holds the elements, where they are not the whole answer.
     """
@@ -62,6 +69,7 @@ class Listing:
     known_only: bool = False
     covered_by: str = ""
     when: Callable[[JsonObject], bool] = always
+    still: Callable[[JsonObject], bool] = never
     item_at: str = ""
 
     @property
@@ -91,6 +99,8 @@ def add(node: Node, listing: Listing, listings: Listings, owner_url: str) -> Non
     if not listing.when(node.body):
         return
     node.link(listing.link, listing.urn(node.urn), type="relation" if listing.relation else "collection")
+    if node.visit.fetched.origin == "storage" and listing.still(node.body):
+        return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):
         _follow(node, wide, repo_of(node.urn), repo_url(node.url), known_only=False)

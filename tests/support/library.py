@@ -1,0 +1,153 @@
+"""A second platform, to prove that the engine knows none: a library with shelves, pages of books, and authors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from aiohttp import ClientSession, web
+
+from ghcrawl.errors import FetchError, Malformed, SpecError
+from ghcrawl.model import Context, Document, Link, Payload, Push, Request, Validator, digest
+from ghcrawl.outcome import Fetched, Missing, Retrieved, Save, Unchanged, Visit
+from ghcrawl.platform import Kind, Platform
+from ghcrawl.ports import Stored
+from ghcrawl.visitor_map import Scenarios
+
+
+def _save(visit: Visit, type: str, urn: str, follow_ups: tuple[Push, ...] = ()) -> Save:
+    fetched, body = visit.fetched, visit.fetched.body
+    body = body if isinstance(body, dict) else {"elements": body}
+    document = Document(
+        platform="library",
+        type=type,
+        url=visit.request.url,
+        urn=urn,
+        body=body,
+        links={"self": Link(type="resource", href=urn)},
+        observed_at=fetched.observed_at,
+        fetched_at=fetched.checked_at,
+        processed_at=visit.processed_at,
+        version=visit.version,
+        digest=digest(body),
+        validator=fetched.validator,
+        link_header=fetched.link,
+    )
+    return Save(document=document, follow_ups=follow_ups)
+
+
+def _child(visit: Visit, type: str, url: str, policy: str, payload: Payload | None = None) -> Push:
+    context = Context(qualifier=visit.request.context.qualifier)
+    request = visit.request.child(type, url, policy, context, payload)
+    return Push(request=request, queue="event" if payload else "normal")
+
+
+def shelf(visit: Visit) -> Save:
+    body, step = visit.fetched.body, visit.onward.links.get("books")
+    if "id" not in body:
+        raise Malformed("a shelf has an id")
+    pages = (_child(visit, "books", body["books"], step.pages),) if step else ()
+    return _save(visit, "shelf", f"urn:library:shelf:{body['id']}", pages)
+
+
+def books(visit: Visit) -> Save:
+    follow_ups = []
+    for item in visit.fetched.body if isinstance(visit.fetched.body, list) else []:
+        payload = Payload.of(item, origin="list", observed_at=visit.fetched.observed_at)
+        follow_ups.append(_child(visit, "book", item["url"], visit.onward.element or "default", payload))
+    if "next" in visit.fetched.link:
+        follow_ups.append(_child(visit, "books", visit.fetched.link["next"], visit.request.policy))
+    return _save(visit, "books", f"urn:library:{visit.request.url.rpartition('/')[2]}", tuple(follow_ups))
+
+
+def book(visit: Visit) -> Save:
+    return _save(visit, "book", f"urn:library:book:{visit.fetched.body['isbn']}")
+
+
+def read_spec(typed: str, api_url: str, policy: str) -> Request:
+    if not typed.isdecimal():
+        raise SpecError("a shelf has a number")
+    return Request(platform="library", type="shelf", url=f"{api_url}/shelves/{typed}", policy=policy)
+
+
+LIBRARY = Platform(
+    name="library",
+    kinds={
+        "shelf": Kind(processor=shelf, position="shelf"),
+        "books": Kind(processor=books, position="shelf@/books"),
+        "book": Kind(processor=book, position="book", immutable=True),
+    },
+    scenarios=Scenarios({"default": {"shelf": {"books": "book"}, "book": {}}}),
+    read_spec=read_spec,
+)
+
+
+class LibraryFetcher:
+    """Asks a library. It has no limits and no credentials."""
+
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
+        now = datetime.now(UTC)
+        etag = stored.validator.etag if stored and stored.validator else None
+        async with self._session.get(request.url, headers={"If-None-Match": etag} if etag else {}) as response:
+            if response.status == 304:
+                return Unchanged(checked_at=now)
+            if response.status == 404:
+                return Missing(status=404, detail="no such thing", observed_at=now)
+            if response.status != 200:
+                raise FetchError("the library is closed", url=request.url, status=response.status)
+            return Fetched(
+                body=await response.json(),
+                url=request.url,
+                observed_at=now,
+                checked_at=now,
+                validator=Validator(url=request.url, etag=response.headers.get("ETag")),
+                link={rel: str(link["url"]) for rel, link in response.links.items()},
+            )
+
+    def blocked_until(self) -> datetime | None:
+        return None
+
+
+@dataclass
+class LibrarySimulator:
+    """Shelf 1 has `size` books, three a page."""
+
+    size: int
+    calls: list[tuple[str, int]] = field(default_factory=list)
+    closed: int = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        kind, number = request.path.strip("/").split("/")
+        here, headers = f"http://{request.host}", {}
+        body: Any = None
+        if self.closed:
+            self.closed -= 1
+            return web.Response(status=503)
+        if (kind, number) == ("shelves", "1"):
+            body = {"id": 1, "books": f"{here}/books/1"}
+        elif kind == "books":
+            start = (int(number) - 1) * 3
+            body = [{"isbn": n, "url": f"{here}/book/{n}"} for n in range(start, min(start + 3, self.size))]
+            headers = {"Link": f'<{here}/books/{int(number) + 1}>; rel="next"'} if start + 3 < self.size else {}
+        headers["ETag"] = f'"{digest(body)}"'
+        status = 404 if body is None else 304 if request.headers.get("If-None-Match") == headers["ETag"] else 200
+        self.calls.append((request.path, status))
+        return web.json_response(body, status=status, headers=headers) if status == 200 else web.Response(status=status)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[str]:
+        app: Any = web.Application()
+        app.router.add_get("/{path:.*}", self.answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        try:
+            yield "http://{}:{}".format(*runner.addresses[0][:2])
+        finally:
+            await runner.cleanup()
