@@ -208,6 +208,8 @@ async def test_a_renamed_repository_keeps_its_number_and_is_found_under_both_nam
     assert (taken.status, taken.json["id"] == web.id) == (200, False)
     changes.rename_repo(hub.world, web, "page")
     assert (await hub.get("/repos/acme/site")).status == 301
+    changes.delete_repo(hub.world, hub.world.repo("acme/web"))
+    assert (await hub.get("/repos/acme/web")).status == 404
 
 
 async def test_a_transferred_repository_has_another_owner_and_no_teams(hub: Hub, web: Repo) -> None:

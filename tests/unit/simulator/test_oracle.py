@@ -12,6 +12,7 @@ from ghcrawl.simulator import changes
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.manners import Manners
 from ghcrawl.simulator.oracle import TYPES, expected
+from ghcrawl.simulator.people import User
 from ghcrawl.simulator.principals import ANYBODY, Viewer
 from ghcrawl.simulator.server import Setup
 from ghcrawl.simulator.world import World
@@ -174,6 +175,16 @@ def test_commits_of_pull_requests_may_be_left_out(small: World) -> None:
     fewer = expected(small, "acme", base="http://x", viewer=ANYBODY, pull_request_commits=False)
     assert {kind for kind, _ in set(every) - set(fewer)} >= {"commit"}
     assert set(fewer) < set(every)
+
+
+def test_a_concealed_member_who_does_nothing_is_expected_of_insiders_only(small: World) -> None:
+    insider = small.principal(an_insider(small)).viewer
+    new = changes.add_user(small, "quiet").subject
+    assert isinstance(new, User)
+    changes.add_member(small, small.org("acme"), new, public=False)
+    key = ("user", f"urn:user:{new.id}")
+    assert key in expected(small, "acme", base="http://x", viewer=insider)
+    assert key not in expected(small, "acme", base="http://x", viewer=ANYBODY)
 
 
 def test_nobody_is_expected_under_a_login_that_nobody_has(small: World) -> None:

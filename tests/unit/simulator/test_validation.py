@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
 from hashlib import sha256
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from ghcrawl.simulator import changes
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.manners import Manners
+from ghcrawl.simulator.moments import seconds
 from ghcrawl.simulator.oracle import expected
 from ghcrawl.simulator.server import Setup
 from ghcrawl.simulator.world import World
@@ -133,6 +135,24 @@ class TestDates:
         lack = {"issue_comment", "review", "commit_comment", "branch"}
         assert have == {kind: {kind not in lack} for kind in have}
         assert len(have) == 15
+
+    async def test_a_date_is_that_of_the_last_update_the_commit_or_the_publication(
+        self, settled: World, start: Start
+    ) -> None:
+        hub = await start(settled)
+        web = settled.repo("acme/web")
+        release = next(each for each in web.releases.values() if each.published_at)
+        issue = next(each for each in web.issues.values() if each.updated_at != each.created_at)
+        assert web.head
+        for path, moment in (
+            ("/repos/acme/web", web.updated_at),
+            (f"/repos/acme/web/issues/{issue.number}", issue.updated_at),
+            (f"/repos/acme/web/commits/{web.head.sha}", web.head.committed_at),
+            ("/repos/acme/web/commits", web.head.committed_at),
+            (f"/repos/acme/web/releases/{release.id}", release.published_at or ""),
+        ):
+            said = parsedate_to_datetime((await hub.get(path)).headers["Last-Modified"])
+            assert int(said.timestamp()) == seconds(moment), path
 
     @pytest.mark.parametrize(
         ("path", "has"),
