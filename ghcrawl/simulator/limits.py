@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from ghcrawl.simulator.clock import Clock
@@ -33,6 +33,18 @@ class Budget:
     def remaining(self) -> int:
         """What is left in this window."""
         return max(0, self.limit - self.used)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """How a call was let in. limited: the limit that refuses it; knowingly: which was to be known beforehand.
+
+    window: the end of the quota window that it was charged to; 0 where it was not.
+    """
+
+    limited: Limited | None = None
+    knowingly: bool = False
+    window: int = 0
 
 
 @dataclass(slots=True)
@@ -69,26 +81,32 @@ class Limits:
         """All buckets of `principal`."""
         return {resource: self.budget(principal, resource) for resource in RESOURCES}
 
-    def charge(self, principal: Principal, resource: Resource) -> None:
-        """One call was used."""
-        budget = self.budget(principal, resource)
-        self._windows[principal.name, resource] = Budget(
-            limit=budget.limit, used=min(budget.limit, budget.used + 1), resets_at=budget.resets_at
-        )
+    def enter(self, principal: Principal, resource: Resource, *, free: bool = False) -> Entry:
+        """A call arrives, and is charged at once: what is in flight is spent, and can only be refunded.
 
-    def enter(self, principal: Principal, resource: Resource) -> tuple[Limited | None, bool]:
-        """A call arrives: the limit that refuses it, if one does, and whether that was to be known beforehand."""
+        free: it is never charged, and answered when nothing is left.
+        """
         recent, now = self._of(principal), self._now()
         recent.in_flight += 1
         recent.calls.append(now)
         if now < recent.benched_until:
-            return "secondary", now - recent.benched_at > self._secondary.grace_s
-        if self.budget(principal, resource).remaining == 0:
-            return "primary", True
+            return Entry(limited="secondary", knowingly=now - recent.benched_at > self._secondary.grace_s)
+        budget = self.budget(principal, resource)
+        if budget.remaining == 0 and not free:
+            return Entry(limited="primary", knowingly=True)
         if self._exceeds(recent, now):
             self.bench(principal, self._secondary.retry_after_s)
-            return "secondary", False
-        return None, False
+            return Entry(limited="secondary")
+        if free:
+            return Entry()
+        self._windows[principal.name, resource] = replace(budget, used=budget.used + 1)
+        return Entry(window=budget.resets_at)
+
+    def refund(self, principal: Principal, resource: Resource, entry: Entry) -> None:
+        """That call turned out to be free. What was charged to a window that is over stays there."""
+        budget = self.budget(principal, resource)
+        if budget.resets_at == entry.window:
+            self._windows[principal.name, resource] = replace(budget, used=budget.used - 1)
 
     def leave(self, principal: Principal, seconds: float) -> None:
         """That call was answered, after `seconds`."""

@@ -26,7 +26,9 @@ async def running(
     port: 0 takes a free one. Raises OSError where the address is taken.
     """
     listening = socket.create_server((host, port))
-    server = Server(world, f"http://{host}:{listening.getsockname()[1]}", setup or Setup())
+    setup = setup or Setup()
+    base = setup.public_url.rstrip("/") or f"http://{host}:{listening.getsockname()[1]}"
+    server = Server(world, base, setup)
     runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=GRACE_S)
     try:
         await runner.setup()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import count
 from typing import Final
 
@@ -14,7 +15,7 @@ from ghcrawl.simulator.apps import App, AppDesk
 from ghcrawl.simulator.faults import Broken, Fault, Faults, Limited, Scripted, Slow
 from ghcrawl.simulator.identity import Doorman, read_credential
 from ghcrawl.simulator.journal import Call, Journal
-from ghcrawl.simulator.limits import Limits, Resource
+from ghcrawl.simulator.limits import Entry, Limits, Resource
 from ghcrawl.simulator.manners import Manners
 from ghcrawl.simulator.paging import per_page
 from ghcrawl.simulator.principals import Principal
@@ -29,17 +30,23 @@ NO_AGENT: Final = (
     "Request forbidden by administrative rules. Please make sure your request has a User-Agent header "
     "(https://docs.github.com/en/rest/overview/resources-in-the-rest-api#user-agent-required).\n"
 )
+RATE_LIMIT: Final = "/rate_limit"
 IN_QUERY: Final = "Must specify access token via Authorization header."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What one simulator is started with. tokens: token → whose budget and sight it is."""
+    """What one simulator is started with.
+
+    tokens: token → whose budget and sight it is.
+    public_url: what URLs in bodies begin with, where it is not found at the address that it listens to.
+    """
 
     tokens: Mapping[str, Principal] = field(default_factory=dict)
     manners: Manners = field(default_factory=Manners)
     app: App | None = None
     faults: Faults = field(default_factory=Faults)
+    public_url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +75,14 @@ class Server:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answers one call."""
-        began = asyncio.get_running_loop().time()
-        arrived = self.world.clock.now()
-        resource: Resource = "search" if request.path.startswith("/search/") else "core"
+        began, arrived = asyncio.get_running_loop().time(), self.world.clock.now()
         caller = self._caller(request)
-        limited, knowingly = self.limits.enter(caller.principal, resource)
+        resource: Resource = "search" if request.path.startswith("/search/") else "core"
+        entry = self.limits.enter(caller.principal, resource, free=request.path == RATE_LIMIT)
         fault: Fault | None = None
         try:
-            if limited is not None:
-                rendered = rendered_answer(self._limit(limited, caller.principal))
+            if entry.limited is not None:
+                rendered = rendered_answer(self._limit(entry.limited, caller.principal))
             elif caller.turned_away is not None:
                 rendered = rendered_answer(caller.turned_away)
             else:
@@ -86,21 +92,23 @@ class Server:
             seconds = asyncio.get_running_loop().time() - began
             slept = (self.world.clock.now() - arrived).total_seconds()
             self.limits.leave(caller.principal, max(seconds, slept))
-        reply = self._reply(request, rendered, caller.principal, resource, limited=limited is not None)
-        self.journal.write(
-            Call(
-                at=arrived,
-                method=request.method,
-                target=request.raw_path,
-                principal=caller.principal.name,
-                status=reply.status,
-                charged=reply.charged,
-                conditional="If-None-Match" in request.headers or "If-Modified-Since" in request.headers,
-                seconds=seconds,
-                violation=limited if limited and knowingly else "",
-            )
-        )
+        reply = self._reply(request, rendered, caller.principal, resource, entry)
+        self._note(request, reply, entry, arrived, seconds)
         return await send(request, reply, fault)
+
+    def _note(self, request: web.BaseRequest, reply: Reply, entry: Entry, arrived: datetime, seconds: float) -> None:
+        call = Call(
+            at=arrived,
+            method=request.method,
+            target=request.raw_path,
+            principal=reply.principal.name,
+            status=reply.status,
+            charged=reply.charged,
+            conditional="If-None-Match" in request.headers or "If-Modified-Since" in request.headers,
+            seconds=seconds,
+            violation=entry.limited if entry.limited and entry.knowingly else "",
+        )
+        self.journal.write(call)
 
     def _caller(self, request: web.BaseRequest) -> Caller:
         credential = read_credential(request.headers.get("Authorization"))
@@ -147,7 +155,7 @@ class Server:
         if request.method not in ("GET", "HEAD"):
             return rendered_answer(not_found().answer)
         version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
-        if request.path == "/rate_limit":
+        if request.path == RATE_LIMIT:
             return rendered_answer(Answer(status=200, body=in_version(self._rate_limit(principal), version)))
         if request.path == "/meta":
             return rendered_answer(Answer(status=200, body={"verifiable_password_authentication": False}))
@@ -177,19 +185,19 @@ class Server:
         return {"resources": buckets, "rate": buckets["core"]}
 
     def _reply(
-        self, request: web.BaseRequest, rendered: Rendered, principal: Principal, resource: Resource, *, limited: bool
+        self, request: web.BaseRequest, rendered: Rendered, principal: Principal, resource: Resource, entry: Entry
     ) -> Reply:
         """The answer as it is sent: perhaps only that nothing has changed, which is free for those we know."""
         authenticated = principal.viewer.authenticated
         tag = etag(rendered.body, request.headers, authenticated=authenticated) if rendered.validated else None
         unchanged = tag is not None and not_modified(rendered, tag, request.headers)
-        free = limited or request.path == "/rate_limit" or (unchanged and authenticated)
-        if not free:
-            self.limits.charge(principal, resource)
+        refunded = unchanged and authenticated and entry.window > 0
+        if refunded:
+            self.limits.refund(principal, resource, entry)
         return Reply(
             rendered=rendered,
             unchanged=unchanged,
-            charged=not free,
+            charged=entry.window > 0 and not refunded,
             tag=tag,
             principal=principal,
             budget=self.limits.budget(principal, resource),

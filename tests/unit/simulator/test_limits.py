@@ -109,6 +109,37 @@ async def test_asking_what_is_left_is_free(tiny: World, start: Start) -> None:
     assert "rate" not in (await hub.get("/rate_limit", X_GitHub_Api_Version="2026-03-10")).json
 
 
+async def test_asking_what_is_left_is_answered_when_nothing_is(tiny: World, start: Start) -> None:
+    hub = await start(tiny, a_setup(tiny, limit=1))
+    await hub.get("/orgs/acme")
+    got = await hub.get("/rate_limit")
+    assert (got.status, got.json["resources"]["core"]["remaining"], hub.server.journal.violated) == (200, 0, 0)
+
+
+async def test_what_is_in_flight_is_spent(tiny: World, start: Start, clock: SimClock) -> None:
+    hub = await start(tiny, a_setup(tiny, limit=1))
+    hub.server.faults.script("/repos/acme/web", Slow(1))
+    asked = asyncio.create_task(hub.get("/repos/acme/web"))
+    await clock.sleeper()
+    assert (await hub.get("/orgs/acme")).status == 403
+    assert hub.server.journal.violated == 1
+    clock.advance(1)
+    assert (await asked).remaining == 0
+
+
+async def test_a_304_that_took_until_the_next_window_is_not_refunded_there(
+    tiny: World, start: Start, clock: SimClock
+) -> None:
+    hub = await start(tiny)
+    tag = (await hub.get("/orgs/acme")).headers["ETag"]
+    hub.server.faults.script("/orgs/acme", Slow(4000))
+    asked = asyncio.create_task(hub.get("/orgs/acme", If_None_Match=tag))
+    await clock.sleeper()
+    clock.advance(4000)
+    got = await asked
+    assert (got.status, got.remaining) == (304, 5000)
+
+
 async def test_window_and_limit_are_the_principals_own(tiny: World, start: Start, clock: SimClock) -> None:
     principal = replace(tiny.principal(an_insider(tiny)), limit=7, window_s=20)
     hub = await start(tiny, Setup(tokens={"token-a": principal}))

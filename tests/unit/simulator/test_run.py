@@ -95,6 +95,11 @@ async def test_a_sleeper_on_the_worlds_clock_wakes_when_it_has_been_moved_far_en
     await clock.sleep(0)
 
 
+async def test_urls_in_bodies_begin_with_the_public_one_where_there_is_one(tiny: World) -> None:
+    async with running(tiny, Setup(public_url="http://github.test/")) as server:
+        assert server.url == server.site.base == "http://github.test"
+
+
 async def test_many_simulators_run_beside_one_another(tiny: World, start: Start) -> None:
     one, other = await start(tiny), await start(tiny)
     assert one.server.url != other.server.url
