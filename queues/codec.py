@@ -38,7 +38,7 @@ def decode(body: bytes) -> Request:
     except (ValueError, RecursionError) as error:
         raise DecodeError(f"the message is not JSON: {error}", body=body) from error
     if not isinstance(value, dict):
-        raise DecodeError(f"the message is no JSON object but {_kind(value)}", body=body)
+        raise DecodeError(f"the message is {_kind(value)} and no JSON object", body=body)
     version = value.get("v")
     if type(version) is not int or version < 1:
         raise DecodeError(f"the message says no version that can be read: {str(version)[:40]!r}", body=body)
@@ -152,7 +152,7 @@ def _request(value: dict[str, Any]) -> Request:
         context=_NO_CONTEXT if context is None else _read_context(_object(context)),
         payload=None if payload is None else _read_payload(_object(payload)),
         attempt=_number(value.get("attempt", 0)),
-        failures=tuple(_read_failure(_object(failure)) for failure in value.get("failures", ())),
+        failures=tuple(_read_failure(_object(failure)) for failure in _list(value.get("failures"))),
         asked_at=_moment(value.get("asked_at")),
         root=_text(value.get("root", "")),
     )
@@ -165,10 +165,10 @@ def _read_context(value: dict[str, Any]) -> Context:
         scope=_text(value.get("scope", "")),
         private=bool(value.get("private", False)),
         deleted_at=_moment(value.get("deleted_at")),
-        history=tuple([_text(name) for name in value.get("history", ())]),
+        history=tuple([_text(name) for name in _list(value.get("history"))]),
         walk=_NO_WALK if walk is None else _read_walk(_object(walk)),
         only_known=bool(value.get("only_known", False)),
-        then=tuple([_read_errand(_object(errand)) for errand in value.get("then", ())]),
+        then=tuple([_read_errand(_object(errand)) for errand in _list(value.get("then"))]),
     )
 
 
@@ -233,6 +233,14 @@ def _object(value: Any) -> dict[str, Any]:
     raise TypeError(f"{_kind(value)} where there should be an object")
 
 
+def _list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return value
+    raise TypeError(f"{_kind(value)} where there should be a list")
+
+
 def _moment(value: Any) -> datetime | None:
     if value is None:
         return None
@@ -249,4 +257,4 @@ def _known(moment: datetime | None) -> datetime:
 
 
 def _kind(value: Any) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
+    return "nothing" if value is None else type(value).__name__

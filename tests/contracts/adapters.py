@@ -5,6 +5,7 @@ A new adapter is one more line in `QUEUES`, `STORES`, `DEADLETTERS` or `LEDGERS`
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -32,7 +33,7 @@ from tests.support.clock import FakeClock
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
 
 
-class Rig:
+class Rig(ABC):
     """All that one crawl is made of, on one kind of adapter. An adapter brings what it has and borrows the rest."""
 
     queue: Queue
@@ -41,17 +42,17 @@ class Rig:
     ledger: Ledger
     clock: Clock
 
+    @abstractmethod
     async def advance(self, seconds: float) -> None:
         """That much time passes for this adapter."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def crash(self) -> None:
         """Whoever had requests in hand is gone; what this rig holds now is what the next process finds."""
-        raise NotImplementedError
 
     async def inject(self, queue: QueueName, body: bytes) -> None:
         """Bytes that no codec wrote wait where messages wait."""
-        pytest.skip("nobody but the queue itself can put anything there")
+        pytest.skip(f"nobody but the queue itself can put {body!r} into {queue}")
 
 
 class MemoryRig(Rig):
@@ -79,6 +80,7 @@ class SqliteRig(Rig):
         self.store = store = SqliteStore(self.file)
         self.queue = queue = SqliteQueue(self.file, self.clock, bury=deadletters.burying)
         self.ledger = SqliteLedger(self.file, queue, store, deadletters)
+        await queue.take_over()
 
     async def advance(self, seconds: float) -> None:
         self._clock.advance(seconds)

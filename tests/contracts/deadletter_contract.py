@@ -163,7 +163,7 @@ class DeadletterContract:
 
         class Broken:
             async def push(self, pushes: object) -> None:
-                raise Away
+                raise Away(pushes)
 
         await rig.deadletters.bury(buried(1))
         with pytest.raises(Away):
@@ -179,7 +179,7 @@ class DeadletterContract:
                 self.list = rig.deadletters.list
 
             async def delete(self, urns: object) -> int:
-                raise Away
+                raise Away(urns)
 
         await rig.deadletters.bury(buried(1))
         with pytest.raises(Away):
