@@ -129,7 +129,14 @@ class InstallationTokens:
         if self._minting is None:
             self._minting = asyncio.get_running_loop().create_task(self._renewed(), name="mint-token")
             self._minting.add_done_callback(self._done)
-        return await asyncio.shield(self._minting)
+        minting = self._minting
+        try:
+            return await asyncio.shield(minting)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not minting.cancelled() or (task is not None and task.cancelling()):
+                raise
+        raise FetchError("this GitHub App is no longer in use", url="")
 
     async def close(self) -> None:
         """Nothing is being minted any more."""

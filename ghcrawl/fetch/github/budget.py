@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 CORE: Final = "core"
 WaitReason = Literal["primary", "secondary", "budget", "busy", "no_principal"]
@@ -26,8 +26,7 @@ class Wait:
     settles: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class Quota(NamedTuple):
     """What an answer's `x-ratelimit-*` headers say. resets: the server's epoch seconds."""
 
     resource: str
@@ -45,6 +44,7 @@ class Budget:
 
     def __init__(self, reserve: float) -> None:
         self.limit = 0
+        self.floor = 0
         self.remaining = 0
         self.until = 0.0
         self.in_flight = 0
@@ -56,11 +56,6 @@ class Budget:
         self._told = False
         self._put_off = 0
         self._unreported: deque[float] = deque()
-
-    @property
-    def floor(self) -> int:
-        """What is left untouched."""
-        return int(self.limit * self._reserve + 1e-9)
 
     def wait(self, now: float) -> Wait | None:
         """Why a call must wait; None: it need not."""
@@ -98,6 +93,7 @@ class Budget:
             self._put_off = 0
         self.known = True
         self.limit = quota.limit
+        self.floor = int(quota.limit * self._reserve + 1e-9)  # what is left untouched
         self.until = max(self.until, until) if same else until
         self._resets = max(self._resets, quota.resets) if same else quota.resets
         self._span = max(self._span, until - now)

@@ -78,7 +78,6 @@ class Calls:
         self._observer = observer
         self._server = ServerClock()
         self._trusted = timedelta(days=settings.trust_modified_days)
-        self._headers = {"Accept": ACCEPT, "X-GitHub-Api-Version": settings.api_version}
         self._resources: dict[str, str] = {}
 
     def learned(self, type: str) -> str:
@@ -97,10 +96,14 @@ class Calls:
     async def ask(self, grant: Grant, trip: Trip) -> Verdict | Limited:
         """What `trip.url` answers to the credential of `grant`, which is spent then. Raises FetchError."""
         conditional = self._condition(trip, grant.fingerprint)
-        headers = self._headers | conditional
-        if grant.header:
-            headers["Authorization"] = grant.header
-        answer = await self._sent(grant, trip.url, headers)
+        headers = {"Authorization": grant.header, **conditional} if grant.header else conditional
+        began = self._clock.now()
+        answer = None
+        try:
+            answer = await self._client.ask("GET", trip.url, headers)
+        finally:
+            if answer is None:  # failed or cancelled: it may have reached the server all the same
+                self._lost(grant, (self._clock.now() - began).total_seconds())
         stop = self._settle(grant, answer, trip.type)
         return stop or self._read(answer, trip, grant.fingerprint, conditional=bool(conditional))
 
@@ -113,7 +116,7 @@ class Calls:
     async def mint(self, installation: Installation, jwt: Secret) -> MintAnswer:
         """What the server says to an App that asks for a token. Raises FetchError where it says nothing final."""
         url = f"{self._settings.api_url}/app/installations/{installation.installation_id}/access_tokens"
-        answer = await self._client.ask("POST", url, self._headers | {"Authorization": Secret(f"Bearer {jwt}")})
+        answer = await self._client.ask("POST", url, {"Authorization": Secret(f"Bearer {jwt}")})
         self._server.learn(answer.headers.get("Date", ""), answer.started, answer.ended)
         self._observer.called(_call(installation.principal_id, MINTING, answer, charged=False))
         if limited(answer, answer.ended) or answer.status >= 500:
@@ -139,17 +142,17 @@ class Calls:
             now=self._clock.now(),
         )
 
-    async def _sent(self, grant: Grant, url: str, headers: dict[str, str]) -> Answer:
-        began = self._clock.now()
-        answer = None
-        try:
-            answer = await self._client.ask("GET", url, headers)
-        finally:
-            if answer is None:  # failed or cancelled: it may have reached the server all the same
-                seconds = (self._clock.now() - began).total_seconds()
-                grant.lost(seconds)
-                self._observer.called(_unanswered(grant, seconds))
-        return answer
+    def _lost(self, grant: Grant, seconds: float) -> None:
+        grant.lost(seconds)
+        call = Call(
+            platform=PLATFORM,
+            principal=grant.seat.principal_id,
+            resource=grant.resource,
+            status=0,
+            seconds=seconds,
+            charged=False,
+        )
+        self._observer.called(call)
 
     def _settle(self, grant: Grant, answer: Answer, type: str) -> Limited | None:
         """Let the limits know, before anybody who waits for them goes on; and the observer."""
@@ -224,15 +227,4 @@ def _call(
         limit=quota.limit if quota is not None else None,
         reset_at=datetime.fromtimestamp(quota.resets, UTC) if quota is not None else None,
         throttle=throttle,
-    )
-
-
-def _unanswered(grant: Grant, seconds: float) -> Call:
-    return Call(
-        platform=PLATFORM,
-        principal=grant.seat.principal_id,
-        resource=grant.resource,
-        status=0,
-        seconds=seconds,
-        charged=False,
     )

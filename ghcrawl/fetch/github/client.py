@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import aiohttp
 from multidict import CIMultiDictProxy
@@ -15,15 +14,14 @@ from yarl import URL
 
 from ghcrawl.errors import ConfigError, FetchError
 from ghcrawl.fetch.github.redact import REDACTOR
-from ghcrawl.fetch.github.settings import GitHubSettings
+from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
 from ghcrawl.ports import Clock
 
 MAX_HEADER_BYTES: Final = 32_768
 """`Link` headers with cursors grow long."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(NamedTuple):
     """What came back. body: None where it was larger than allowed. Moments are by our clock."""
 
     url: str
@@ -54,7 +52,12 @@ class Client:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=_ssl(settings)),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": settings.user_agent, "Accept-Encoding": "gzip, deflate"},
+            headers={
+                "User-Agent": settings.user_agent,
+                "Accept": ACCEPT,
+                "Accept-Encoding": "gzip, deflate",
+                "X-GitHub-Api-Version": settings.api_version,
+            },
             timeout=aiohttp.ClientTimeout(
                 total=settings.timeout_s, connect=settings.connect_timeout_s, sock_read=settings.read_timeout_s
             ),

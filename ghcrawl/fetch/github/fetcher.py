@@ -12,7 +12,7 @@ Two statuses concern the credential rather than the request:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Self
 
@@ -130,7 +130,7 @@ class GitHubFetcher:
             else:
                 verdict = await self._calls.ask_stranger(trip)
         if isinstance(verdict, Limited):  # whoever was told to stop is benched by now
-            return _Elsewhere(need=replace(need, resource=self._calls.learned(need.type) or need.resource))
+            return _Elsewhere(need=need._replace(resource=self._calls.learned(need.type) or need.resource))
         return _judged(verdict, grant, need)
 
 
@@ -158,7 +158,7 @@ def _unfit(denied: Denied, seat: Seat, need: Need, *, owner_wide: bool) -> _Else
     if need.owner:
         seat.mark(*((need.owner, "*") if owner_wide else (need.scope, need.type)), denied)
     without = need.without | {seat.principal_id}
-    return _Elsewhere(need=replace(need, without=without), otherwise=denied)
+    return _Elsewhere(need=need._replace(without=without), otherwise=denied)
 
 
 def _maybe_hidden(missing: Missing, seat: Seat, need: Need) -> Missing | _Elsewhere:
@@ -170,7 +170,7 @@ def _maybe_hidden(missing: Missing, seat: Seat, need: Need) -> Missing | _Elsewh
         return missing
     sees = seat.traits.sees(need.owner) + (0 if need.private else 1)
     without = need.without | {seat.principal_id}
-    return _Elsewhere(need=replace(need, without=without, sees=sees), otherwise=missing)
+    return _Elsewhere(need=need._replace(without=without, sees=sees), otherwise=missing)
 
 
 def _trip(request: Request, stored: Stored | None, validator: Validator | None) -> Trip:

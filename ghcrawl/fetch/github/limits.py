@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ghcrawl.fetch.github.allowance import Allowance, Load
 from ghcrawl.fetch.github.budget import CORE, Budget, Quota, Wait, WaitReason
@@ -21,8 +20,7 @@ BLIND_S: Final = 60.0
 MAX_QUEUED_S: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(NamedTuple):
     """How a call ended.
 
     started: when it was made. quota: what it reported; until: when that window is certainly over, by our clock.
@@ -54,6 +52,7 @@ class Limits:
         self.benched_until = 0.0
         self.benched_for: WaitReason = "secondary"
         self._concurrency = concurrency
+        self._spacing_s = 1.0 / burst_per_s if burst_per_s else 0.0
         self._reserve = reserve
         self._pace = Allowance(burst_per_s, 1.0) if burst_per_s else None
         self._load = Load(load_s) if load_s else None
@@ -74,7 +73,9 @@ class Limits:
         """Why a call to `resource` must wait; None: it may be taken."""
         if now < self.benched_until:
             return Wait(self.benched_until, self.benched_for)
-        wait = self.budget(resource).wait(now) or self._allowed(now)
+        wait = self.budget(resource).wait(now)
+        if wait is None and self._allowances:
+            wait = self._allowed(now)
         if wait is not None:
             return wait
         if self.in_flight >= self._concurrency:
@@ -171,5 +172,6 @@ class Limits:
             return self.budget(resource).put_off()
         if wait.reason != "busy":
             return wait.until
-        self._queued_until = max(self._queued_until, wait.until, now) + self._mean_s / self._concurrency
+        spacing_s = max(self._mean_s / self._concurrency, self._spacing_s)
+        self._queued_until = max(self._queued_until, wait.until, now) + spacing_s
         return min(self._queued_until, max(wait.until, now) + MAX_QUEUED_S)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from ghcrawl.fetch.github.allowance import Allowance
 from ghcrawl.fetch.github.app_auth import InstallationTokens, Mint
@@ -24,8 +24,7 @@ from ghcrawl.ports import Clock
 MAX_ORDERS: Final = 8192
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class Need(NamedTuple):
     """What a request needs of a credential.
 
     owner, scope: lower case; scope decides the affinity.
@@ -84,7 +83,8 @@ class Pool:
         lanes = {seat.principal_id: seat.lane for seat in self._seats}
         seats = []
         for credential in wanted:
-            lane = lanes.setdefault(credential.principal_id, self._lane())
+            lane = lanes.get(credential.principal_id) or self._lane()
+            lanes[credential.principal_id] = lane
             seats.append(old.get(credential) or self._seat(credential, lane))
         self._seats, before = tuple(seats), self._seats
         self._declared = any_declared(seat.traits for seat in seats)
@@ -206,13 +206,15 @@ def _preference(seat: Seat, need: Need) -> tuple[bool, bool]:
 
 async def _take(seat: Seat, resource: str, *, patient: bool) -> Wait | None:
     """None: a call is taken. Else why not; `patient` waits for a moment."""
-    wait = seat.retired() or await seat.prepare(resource)
+    wait = seat.retired()
+    if wait is None and seat.unprepared:
+        wait = await seat.prepare(resource)
     if wait is not None:
         return wait
-    if not patient:
-        return seat.lane.try_take(resource)
-    wait = await seat.lane.take(resource)
-    if wait is None and (unfit := seat.unfit()) is not None:
+    wait = seat.lane.try_take(resource)
+    if wait is not None and patient:
+        wait = await seat.lane.take(resource)
+    if wait is None and (unfit := seat.unfit()) is not None:  # while we waited for a token, or for our turn
         seat.lane.cancel(resource)
         return unfit
     return wait

@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from yarl import URL
 
@@ -42,8 +42,7 @@ PENDING_S: Final = 10.0
 PENDING_CAP_S: Final = 300.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(NamedTuple):
     """What was asked, as far as it matters for reading the answer.
 
     url: of this call. name: the URL that the document will carry. aliases: the URLs that permanently led to it.
@@ -53,11 +52,11 @@ class Asked:
 
     url: str
     name: str
-    aliases: tuple[str, ...] = ()
     accept: str
     api_version: str
     fingerprint: str
     observed_at: datetime
+    aliases: tuple[str, ...] = ()
     attempt: int = 0
     keeps: bool = True
     conditional: bool = False
@@ -96,7 +95,7 @@ def parsed(answer: Answer) -> Json:
 def read(answer: Answer, asked: Asked) -> Verdict:
     """What `answer` means. Throttles were dealt with before. Raises FetchError for what is broken."""
     status = answer.status
-    if answer.body is None:
+    if answer.body is None and status < 500:
         return Refused(status=status, reason="too_large", detail=f"{asked.url} is larger than may be fetched")
     if status == 401:
         return unauthorized(answer)

@@ -57,9 +57,14 @@ class Seat:
             return self._fixed[1]
         return self._tokens.present.fingerprint if self._tokens.present is not None else ""
 
+    @property
+    def unprepared(self) -> bool:
+        """Whether there is no token to ask with, and `prepare` must come first."""
+        return self._tokens is not None and self._tokens.ready is None
+
     async def prepare(self, resource: str) -> Wait | None:
         """None: there is a token to ask for `resource` with. Else why not; none is minted that could not be used."""
-        if self._tokens is None or self._tokens.ready is not None:
+        if self._tokens is None:
             return None
         wait = self.lane.limits.wait(resource, self.lane.now())
         if wait is not None and not self.lane.worth_waiting(wait):

@@ -55,7 +55,7 @@ class GitHubSettings:
     burst_per_s: int | None = 10
     response_s_per_min: float | None = 60.0
     declared: tuple[Declared, ...] = ()
-    patience_s: float = 1.0
+    patience_s: float = 2.0
     trust_modified_days: int = 30
     connect_timeout_s: float = 10.0
     read_timeout_s: float = 30.0

@@ -209,6 +209,41 @@ async def test_a_clock_that_is_wrong_is_found_out_by_the_first_refusal(start, se
     assert len(server.asked(MINT)) == 2
 
 
+async def test_an_app_that_is_taken_away_while_its_token_is_minted_leaves_work_to_the_others(start, server, app):
+    never = asyncio.Event()
+
+    async def hangs(_):
+        await never.wait()
+        return no(500)
+
+    server.script(MINT, hangs)
+    server.script(PATH, ok())
+    fetcher = await start(credentials=(app,))
+    task = asyncio.create_task(fetcher.fetch(of(server), None))
+    await until(lambda: bool(server.hits))
+    await fetcher.use((Token(secret=Secret("token-aaaa")),))
+    assert isinstance(await task, Throttled)
+    assert isinstance(await fetcher.fetch(of(server), None), Fetched)
+    never.set()
+
+
+async def test_whoever_is_cancelled_while_a_token_is_minted_is_cancelled(start, server, app):
+    never = asyncio.Event()
+
+    async def hangs(_):
+        await never.wait()
+        return no(500)
+
+    server.script(MINT, hangs)
+    fetcher = await start(credentials=(app,))
+    task = asyncio.create_task(fetcher.fetch(of(server), None))
+    await until(lambda: bool(server.hits))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    never.set()
+
+
 async def test_no_token_is_minted_that_could_not_be_used(start, server, clock, app):
     server.script(MINT, minted("ghs_first12345", clock))
     server.script(PATH, Reply(body={}, headers=quota(0, resets_in_s=7200)))

@@ -321,6 +321,13 @@ async def test_an_answer_that_takes_too_long_is_a_failure(start, server):
         never.set()
 
 
+async def test_a_breakdown_with_a_large_page_is_still_a_breakdown(start, server):
+    url = server.script(PATH, Reply(status=502, raw=b"x" * 5000))
+    fetcher = await start(max_body_bytes=1000)
+    with pytest.raises(FetchError):
+        await fetcher.fetch(a_request(url=url), None)
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 async def test_a_body_over_the_limit_is_refused(start, server, compressed):
     raw = json.dumps({"text": "x" * 5000}).encode()

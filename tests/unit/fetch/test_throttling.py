@@ -167,6 +167,27 @@ async def test_the_next_principal_is_asked_at_once_when_the_first_is_told_to_sto
     assert {hit.token for hit in server.hits} == {"token-aaaa", "token-bbbb"}
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"x-ratelimit-limit": "many"},
+        {"x-ratelimit-limit": "60"},
+        {**quota(), "x-ratelimit-remaining": "-1"},
+        {**quota(), "x-ratelimit-reset": "99999999999999999"},
+        {**quota(), "x-ratelimit-reset": "soon"},
+    ],
+)
+async def test_nonsense_about_a_budget_is_no_report(start, server, headers):
+    _, answer = await fetched(start, server, Reply(body={}, headers=headers))
+    assert isinstance(answer, Fetched)
+
+
+@pytest.mark.parametrize("wait", ["99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_no_advice_stops_us_for_more_than_a_day(start, server, wait):
+    _, answer = await fetched(start, server, no(403, SECONDARY, Retry_After=wait))
+    assert answer == Throttled(until=at(86_400), reason="secondary")
+
+
 async def test_a_throttle_is_logged_with_its_principal_and_no_token(start, server):
     with capture_logs() as logs:
         await fetched(start, server, no(403, SECONDARY))
