@@ -102,7 +102,7 @@ class SqliteFile:
             await file.close()
             kind = ConfigError if _primary_code(error) in _HOPELESS else StoreError
             raise file.translated(error, kind) from error
-        except CrawlError:
+        except (CrawlError, asyncio.CancelledError):
             await file.close()
             raise
         return file
@@ -224,7 +224,10 @@ class SqliteFile:
             raise ConfigError(f"{self.path} cannot be made: there is no directory {self.path.parent}")
         connection = self._connect(cache_kb=65_536)
         try:
-            if not self._is_ours(connection):
+            connection.execute("BEGIN")  # one snapshot: another process may be making the file at this moment
+            ours = self._is_ours(connection)
+            connection.execute("COMMIT")
+            if not ours:
                 connection.execute("PRAGMA journal_mode=WAL")
                 self._create(connection, schema)
         except BaseException:

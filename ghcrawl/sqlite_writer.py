@@ -99,11 +99,9 @@ class Writer:
         for (work, future), (value, error) in zip(group, results, strict=True):
             if error is None:
                 work.done(value)
-            if future.done():
-                continue
-            if error is None:
-                future.set_result(value)
-            else:
+                if not future.done():
+                    future.set_result(value)
+            elif not future.done():
                 future.set_exception(error)
         if self._pending:
             self._flush_soon()
@@ -113,16 +111,26 @@ class Writer:
             try:
                 connection = connect()
             except Exception as error:  # noqa: BLE001  # whatever it is belongs to whoever opens the file
-                self._loop.call_soon_threadsafe(ready.set_exception, error)
-                self._loop.call_soon_threadsafe(self._ended.set_result, None)
+                self._loop.call_soon_threadsafe(_tell, ready, error)
+                self._loop.call_soon_threadsafe(_tell, self._ended)
                 return
-            self._loop.call_soon_threadsafe(ready.set_result, None)
+            self._loop.call_soon_threadsafe(_tell, ready)
             try:
                 while (group := self._inbox.get()) is not None:
                     self._loop.call_soon_threadsafe(self._resolve, _committed(connection, group))
             finally:
                 connection.close()
-            self._loop.call_soon_threadsafe(self._ended.set_result, None)
+            self._loop.call_soon_threadsafe(_tell, self._ended)
+
+
+def _tell(future: asyncio.Future[None], error: Exception | None = None) -> None:
+    """Whoever waits for `future`, if anybody still does, goes on."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)
 
 
 def _committed(connection: sqlite3.Connection, group: Sequence[Work[Any]]) -> list[_Result]:
