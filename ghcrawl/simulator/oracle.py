@@ -1,7 +1,7 @@
 """What a full crawl of an owner should come to, read straight from the world: the judge of crawlers.
 
 A thing is expected if its type is one of `TYPES`, it is the owner's, and the viewer may see it. Commits are those of
-default branches, and those of pull requests. Users are those whom any expected thing names: members and team
+default branches, and on demand those that only a pull request leads to. Users are those whom any expected thing names: members and team
 members, authors of commits (linked to an account), issues, pull requests, comments, reviews and releases, committers,
 assignees, those who closed or merged, and creators of milestones.
 """
@@ -58,7 +58,7 @@ class Expected:
 
 
 def expected(
-    world: World, login: str, *, base: str, viewer: Viewer, pull_request_commits: bool = True
+    world: World, login: str, *, base: str, viewer: Viewer, pull_request_commits: bool = False
 ) -> dict[tuple[str, str], Expected]:
     """(type, URN) → what should be there after a full crawl of `login` by `viewer`, of a simulator at `base`.
 

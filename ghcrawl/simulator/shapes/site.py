@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
@@ -28,16 +29,19 @@ class Site:
         return f"{self.base}/{repo.owner.login}/{repo.name}"
 
 
+@lru_cache(maxsize=16_384)
 def quoted(name: str) -> str:
     """A name as one segment of a path."""
     return quote(name, safe="!$&'()*+,;=:@-._~")
 
 
+@lru_cache(maxsize=16_384)
 def quoted_ref(name: str) -> str:
     """A branch or tag as a path: GitHub leaves its slashes as they are."""
     return quote(name, safe="!$&'()*+,;=:@-._~/")
 
 
+@lru_cache(maxsize=65_536)
 def node_id(prefix: str, *numbers: int) -> str:
     """A global id: opaque, distinct for every thing, and not a number."""
     raw = b"".join(number.to_bytes(8, "big") for number in numbers)

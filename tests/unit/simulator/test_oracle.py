@@ -118,7 +118,7 @@ class Dullard:
 
 def compare(hub: Hub, crawler: Dullard, login: str, viewer: Viewer) -> set[str]:
     """The types that were seen; everything seen is expected, with that very body, and everything expected was seen."""
-    things = expected(hub.world, login, base=hub.server.url, viewer=viewer)
+    things = expected(hub.world, login, base=hub.server.url, viewer=viewer, pull_request_commits=True)
     assert set(crawler.seen) == set(things)
     for key, bodies in crawler.seen.items():
         true = things[key].bodies()
@@ -170,9 +170,9 @@ async def test_what_is_expected_follows_what_happens(hub: Hub, clock: SimClock) 
     compare(hub, crawler, "acme", hub.world.principal(an_insider(hub.world)).viewer)
 
 
-def test_commits_of_pull_requests_may_be_left_out(small: World) -> None:
-    every = expected(small, "acme", base="http://x", viewer=ANYBODY)
-    fewer = expected(small, "acme", base="http://x", viewer=ANYBODY, pull_request_commits=False)
+def test_commits_that_only_a_pull_request_leads_to_are_left_out_unless_asked_for(small: World) -> None:
+    every = expected(small, "acme", base="http://x", viewer=ANYBODY, pull_request_commits=True)
+    fewer = expected(small, "acme", base="http://x", viewer=ANYBODY)
     assert {kind for kind, _ in set(every) - set(fewer)} >= {"commit"}
     assert set(fewer) < set(every)
 
