@@ -1,9 +1,9 @@
 """What a full crawl of an owner should come to, read straight from the world: the judge of crawlers.
 
 A thing is expected if its type is one of `TYPES`, it is the owner's, and the viewer may see it. Commits are those of
-default branches, and on demand those that only a pull request leads to. Users are those whom any expected thing names: members and team
-members, authors of commits (linked to an account), issues, pull requests, comments, reviews and releases, committers,
-assignees, those who closed or merged, and creators of milestones.
+default branches, and on demand those that only a pull request leads to. Users are those whom any expected thing
+names: members and team members, authors of commits (linked to an account), issues, pull requests, comments, reviews
+and releases, committers, assignees, those who closed or merged, and creators of milestones.
 """
 
 from __future__ import annotations
