@@ -13,7 +13,7 @@ from aiohttp import web
 from ghcrawl.simulator.server import Server, Setup
 from ghcrawl.simulator.world import World
 
-GRACE_S: Final = 0.5
+GRACE_S: Final = 0.1
 """How long calls in hand may still take when a simulator is stopped."""
 
 
