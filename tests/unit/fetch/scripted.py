@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -32,7 +32,8 @@ class Hit:
         return self.headers.get("Authorization", "").removeprefix("Bearer ")
 
 
-Handler = Callable[[Hit], "Reply | Awaitable[Reply]"]
+Handler = Callable[[Hit], Any]
+"""Makes a reply, or an awaitable of one."""
 
 
 @dataclass(slots=True)

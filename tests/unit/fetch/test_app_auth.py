@@ -4,49 +4,56 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from structlog.testing import capture_logs
 
 from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import Installation, Secret, Token, Traits, fingerprint, read_installation
-from ghcrawl.model import iso
+from ghcrawl.model import Request, iso
 from ghcrawl.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request, at
-from tests.unit.fetch.scripted import HANG_UP, Reply, a_stored, no, ok, quota, until
+from tests.support.clock import FakeClock
+from tests.unit.fetch.conftest import Start
+from tests.unit.fetch.scripted import HANG_UP, Handler, Hit, Reply, Scripted, Watching, a_stored, no, ok, quota, until
 
 PATH = "/repos/acme/web/issues/1"
 MINT = "/app/installations/34/access_tokens"
 
 
 @pytest.fixture(scope="session")
-def key():
+def key() -> RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
-def as_pem(key):
+def as_pem(key: RSAPrivateKey | EllipticCurvePrivateKey) -> str:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     ).decode()
 
 
 @pytest.fixture
-def app(key):
+def app(key: RSAPrivateKey) -> Installation:
     return Installation(app_id="12", installation_id=34, private_key=Secret(as_pem(key)))
 
 
-def minted(name, clock, *, life_s=3600):
+def minted(name: str, clock: FakeClock, *, life_s: int = 3600) -> Handler:
     return lambda _: Reply(status=201, body={"token": name, "expires_at": iso(clock.now() + timedelta(seconds=life_s))})
 
 
-def of(server):
+def of(server: Scripted) -> Request:
     return a_request(url=server.url + PATH)
 
 
-async def test_a_token_is_minted_with_a_jwt_and_used(start, server, clock, app, key):
+async def test_a_token_is_minted_with_a_jwt_and_used(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation, key: RSAPrivateKey
+) -> None:
     server.script(MINT, minted("ghs_minted1234", clock))
     server.script(PATH, ok(ETag='"e"'))
     fetcher = await start(credentials=(app,))
@@ -65,7 +72,9 @@ async def test_a_token_is_minted_with_a_jwt_and_used(start, server, clock, app, 
     assert answer.validator.principal == fingerprint("ghs_minted1234")
 
 
-async def test_it_is_used_until_five_minutes_before_its_end(start, server, clock, app):
+async def test_it_is_used_until_five_minutes_before_its_end(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     server.script(MINT, minted("ghs_first12345", clock), minted("ghs_second1234", clock))
     server.script(PATH, ok())
     fetcher = await start(credentials=(app,))
@@ -78,7 +87,9 @@ async def test_it_is_used_until_five_minutes_before_its_end(start, server, clock
     assert [hit.token for hit in server.asked(PATH)] == ["ghs_first12345"] * 2 + ["ghs_second1234"]
 
 
-async def test_an_etag_of_the_last_hours_token_is_not_sent_with_the_next_one(start, server, clock, app):
+async def test_an_etag_of_the_last_hours_token_is_not_sent_with_the_next_one(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     server.script(MINT, minted("ghs_first12345", clock), minted("ghs_second1234", clock))
     url = server.script(PATH, ok(ETag='"e"', Last_Modified="Sat, 21 Nov 2026 10:00:00 GMT"))
     fetcher = await start(credentials=(app,))
@@ -89,12 +100,15 @@ async def test_an_etag_of_the_last_hours_token_is_not_sent_with_the_next_one(sta
     assert "If-Modified-Since" in server.hits[-1].headers
 
 
-async def test_all_who_need_a_token_wait_for_one_minting(start, server, clock, app):
+async def test_all_who_need_a_token_wait_for_one_minting(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     go = asyncio.Event()
 
-    async def slowly(hit):
+    async def slowly(hit: Hit) -> Reply:
         await go.wait()
-        return minted("ghs_minted1234", clock)(hit)
+        reply: Reply = minted("ghs_minted1234", clock)(hit)
+        return reply
 
     server.script(MINT, slowly)
     server.script(PATH, ok())
@@ -108,7 +122,9 @@ async def test_all_who_need_a_token_wait_for_one_minting(start, server, clock, a
     assert len(server.asked(MINT)) == 1
 
 
-async def test_a_401_mints_once_more_and_the_request_goes_on(start, server, clock, app):
+async def test_a_401_mints_once_more_and_the_request_goes_on(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     server.script(MINT, minted("ghs_first12345", clock), minted("ghs_second1234", clock))
     server.script(PATH, lambda hit: no(401, "Bad credentials") if hit.token == "ghs_first12345" else ok())
     fetcher = await start(credentials=(app,))
@@ -117,7 +133,9 @@ async def test_a_401_mints_once_more_and_the_request_goes_on(start, server, cloc
     assert fetcher.refused() == ""
 
 
-async def test_a_second_401_retires_the_app(start, server, clock, app):
+async def test_a_second_401_retires_the_app(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     server.script(MINT, minted("ghs_first12345", clock), minted("ghs_second1234", clock))
     server.script(PATH, no(401, "Bad credentials"))
     fetcher = await start(credentials=(app,))
@@ -127,7 +145,9 @@ async def test_a_second_401_retires_the_app(start, server, clock, app):
     assert len(server.hits) == 4
 
 
-async def test_each_hours_token_gets_its_own_second_chance(start, server, clock, app):
+async def test_each_hours_token_gets_its_own_second_chance(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     names = ["ghs_one1234567", "ghs_two1234567", "ghs_three12345", "ghs_four123456"]
     server.script(MINT, *(minted(name, clock) for name in names))
     good = {"ghs_two1234567"}
@@ -142,7 +162,9 @@ async def test_each_hours_token_gets_its_own_second_chance(start, server, clock,
     ("status", "message"),
     [(401, "A JSON web token could not be decoded"), (404, "Not Found"), (403, "This installation has been suspended")],
 )
-async def test_an_app_that_gets_no_token_is_retired_with_the_reason(start, server, app, status, message):
+async def test_an_app_that_gets_no_token_is_retired_with_the_reason(
+    start: Start, server: Scripted, app: Installation, status: int, message: str
+) -> None:
     server.script(MINT, no(status, message))
     fetcher = await start(credentials=(app,))
     answer = await fetcher.fetch(of(server), None)
@@ -152,7 +174,9 @@ async def test_an_app_that_gets_no_token_is_retired_with_the_reason(start, serve
     assert len(server.hits) == 1
 
 
-async def test_an_app_without_a_token_leaves_work_to_the_others(start, server, app):
+async def test_an_app_without_a_token_leaves_work_to_the_others(
+    start: Start, server: Scripted, app: Installation
+) -> None:
     server.script(MINT, no(404, "Not Found"))
     server.script(PATH, ok())
     token = Token(secret=Secret("token-aaaa"))
@@ -164,7 +188,9 @@ async def test_an_app_without_a_token_leaves_work_to_the_others(start, server, a
 @pytest.mark.parametrize(
     "trouble", [HANG_UP, no(502), no(429), Reply(status=201, body={}), Reply(status=201, raw=b"<")]
 )
-async def test_trouble_while_minting_is_waited_out(start, server, clock, app, trouble):
+async def test_trouble_while_minting_is_waited_out(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation, trouble: Reply
+) -> None:
     server.script(MINT, trouble, minted("ghs_minted1234", clock))
     server.script(PATH, ok())
     fetcher = await start(credentials=(app,))
@@ -176,7 +202,9 @@ async def test_trouble_while_minting_is_waited_out(start, server, clock, app, tr
     assert isinstance(await fetcher.fetch(of(server), None), Fetched)
 
 
-async def test_trouble_while_renewing_does_not_matter_while_the_old_token_lives(start, server, clock, app):
+async def test_trouble_while_renewing_does_not_matter_while_the_old_token_lives(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     server.script(MINT, minted("ghs_first12345", clock), HANG_UP, minted("ghs_second1234", clock))
     server.script(PATH, ok())
     fetcher = await start(credentials=(app,))
@@ -192,15 +220,18 @@ async def test_trouble_while_renewing_does_not_matter_while_the_old_token_lives(
     assert [hit.token for hit in server.asked(PATH)] == ["ghs_first12345"] * 3 + ["ghs_second1234"]
 
 
-async def test_a_clock_that_is_wrong_is_found_out_by_the_first_refusal(start, server, clock, app, key):
+async def test_a_clock_that_is_wrong_is_found_out_by_the_first_refusal(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation, key: RSAPrivateKey
+) -> None:
     server.skew = timedelta(hours=-2)
 
-    def only_in_time(hit):
+    def only_in_time(hit: Hit) -> Reply:
         claims = jwt.decode(hit.token, key.public_key(), algorithms=["RS256"], options={"verify_signature": False})
         server_now = (clock.now() + server.skew).timestamp()
         if claims["iat"] > server_now:
             return no(401, "'Issued at' claim ('iat') must be an Integer representing the time")
-        return minted("ghs_minted1234", clock)(hit)
+        reply: Reply = minted("ghs_minted1234", clock)(hit)
+        return reply
 
     server.script(MINT, only_in_time)
     server.script(PATH, ok())
@@ -209,10 +240,12 @@ async def test_a_clock_that_is_wrong_is_found_out_by_the_first_refusal(start, se
     assert len(server.asked(MINT)) == 2
 
 
-async def test_an_app_that_is_taken_away_while_its_token_is_minted_leaves_work_to_the_others(start, server, app):
+async def test_an_app_that_is_taken_away_while_its_token_is_minted_leaves_work_to_the_others(
+    start: Start, server: Scripted, app: Installation
+) -> None:
     never = asyncio.Event()
 
-    async def hangs(_):
+    async def hangs(_: Hit) -> Reply:
         await never.wait()
         return no(500)
 
@@ -227,10 +260,12 @@ async def test_an_app_that_is_taken_away_while_its_token_is_minted_leaves_work_t
     never.set()
 
 
-async def test_whoever_is_cancelled_while_a_token_is_minted_is_cancelled(start, server, app):
+async def test_whoever_is_cancelled_while_a_token_is_minted_is_cancelled(
+    start: Start, server: Scripted, app: Installation
+) -> None:
     never = asyncio.Event()
 
-    async def hangs(_):
+    async def hangs(_: Hit) -> Reply:
         await never.wait()
         return no(500)
 
@@ -244,7 +279,9 @@ async def test_whoever_is_cancelled_while_a_token_is_minted_is_cancelled(start, 
     never.set()
 
 
-async def test_no_token_is_minted_that_could_not_be_used(start, server, clock, app):
+async def test_no_token_is_minted_that_could_not_be_used(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
     server.script(MINT, minted("ghs_first12345", clock))
     server.script(PATH, Reply(body={}, headers=quota(0, resets_in_s=7200)))
     fetcher = await start(credentials=(app,))
@@ -254,7 +291,9 @@ async def test_no_token_is_minted_that_could_not_be_used(start, server, clock, a
     assert len(server.asked(MINT)) == 1
 
 
-async def test_the_principal_stays_the_same_while_its_tokens_change(start, server, clock, app, watching):
+async def test_the_principal_stays_the_same_while_its_tokens_change(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation, watching: Watching
+) -> None:
     server.script(MINT, minted("ghs_first12345", clock), minted("ghs_second1234", clock))
     server.script(PATH, ok())
     fetcher = await start(credentials=(app,))
@@ -265,7 +304,7 @@ async def test_the_principal_stays_the_same_while_its_tokens_change(start, serve
     assert [call.resource for call in watching.calls] == ["mint", "core", "mint", "core"]
 
 
-def test_a_key_file_is_read(tmp_path, key):
+def test_a_key_file_is_read(tmp_path: Path, key: RSAPrivateKey) -> None:
     file = tmp_path / "app.pem"
     file.write_text(as_pem(key))
     app = read_installation("12", 34, file, Traits(private=True))
@@ -277,7 +316,9 @@ UNUSABLE = [None, b"nonsense-nonsense", b"\xff\xfe", "public", "curve", b"-----B
 
 
 @pytest.mark.parametrize("content", UNUSABLE)
-def test_a_key_that_cannot_sign_is_one_clear_line(tmp_path, key, content):
+def test_a_key_that_cannot_sign_is_one_clear_line(
+    tmp_path: Path, key: RSAPrivateKey, content: bytes | str | None
+) -> None:
     file = tmp_path / "app.pem"
     if content == "public":
         content = key.public_key().public_bytes(
@@ -285,7 +326,7 @@ def test_a_key_that_cannot_sign_is_one_clear_line(tmp_path, key, content):
         )
     if content == "curve":
         content = as_pem(ec.generate_private_key(ec.SECP256R1())).encode()
-    if content is not None:
+    if isinstance(content, bytes):
         file.write_bytes(content)
     with pytest.raises(ConfigError, match="key of GitHub App 12") as raised:
         read_installation("12", 34, file)
@@ -294,6 +335,6 @@ def test_a_key_that_cannot_sign_is_one_clear_line(tmp_path, key, content):
     assert error.__context__ is None or "nonsense" not in repr(error.__context__)
 
 
-async def test_a_key_given_as_text_is_checked_when_it_is_opened(start):
+async def test_a_key_given_as_text_is_checked_when_it_is_opened(start: Start) -> None:
     with pytest.raises(ConfigError, match="no RSA private key"):
         await start(credentials=(Installation(app_id="12", installation_id=34, private_key=Secret("nonsense")),))

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, fingerprint, read_tokens
-from ghcrawl.model import Context, Validator
+from ghcrawl.model import Context, Request, Validator
 from ghcrawl.outcome import Denied, Fetched, Missing, Throttled, Unchanged
 from tests.support.builders import NOW, a_request, at
-from tests.unit.fetch.scripted import Reply, a_stored, no, ok, quota
+from tests.support.clock import FakeClock
+from tests.unit.fetch.conftest import Start
+from tests.unit.fetch.scripted import Handler, Hit, Reply, Scripted, Watching, a_stored, no, ok, quota
 
 PATH = "/repos/acme/web/issues/1"
 THREE = "token-aaaa;token-bbbb;token-cccc"
 
 
-def of(server, scope="acme/web", *, path=PATH, private=False, **over):
+def of(server: Scripted, scope: str = "acme/web", *, path: str = PATH, private: bool = False, **over: Any) -> Request:
     return a_request(url=server.url + path, context=Context(scope=scope, private=private), **over)
 
 
-def by_token(**answers):
+def by_token(**answers: Reply) -> Handler:
     """A script line that answers each token in its own way; the others see everything."""
     return lambda hit: answers.get(hit.token.replace("token-", ""), ok())
 
@@ -30,7 +33,7 @@ def by_token(**answers):
 # Affinity ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_repository_is_always_asked_for_by_the_same_principal(start, server):
+async def test_a_repository_is_always_asked_for_by_the_same_principal(start: Start, server: Scripted) -> None:
     server.script("*", ok())
     askers: defaultdict[str, set[str]] = defaultdict(set)
     for _ in range(2):
@@ -45,7 +48,7 @@ async def test_a_repository_is_always_asked_for_by_the_same_principal(start, ser
     assert len(set.union(*askers.values())) == 3
 
 
-async def test_without_a_scope_the_url_says_where_a_request_belongs(start, server):
+async def test_without_a_scope_the_url_says_where_a_request_belongs(start: Start, server: Scripted) -> None:
     server.script("*", ok())
     fetcher = await start(THREE)
     for number in range(8):
@@ -55,10 +58,10 @@ async def test_without_a_scope_the_url_says_where_a_request_belongs(start, serve
     assert all(one.token == other.token for one, other in pairs)
 
 
-async def test_the_next_principal_is_asked_only_when_the_first_has_nothing_left(start, server):
+async def test_the_next_principal_is_asked_only_when_the_first_has_nothing_left(start: Start, server: Scripted) -> None:
     left = {"token-aaaa": 5, "token-bbbb": 5, "token-cccc": 5}
 
-    def counts(hit):
+    def counts(hit: Hit) -> Reply:
         left[hit.token] -= 1
         return Reply(body={}, headers=quota(left[hit.token], limit=5))
 
@@ -71,7 +74,7 @@ async def test_the_next_principal_is_asked_only_when_the_first_has_nothing_left(
     assert left == dict.fromkeys(left, 0)
 
 
-async def test_whoever_holds_the_etag_is_preferred(start, server):
+async def test_whoever_holds_the_etag_is_preferred(start: Start, server: Scripted) -> None:
     server.script("*", lambda hit: Reply(status=304, headers=quota()) if "If-None-Match" in hit.headers else ok())
     fetcher = await start(THREE)
     for token in ("token-aaaa", "token-bbbb", "token-cccc"):
@@ -87,7 +90,7 @@ async def test_whoever_holds_the_etag_is_preferred(start, server):
         assert server.hits[-1].token == token
 
 
-async def test_another_principal_never_sends_the_etag(start, server, watching):
+async def test_another_principal_never_sends_the_etag(start: Start, server: Scripted, watching: Watching) -> None:
     url = server.script(PATH, ok(ETag='"e"'))
     first = await start("token-aaaa")
     held = (await first.fetch(of(server), None)).validator
@@ -96,7 +99,7 @@ async def test_another_principal_never_sends_the_etag(start, server, watching):
     assert "If-None-Match" not in server.hits[-1].headers
 
 
-async def test_several_tokens_of_one_user_share_one_budget(start, server):
+async def test_several_tokens_of_one_user_share_one_budget(start: Start, server: Scripted) -> None:
     server.script("*", Reply(body={}, headers=quota(0, limit=60)))
     fetcher = await start("token-aaaa#user:mona;token-bbbb#user:mona")
     await fetcher.fetch(of(server), None)
@@ -108,7 +111,7 @@ async def test_several_tokens_of_one_user_share_one_budget(start, server):
 # Traits ------------------------------------------------------------------------------------------------------
 
 
-async def test_private_data_is_asked_for_by_those_who_may_see_it(start, server):
+async def test_private_data_is_asked_for_by_those_who_may_see_it(start: Start, server: Scripted) -> None:
     server.script("*", ok())
     fetcher = await start("token-aaaa#public;token-bbbb#private;token-cccc#public")
     for number in range(10):
@@ -116,7 +119,7 @@ async def test_private_data_is_asked_for_by_those_who_may_see_it(start, server):
     assert {hit.token for hit in server.hits} == {"token-bbbb"}
 
 
-async def test_private_data_that_nobody_may_see_is_denied_without_a_call(start, server):
+async def test_private_data_that_nobody_may_see_is_denied_without_a_call(start: Start, server: Scripted) -> None:
     fetcher = await start("token-aaaa#public;token-bbbb#org:other")
     answer = await fetcher.fetch(of(server, private=True), None)
     assert isinstance(answer, Denied)
@@ -124,13 +127,15 @@ async def test_private_data_that_nobody_may_see_is_denied_without_a_call(start, 
     assert server.hits == []
 
 
-async def test_without_any_traits_everybody_is_asked_for_private_data(start, server):
+async def test_without_any_traits_everybody_is_asked_for_private_data(start: Start, server: Scripted) -> None:
     server.script("*", ok())
     fetcher = await start("token-aaaa")
     assert isinstance(await fetcher.fetch(of(server, private=True), None), Fetched)
 
 
-async def test_a_credential_made_for_an_organisation_works_for_that_organisation(start, server):
+async def test_a_credential_made_for_an_organisation_works_for_that_organisation(
+    start: Start, server: Scripted
+) -> None:
     server.script("*", ok())
     fetcher = await start("token-aaaa#org:acme;token-bbbb#org:umbrella")
     await fetcher.fetch(of(server, "acme/web"), None)
@@ -138,7 +143,7 @@ async def test_a_credential_made_for_an_organisation_works_for_that_organisation
     assert [hit.token for hit in server.hits] == ["token-aaaa", "token-bbbb"]
 
 
-async def test_public_data_that_no_trait_covers_is_asked_for_all_the_same(start, server):
+async def test_public_data_that_no_trait_covers_is_asked_for_all_the_same(start: Start, server: Scripted) -> None:
     url = server.script("/users/mona", ok())
     fetcher = await start("token-aaaa#org:acme")
     assert isinstance(await fetcher.fetch(a_request(type="user", url=url), None), Fetched)
@@ -147,7 +152,7 @@ async def test_public_data_that_no_trait_covers_is_asked_for_all_the_same(start,
 # 404 ---------------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_missing_for_one_is_asked_for_by_one_who_sees_more_once(start, server):
+async def test_what_is_missing_for_one_is_asked_for_by_one_who_sees_more_once(start: Start, server: Scripted) -> None:
     server.script(PATH, by_token(bbbb=ok({"id": 5}), aaaa=no(404, "Not Found"), cccc=no(404, "Not Found")))
     fetcher = await start("token-aaaa#public;token-bbbb#private;token-cccc#public")
     answer = await fetcher.fetch(of(server), None)
@@ -156,28 +161,28 @@ async def test_what_is_missing_for_one_is_asked_for_by_one_who_sees_more_once(st
     assert len(server.hits) <= 2
 
 
-async def test_what_is_missing_for_those_who_see_more_is_missing(start, server):
+async def test_what_is_missing_for_those_who_see_more_is_missing(start: Start, server: Scripted) -> None:
     server.script(PATH, no(404, "Not Found"))
     fetcher = await start("token-aaaa#public;token-bbbb#private;token-cccc#admin")
     assert isinstance(await fetcher.fetch(of(server), None), Missing)
     assert len(server.hits) <= 2
 
 
-async def test_equals_are_not_asked_for_public_data(start, server):
+async def test_equals_are_not_asked_for_public_data(start: Start, server: Scripted) -> None:
     server.script(PATH, no(404, "Not Found"))
     fetcher = await start(THREE)
     assert isinstance(await fetcher.fetch(of(server), None), Missing)
     assert len(server.hits) == 1
 
 
-async def test_equals_are_asked_for_private_data_once(start, server):
+async def test_equals_are_asked_for_private_data_once(start: Start, server: Scripted) -> None:
     server.script(PATH, no(404, "Not Found"))
     fetcher = await start(THREE)
     assert isinstance(await fetcher.fetch(of(server, private=True), None), Missing)
     assert len({hit.token for hit in server.hits}) == len(server.hits) == 2
 
 
-async def test_nothing_is_missing_while_one_who_sees_more_cannot_be_asked(start, server):
+async def test_nothing_is_missing_while_one_who_sees_more_cannot_be_asked(start: Start, server: Scripted) -> None:
     server.script("/warm", Reply(body={}, headers=quota(0)))
     server.script(PATH, no(404, "Not Found"))
     fetcher = await start("token-aaaa#public;token-bbbb#private")
@@ -192,7 +197,9 @@ async def test_nothing_is_missing_while_one_who_sees_more_cannot_be_asked(start,
 BAD = Reply(status=401, body={"message": "Bad credentials"}, headers=quota(59, limit=60, resets_in_s=9000))
 
 
-async def test_a_refused_token_is_retired_and_the_request_goes_to_the_next_one_at_once(start, server):
+async def test_a_refused_token_is_retired_and_the_request_goes_to_the_next_one_at_once(
+    start: Start, server: Scripted
+) -> None:
     server.script("*", by_token(aaaa=BAD, bbbb=BAD))
     fetcher = await start(THREE)
     for number in range(20):
@@ -203,7 +210,7 @@ async def test_a_refused_token_is_retired_and_the_request_goes_to_the_next_one_a
     assert [bool(view.retired) for view in fetcher.principals()] == [True, True, False]
 
 
-async def test_while_no_credential_is_accepted_work_waits_and_one_line_says_why(start, server):
+async def test_while_no_credential_is_accepted_work_waits_and_one_line_says_why(start: Start, server: Scripted) -> None:
     server.script("*", BAD)
     fetcher = await start("token-aaaa;token-bbbb")
     with capture_logs() as logs:
@@ -218,7 +225,9 @@ async def test_while_no_credential_is_accepted_work_waits_and_one_line_says_why(
     assert "token-aaaa" not in fetcher.refused() + repr(logs)
 
 
-async def test_a_retired_token_is_tried_again_after_an_hour_by_one_call(start, server, clock):
+async def test_a_retired_token_is_tried_again_after_an_hour_by_one_call(
+    start: Start, server: Scripted, clock: FakeClock
+) -> None:
     server.script("*", BAD, BAD, ok())
     fetcher = await start("token-aaaa")
     await fetcher.fetch(of(server), None)
@@ -231,7 +240,9 @@ async def test_a_retired_token_is_tried_again_after_an_hour_by_one_call(start, s
     assert len(server.hits) == 3
 
 
-async def test_the_budget_in_a_refusal_is_not_the_tokens(start, server, clock):
+async def test_the_budget_in_a_refusal_is_not_the_tokens(
+    start: Start, server: Scripted, clock: FakeClock, watching: Watching
+) -> None:
     server.script("*", BAD, ok())
     fetcher = await start("token-aaaa")
     await fetcher.fetch(of(server), None)
@@ -239,16 +250,17 @@ async def test_the_budget_in_a_refusal_is_not_the_tokens(start, server, clock):
     await fetcher.fetch(of(server), None)
     (budget,) = fetcher.principals()[0].budgets
     assert budget.limit == 5000
+    assert [call.limit for call in watching.calls] == [None, 5000]
 
 
-async def test_too_many_logins_retire_the_token_as_well(start, server):
+async def test_too_many_logins_retire_the_token_as_well(start: Start, server: Scripted) -> None:
     server.script("*", no(403, "Maximum number of login attempts exceeded. Please try again later."))
     fetcher = await start("token-aaaa")
     assert isinstance(await fetcher.fetch(of(server), None), Throttled)
     assert fetcher.refused()
 
 
-async def test_an_endpoint_that_wants_another_sort_of_credential_retires_nobody(start, server):
+async def test_an_endpoint_that_wants_another_sort_of_credential_retires_nobody(start: Start, server: Scripted) -> None:
     server.script("*", no(401, "A JSON web token could not be decoded"))
     fetcher = await start("token-aaaa")
     answer = await fetcher.fetch(of(server, path="/app"), None)
@@ -257,7 +269,7 @@ async def test_an_endpoint_that_wants_another_sort_of_credential_retires_nobody(
     assert fetcher.refused() == ""
 
 
-async def test_nobody_is_denied_what_needs_somebody_and_stays_in_use(start, server):
+async def test_nobody_is_denied_what_needs_somebody_and_stays_in_use(start: Start, server: Scripted) -> None:
     server.script("/repos/acme/web/collaborators", no(401, "Requires authentication"))
     server.script(PATH, ok())
     fetcher = await start("")
@@ -272,7 +284,7 @@ async def test_nobody_is_denied_what_needs_somebody_and_stays_in_use(start, serv
 SSO = no(403, "Resource protected by organization SAML enforcement.", X_GitHub_SSO="required; url=https://x.test")
 
 
-async def test_what_one_credential_is_denied_another_may_be_shown(start, server):
+async def test_what_one_credential_is_denied_another_may_be_shown(start: Start, server: Scripted) -> None:
     server.script("*", by_token(aaaa=SSO, bbbb=SSO))
     fetcher = await start(THREE)
     for number in range(20):
@@ -282,7 +294,9 @@ async def test_what_one_credential_is_denied_another_may_be_shown(start, server)
     assert tokens.count("token-bbbb") <= 1
 
 
-async def test_a_denial_for_an_owner_is_remembered_for_an_hour_and_for_that_owner(start, server, clock):
+async def test_a_denial_for_an_owner_is_remembered_for_an_hour_and_for_that_owner(
+    start: Start, server: Scripted, clock: FakeClock
+) -> None:
     server.script("*", SSO)
     server.script("/repos/free/repo/issues/1", ok())
     fetcher = await start("token-aaaa")
@@ -297,7 +311,7 @@ async def test_a_denial_for_an_owner_is_remembered_for_an_hour_and_for_that_owne
     assert len(server.hits) == 3
 
 
-async def test_a_missing_permission_is_remembered_for_that_kind_only(start, server):
+async def test_a_missing_permission_is_remembered_for_that_kind_only(start: Start, server: Scripted) -> None:
     server.script("/repos/acme/web/collaborators", no(403, "Must have push access to view repository collaborators."))
     server.script(PATH, ok())
     fetcher = await start("token-aaaa")
@@ -308,7 +322,9 @@ async def test_a_missing_permission_is_remembered_for_that_kind_only(start, serv
     assert len(server.hits) == 2
 
 
-async def test_a_denial_of_what_belongs_to_nobody_in_particular_is_not_remembered(start, server):
+async def test_a_denial_of_what_belongs_to_nobody_in_particular_is_not_remembered(
+    start: Start, server: Scripted
+) -> None:
     server.script("*", SSO)
     fetcher = await start("token-aaaa;token-bbbb")
     for _ in range(2):
@@ -320,7 +336,7 @@ async def test_a_denial_of_what_belongs_to_nobody_in_particular_is_not_remembere
 # Views and swaps ---------------------------------------------------------------------------------------------
 
 
-async def test_views_show_budgets_and_no_token(start, server):
+async def test_views_show_budgets_and_no_token(start: Start, server: Scripted) -> None:
     server.script("*", Reply(body={}, headers=quota(4321)))
     fetcher = await start("token-aaaa#private,org:acme")
     await fetcher.fetch(of(server), None)
@@ -334,7 +350,7 @@ async def test_views_show_budgets_and_no_token(start, server):
     assert "token-aaaa" not in repr(fetcher.principals())
 
 
-async def test_credentials_are_swapped_and_those_that_stay_keep_their_budgets(start, server):
+async def test_credentials_are_swapped_and_those_that_stay_keep_their_budgets(start: Start, server: Scripted) -> None:
     server.script("*", by_token(aaaa=Reply(body={}, headers=quota(0)), bbbb=BAD))
     fetcher = await start("token-aaaa;token-bbbb")
     await fetcher.fetch(of(server), None)
@@ -348,7 +364,7 @@ async def test_credentials_are_swapped_and_those_that_stay_keep_their_budgets(st
     assert fetcher.refused() == ""
 
 
-async def test_no_credentials_are_nobody(clock, server, watching):
+async def test_no_credentials_are_nobody(clock: FakeClock, server: Scripted, watching: Watching) -> None:
     server.script(PATH, ok(ETag='"e"'), Reply(status=304, headers=quota(58, limit=60)))
     async with GitHubFetcher(GitHubSettings(api_url=server.url), (), clock, watching) as fetcher:
         first = await fetcher.fetch(of(server), None)
@@ -363,7 +379,7 @@ async def test_no_credentials_are_nobody(clock, server, watching):
     ]
 
 
-async def test_every_answer_is_observed(start, server, watching):
+async def test_every_answer_is_observed(start: Start, server: Scripted, watching: Watching) -> None:
     url = server.script(PATH, ok(ETag='"e"'), Reply(status=304, headers=quota(4998)), no(404))
     fetcher = await start("token-aaaa")
     first = await fetcher.fetch(of(server), None)
@@ -380,7 +396,7 @@ async def test_every_answer_is_observed(start, server, watching):
 
 
 @pytest.mark.parametrize("tokens", ["token-aaaa", "token-aaaa;token-bbbb"])
-async def test_a_copy_without_a_usable_etag_is_asked_for_by_date(start, server, tokens):
+async def test_a_copy_without_a_usable_etag_is_asked_for_by_date(start: Start, server: Scripted, tokens: str) -> None:
     modified = "Sat, 21 Nov 2026 10:00:00 GMT"
     url = server.script(PATH, Reply(status=304, headers={**quota(), "ETag": '"unseen"'}))
     validator = Validator(

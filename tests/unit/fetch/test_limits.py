@@ -43,7 +43,7 @@ def known(remaining: int, **over: Any) -> Limits:
 # Budgets -----------------------------------------------------------------------------------------------------
 
 
-def test_until_the_first_answer_one_call_at_a_time_is_made():
+def test_until_the_first_answer_one_call_at_a_time_is_made() -> None:
     made = limits()
     assert made.wait("core", 0.0) is None
     made.take("core")
@@ -52,7 +52,7 @@ def test_until_the_first_answer_one_call_at_a_time_is_made():
     assert wait.settles
 
 
-def test_what_is_in_flight_counts_as_spent():
+def test_what_is_in_flight_counts_as_spent() -> None:
     made = known(8, reserve=0.05)  # 5 of 100 stay
     for _ in range(3):
         assert made.wait("core", 0.0) is None
@@ -62,47 +62,47 @@ def test_what_is_in_flight_counts_as_spent():
     assert wait.settles
 
 
-def test_the_reserve_is_left_untouched():
+def test_the_reserve_is_left_untouched() -> None:
     made = known(5, reserve=0.05)
     wait = made.wait("core", 0.0)
     assert wait is not None
     assert (wait.until, wait.reason, wait.settles) == (1000.0, "budget", False)
 
 
-def test_without_a_reserve_the_last_call_is_made():
+def test_without_a_reserve_the_last_call_is_made() -> None:
     assert known(1, reserve=0.0).wait("core", 0.0) is None
     assert known(0, reserve=0.0).wait("core", 0.0) is not None
 
 
-def test_answers_that_overtake_each_other_do_not_bring_calls_back():
+def test_answers_that_overtake_each_other_do_not_bring_calls_back() -> None:
     made = known(50)
     made.take("core")
     made.finish("core", reported(70), 1.0)
     assert made.budget("core").remaining == 50
 
 
-def test_windows_that_differ_by_a_second_are_one():
+def test_windows_that_differ_by_a_second_are_one() -> None:
     made = known(50)
     made.take("core")
     made.finish("core", reported(70, resets=1001, until=1001.0), 1.0)
     assert made.budget("core").remaining == 50
 
 
-def test_a_new_window_brings_a_new_budget():
+def test_a_new_window_brings_a_new_budget() -> None:
     made = known(5)
     made.take("core")
     made.finish("core", reported(99, resets=4600, until=4600.0), 1001.0)
     assert made.wait("core", 1001.0) is None
 
 
-def test_a_late_answer_of_the_window_before_says_nothing():
+def test_a_late_answer_of_the_window_before_says_nothing() -> None:
     made = known(90)
     made.take("core")
     made.finish("core", reported(1, resets=10, until=5000.0), 1.0)
     assert made.budget("core").remaining == 90
 
 
-def test_after_a_window_one_call_finds_out_how_the_next_one_stands():
+def test_after_a_window_one_call_finds_out_how_the_next_one_stands() -> None:
     made = known(0)
     assert made.wait("core", 999.9) is not None
     assert made.wait("core", 1000.0) is None
@@ -110,21 +110,21 @@ def test_after_a_window_one_call_finds_out_how_the_next_one_stands():
     assert made.wait("core", 1000.0) is not None
 
 
-def test_a_report_about_a_window_without_end_is_not_believed():
+def test_a_report_about_a_window_without_end_is_not_believed() -> None:
     made = limits()
     made.take("core")
     made.finish("core", reported(0, resets=10**12, until=10.0**12), 0.0)
     assert made.wait("core", 0.0) is None
 
 
-def test_a_call_that_nobody_answered_is_reckoned_as_charged():
+def test_a_call_that_nobody_answered_is_reckoned_as_charged() -> None:
     made = known(7)
     made.take("core")
     made.finish("core", Finished(), 1.0)
     assert made.budget("core").remaining == 6
 
 
-def test_a_server_that_reports_nothing_is_limited_by_concurrency_only():
+def test_a_server_that_reports_nothing_is_limited_by_concurrency_only() -> None:
     made = limits(concurrency=2)
     made.take("core")
     made.finish("core", Finished(answered=True), 0.0)
@@ -134,7 +134,7 @@ def test_a_server_that_reports_nothing_is_limited_by_concurrency_only():
     assert made.wait("core", 0.0) is not None
 
 
-def test_a_breakdown_does_not_prove_that_nothing_is_metered():
+def test_a_breakdown_does_not_prove_that_nothing_is_metered() -> None:
     made = limits()
     made.take("core")
     made.finish("core", Finished(answered=False), 0.0)
@@ -142,13 +142,13 @@ def test_a_breakdown_does_not_prove_that_nothing_is_metered():
     assert made.wait("core", 0.0) is not None
 
 
-def test_each_resource_has_a_budget_of_its_own():
+def test_each_resource_has_a_budget_of_its_own() -> None:
     made = known(0)
     assert made.wait("core", 0.0) is not None
     assert made.wait("search", 0.0) is None
 
 
-def test_a_backlog_comes_back_window_by_window_and_not_all_at_once():
+def test_a_backlog_comes_back_window_by_window_and_not_all_at_once() -> None:
     made = known(0, reserve=0.0)
     backlog = []
     for _ in range(250):
@@ -158,13 +158,13 @@ def test_a_backlog_comes_back_window_by_window_and_not_all_at_once():
     assert backlog == [1000.0] * 100 + [2000.0] * 100 + [3000.0] * 50
 
 
-def test_the_backlog_is_never_sent_further_away_than_some_windows():
+def test_the_backlog_is_never_sent_further_away_than_some_windows() -> None:
     budget = Budget(0.0)
     budget.observe(quota(0, limit=1), until=1000.0, started=0.0, now=0.0)
     assert max(budget.put_off() for _ in range(1000)) == 4000.0
 
 
-def test_requests_that_wait_their_turn_come_back_one_behind_the_other():
+def test_requests_that_wait_their_turn_come_back_one_behind_the_other() -> None:
     made = known(90, concurrency=1)
     made.take("core")
     wait = made.wait("core", 1.0)
@@ -178,7 +178,7 @@ def test_requests_that_wait_their_turn_come_back_one_behind_the_other():
 # Benches -----------------------------------------------------------------------------------------------------
 
 
-def test_a_bench_is_as_long_as_the_longest_that_was_asked_for():
+def test_a_bench_is_as_long_as_the_longest_that_was_asked_for() -> None:
     made = limits()
     made.bench(100.0, "secondary")
     made.bench(50.0, "secondary")
@@ -187,7 +187,7 @@ def test_a_bench_is_as_long_as_the_longest_that_was_asked_for():
     assert wait.until == 100.0
 
 
-def test_secondary_limits_without_advice_wait_a_minute_then_longer_and_longer():
+def test_secondary_limits_without_advice_wait_a_minute_then_longer_and_longer() -> None:
     made = limits()
     now, waits = 0.0, []
     for _ in range(8):
@@ -197,14 +197,14 @@ def test_secondary_limits_without_advice_wait_a_minute_then_longer_and_longer():
     assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600]
 
 
-def test_what_was_in_flight_at_the_first_hit_is_the_same_hit():
+def test_what_was_in_flight_at_the_first_hit_is_the_same_hit() -> None:
     made = limits()
     made.strike(0.0, None, 1.0)
     made.strike(0.5, None, 1.5)
     assert made.benched_until == 61.5
 
 
-def test_a_success_after_the_bench_forgives_and_one_before_it_does_not():
+def test_a_success_after_the_bench_forgives_and_one_before_it_does_not() -> None:
     made = limits()
     made.strike(0.0, None, 1.0)
     made.succeeded(0.9)
@@ -213,12 +213,12 @@ def test_a_success_after_the_bench_forgives_and_one_before_it_does_not():
     assert made.strike(300.0, None, 300.0) == 300.0 + 60
 
 
-def test_advice_is_followed():
+def test_advice_is_followed() -> None:
     made = limits()
     assert made.strike(0.0, 7.0, 0.0) == 7.0
 
 
-def test_a_primary_limit_stops_that_resource_until_it_says():
+def test_a_primary_limit_stops_that_resource_until_it_says() -> None:
     made = known(50)
     made.exhaust("core", 2000.0, 1.0)
     wait = made.wait("core", 1.0)
@@ -227,7 +227,7 @@ def test_a_primary_limit_stops_that_resource_until_it_says():
     assert made.wait("search", 1.0) is None
 
 
-def test_a_primary_limit_that_does_not_say_until_when_rests_for_a_minute():
+def test_a_primary_limit_that_does_not_say_until_when_rests_for_a_minute() -> None:
     made = limits()
     made.exhaust("core", None, 10.0)
     assert made.wait("core", 69.0) is not None
@@ -237,7 +237,7 @@ def test_a_primary_limit_that_does_not_say_until_when_rests_for_a_minute():
 # Allowances and load -----------------------------------------------------------------------------------------
 
 
-def test_concurrency_is_bounded():
+def test_concurrency_is_bounded() -> None:
     made = known(1000, concurrency=3)
     for _ in range(3):
         assert made.wait("core", 0.0) is None
@@ -245,14 +245,14 @@ def test_concurrency_is_bounded():
     assert made.wait("core", 0.0) is not None
 
 
-def test_a_call_that_was_not_made_gives_everything_back():
+def test_a_call_that_was_not_made_gives_everything_back() -> None:
     made = limits(concurrency=1, burst_per_s=1, allowances=(Allowance(1, 10.0),))
     made.take("core")
     made.cancel("core")
     assert made.wait("core", 0.0) is None
 
 
-def test_bursts_are_bounded():
+def test_bursts_are_bounded() -> None:
     made = known(1000, burst_per_s=2)
     made.take("core")
     made.finish("core", reported(900), 0.1)
@@ -261,7 +261,7 @@ def test_bursts_are_bounded():
     assert wait.until == pytest.approx(1.0)
 
 
-def test_summed_response_time_is_bounded_with_what_is_in_flight():
+def test_summed_response_time_is_bounded_with_what_is_in_flight() -> None:
     load = Load(60.0)
     for second in range(10):
         load.finish(float(second), 6.0)
@@ -276,7 +276,9 @@ def test_summed_response_time_is_bounded_with_what_is_in_flight():
     st.lists(st.tuples(st.floats(0, 3), st.floats(0, 2)), min_size=1, max_size=200),
     st.integers(1, 10),
 )
-def test_no_window_of_the_servers_ever_holds_more_than_was_declared(steps, calls):
+def test_no_window_of_the_servers_ever_holds_more_than_was_declared(
+    steps: list[tuple[float, float]], calls: int
+) -> None:
     """Whenever between take and finish a call reaches the server, and whenever the server's windows begin."""
     allowance = Allowance(calls, 5.0)
     now, taken, arrivals = 0.0, list[float](), list[tuple[float, float]]()
@@ -322,7 +324,9 @@ class Simulation:
     A discrete-event run: no event loop, no sockets, and every interleaving that the seed comes up with.
     """
 
-    def __init__(self, server: FixedWindow, made: Limits, *, seed: int, skew: float, latency: float, loss: float):
+    def __init__(
+        self, server: FixedWindow, made: Limits, *, seed: int, skew: float, latency: float, loss: float
+    ) -> None:
         self.server, self.made, self.skew, self.latency, self.loss = server, made, skew, latency, loss
         self.rng = random.Random(seed)
         self.clock = ServerClock()
@@ -375,7 +379,9 @@ class Simulation:
     reserve=st.sampled_from([0.0, 0.05, 0.5]),
     loss=st.sampled_from([0.0, 0.0, 0.1]),
 )
-def test_not_one_call_is_over_the_limit_and_all_but_the_reserve_is_used(server, seed, skew, latency, reserve, loss):
+def test_not_one_call_is_over_the_limit_and_all_but_the_reserve_is_used(
+    server: FixedWindow, seed: int, skew: float, latency: float, reserve: float, loss: float
+) -> None:
     simulation = Simulation(server, limits(reserve=reserve), seed=seed, skew=skew + 1000.0, latency=latency, loss=loss)
     simulation.run(20, until=100.0)
     assert server.over == 0

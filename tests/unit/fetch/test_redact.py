@@ -11,7 +11,9 @@ import pytest
 from ghcrawl.errors import FetchError
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Redactor, Secret, read_tokens
 from tests.support.builders import a_request
-from tests.unit.fetch.scripted import HANG_UP, Reply, no, ok
+from tests.support.clock import FakeClock
+from tests.unit.fetch.conftest import Start
+from tests.unit.fetch.scripted import HANG_UP, Reply, Scripted, Watching, no, ok
 
 JWT = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMiIsImV4cCI6MTc5NX0.c2lnbmF0dXJlLXNpZ25hdHVyZQ"
 SHAPES = [
@@ -28,7 +30,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("token", SHAPES)
-def test_whatever_looks_like_a_token_is_masked(token):
+def test_whatever_looks_like_a_token_is_masked(token: str) -> None:
     text = Redactor().text(f"GET failed with {token}, sorry")
     assert token not in text
     assert text.startswith("GET failed with [redacted]")
@@ -46,7 +48,7 @@ def test_whatever_looks_like_a_token_is_masked(token):
         "-----BEGIN PRIVATE KEY-----\nabcdefghijkl",
     ],
 )
-def test_whatever_carries_a_credential_is_masked(text):
+def test_whatever_carries_a_credential_is_masked(text: str) -> None:
     assert "abcdefghijkl" not in Redactor().text(text)
 
 
@@ -58,11 +60,11 @@ def test_whatever_carries_a_credential_is_masked(text):
         "urn:repo:12:issue:34",
     ],
 )
-def test_ordinary_text_stays_as_it_is(text):
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert Redactor().text(text) == text
 
 
-def test_a_known_secret_is_masked_whatever_it_looks_like():
+def test_a_known_secret_is_masked_whatever_it_looks_like() -> None:
     redactor = Redactor()
     redactor.add("correct-horse")
     assert redactor.text("it is correct-horse!") == "it is [redacted]!"
@@ -70,21 +72,21 @@ def test_a_known_secret_is_masked_whatever_it_looks_like():
     assert redactor.text("it is correct-horse!") == "it is correct-horse!"
 
 
-def test_what_is_too_short_to_be_a_secret_does_not_garble_every_text():
+def test_what_is_too_short_to_be_a_secret_does_not_garble_every_text() -> None:
     redactor = Redactor()
     redactor.add("a")
     redactor.add("")
     assert redactor.text("a banana") == "a banana"
 
 
-def test_log_events_are_cleaned_at_any_depth():
+def test_log_events_are_cleaned_at_any_depth() -> None:
     event = {"event": "x", "n": 1, "deep": [{"a": (SHAPES[0],)}, SHAPES[1]], "exception": f"Traceback {SHAPES[2]}"}
     cleaned = repr(Redactor()(None, "info", event))
     assert not any(token in cleaned for token in SHAPES)
     assert "'n': 1" in cleaned
 
 
-def test_a_secret_is_text_that_does_not_show_itself():
+def test_a_secret_is_text_that_does_not_show_itself() -> None:
     secret = Secret("Bearer ghp_secret")
     assert secret == "Bearer ghp_secret"
     assert f"{secret}" == str(secret) == "Bearer ghp_secret"
@@ -124,7 +126,9 @@ async def raw_line(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 @pytest.mark.parametrize("line", [HANG_UP, no(502), Reply(raw=b"<html>"), Reply(status=304), Reply(status=409)])
-async def test_no_error_tells_the_token(start, server, line, capsys):
+async def test_no_error_tells_the_token(
+    start: Start, server: Scripted, line: Reply, capsys: pytest.CaptureFixture[str]
+) -> None:
     url = server.script("/x", line)
     fetcher = await start(TOKEN)
     with pytest.raises(FetchError) as raised:
@@ -135,7 +139,7 @@ async def test_no_error_tells_the_token(start, server, line, capsys):
     assert TOKEN not in captured.out + captured.err
 
 
-async def test_an_answer_that_is_no_http_does_not_tell_the_token_either(clock, watching):
+async def test_an_answer_that_is_no_http_does_not_tell_the_token_either(clock: FakeClock, watching: Watching) -> None:
     """aiohttp's error for it carries the whole request, headers included."""
     listening = await asyncio.start_server(raw_line, "127.0.0.1", 0)
     async with listening:
@@ -149,14 +153,14 @@ async def test_an_answer_that_is_no_http_does_not_tell_the_token_either(clock, w
     assert TOKEN not in variables_of(raised.value)
 
 
-async def test_a_message_that_quotes_the_token_is_masked(start, server):
+async def test_a_message_that_quotes_the_token_is_masked(start: Start, server: Scripted) -> None:
     url = server.script("/x", no(422, f"Bad {TOKEN}"))
     fetcher = await start(TOKEN)
     answer: Any = await fetcher.fetch(a_request(url=url), None)
     assert answer.detail == "Bad [redacted]"
 
 
-async def test_a_fetcher_shows_no_token(start, server, watching):
+async def test_a_fetcher_shows_no_token(start: Start, server: Scripted, watching: Watching) -> None:
     url = server.script("/x", ok())
     fetcher = await start(TOKEN)
     answer = await fetcher.fetch(a_request(url=url), None)

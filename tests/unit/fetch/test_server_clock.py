@@ -16,18 +16,18 @@ def heard(clock: ServerClock, *, skew: float, started: float, ended: float) -> N
     clock.learn(formatdate(int((started + ended) / 2 + skew), usegmt=True), started, ended)
 
 
-def test_what_was_never_heard_is_ours():
+def test_what_was_never_heard_is_ours() -> None:
     assert ServerClock().offset_s == 0
     assert ServerClock().passed(100.0) == 101.0
 
 
-def test_a_small_difference_may_be_none():
+def test_a_small_difference_may_be_none() -> None:
     clock = ServerClock()
     heard(clock, skew=1.9, started=START, ended=START + 0.1)
     assert clock.offset_s == 0
 
 
-def test_a_notable_difference_is_corrected():
+def test_a_notable_difference_is_corrected() -> None:
     clock = ServerClock()
     heard(clock, skew=60.0, started=START, ended=START + 0.1)
     assert clock.offset_s == pytest.approx(60, abs=1)
@@ -40,7 +40,7 @@ def test_a_notable_difference_is_corrected():
     st.lists(st.tuples(st.floats(0, 100), st.floats(0.001, 5)), min_size=1, max_size=30),
     st.integers(0, 5000),
 )
-def test_the_servers_moment_has_certainly_passed(skew, answers, moment):
+def test_the_servers_moment_has_certainly_passed(skew: float, answers: list[tuple[float, float]], moment: int) -> None:
     clock, now = ServerClock(), START
     for pause, took in answers:
         now += pause
@@ -51,14 +51,14 @@ def test_the_servers_moment_has_certainly_passed(skew, answers, moment):
     assert clock.passed(at) + skew <= at + 1 + 1 + 5 + 1
 
 
-def test_a_clock_that_was_set_is_believed_at_once():
+def test_a_clock_that_was_set_is_believed_at_once() -> None:
     clock = ServerClock()
     heard(clock, skew=0.0, started=START, ended=START + 0.1)
     heard(clock, skew=-600.0, started=START + 10, ended=START + 10.1)
     assert clock.offset_s == pytest.approx(-600, abs=1)
 
 
-def test_nonsense_is_no_date():
+def test_nonsense_is_no_date() -> None:
     clock = ServerClock()
     clock.learn("yesterday", START, START)
     clock.learn("", START, START)

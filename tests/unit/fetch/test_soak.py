@@ -14,7 +14,8 @@ import pytest
 from ghcrawl.model import Context
 from ghcrawl.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request
-from tests.unit.fetch.scripted import Reply
+from tests.unit.fetch.conftest import Start
+from tests.unit.fetch.scripted import Reply, Scripted
 
 TOKENS = ("token-aaaa", "token-bbbb", "token-cccc")
 LIMIT, WINDOW_S, RESERVED = 60, 12, 3
@@ -61,12 +62,14 @@ class Window:
 
 
 @pytest.fixture
-async def clock():
+async def clock() -> FastClock:
     return FastClock()
 
 
 @pytest.mark.parametrize(("aligned", "skew_s"), [(False, -7.3), (True, 4.6)])
-async def test_not_one_call_is_over_the_limit(start, server, clock, aligned, skew_s):
+async def test_not_one_call_is_over_the_limit(
+    start: Start, server: Scripted, clock: FastClock, aligned: bool, skew_s: float
+) -> None:
     server.skew = timedelta(seconds=skew_s)
     windows = {token: Window(aligned=aligned) for token in TOKENS}
     server.script("*", lambda hit: windows[hit.token].call((clock.now() + server.skew).timestamp()))

@@ -15,6 +15,7 @@ from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings
 from ghcrawl.model import Context
 from ghcrawl.outcome import Denied, Fetched, Missing, Pending, Refused, Unchanged
 from tests.support.builders import NOW, a_failure, a_request
+from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start
 from tests.unit.fetch.scripted import HANG_UP, Reply, Scripted, Watching, a_stored, no, ok, quota
 
@@ -27,7 +28,7 @@ async def fetched(start: Start, server: Scripted, *lines: Any, path: str = PATH,
     return await fetcher.fetch(a_request(url=url, **over), None)
 
 
-async def test_200_is_fetched_with_everything_that_came_along(start, server):
+async def test_200_is_fetched_with_everything_that_came_along(start: Start, server: Scripted) -> None:
     headers = {"ETag": 'W/"abc"', "Last-Modified": "Sat, 21 Nov 2026 10:00:00 GMT"}
     headers["Link"] = f'<{server.url}/repositories/12/issues?after=Y3%3D%3D>; rel="next", <{server.url}/x>; rel=last'
     answer = await fetched(start, server, Reply(body=[{"id": 1}], headers={**quota(), **headers}))
@@ -47,7 +48,7 @@ async def test_200_is_fetched_with_everything_that_came_along(start, server):
     assert len(answer.validator.principal) == 12
 
 
-async def test_every_call_carries_its_manners_and_no_token_in_the_url(start, server):
+async def test_every_call_carries_its_manners_and_no_token_in_the_url(start: Start, server: Scripted) -> None:
     await fetched(start, server, ok())
     (hit,) = server.hits
     assert hit.path == PATH
@@ -57,30 +58,30 @@ async def test_every_call_carries_its_manners_and_no_token_in_the_url(start, ser
     assert hit.headers["User-Agent"].startswith("ghcrawl/")
 
 
-async def test_urls_are_sent_as_they_are(start, server):
+async def test_urls_are_sent_as_they_are(start: Start, server: Scripted) -> None:
     path = "/repos/acme/web/issues?after=Y3Vyc29yOnYy%2Bpk%3D%3D&labels=a%2Cb&q=x+y"
     await fetched(start, server, ok(), path=path)
     assert server.hits[0].path == path
 
 
-async def test_a_url_that_could_smuggle_a_second_request_is_quoted(start, server):
+async def test_a_url_that_could_smuggle_a_second_request_is_quoted(start: Start, server: Scripted) -> None:
     fetcher = await start()
     await fetcher.fetch(a_request(url=f"{server.url}/x y\r\nHost: evil\r\n\r\nGET /z"), None)
     (hit,) = server.hits
     assert hit.path.startswith("/x%20y")
 
 
-async def test_a_200_from_which_things_are_missing_is_partial(start, server):
+async def test_a_200_from_which_things_are_missing_is_partial(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, ok([], X_GitHub_SSO="partial-results; organizations=1,2"))
     assert answer.partial
 
 
 @pytest.mark.parametrize("flag", ["incomplete_results", "truncated"])
-async def test_a_body_that_says_it_is_incomplete_is_partial(start, server, flag):
+async def test_a_body_that_says_it_is_incomplete_is_partial(start: Start, server: Scripted, flag: str) -> None:
     assert (await fetched(start, server, ok({flag: True, "items": []}))).partial
 
 
-async def test_202_is_pending_and_asks_for_more_patience_each_time(start, server):
+async def test_202_is_pending_and_asks_for_more_patience_each_time(start: Start, server: Scripted) -> None:
     first = await fetched(start, server, no(202))
     assert isinstance(first, Pending)
     assert first.wait_s >= 10
@@ -88,27 +89,29 @@ async def test_202_is_pending_and_asks_for_more_patience_each_time(start, server
     assert later.wait_s > first.wait_s
 
 
-async def test_204_is_an_empty_list(start, server):
+async def test_204_is_an_empty_list(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, Reply(status=204, headers=quota()))
     assert isinstance(answer, Fetched)
     assert answer.body == []
     assert answer.status == 204
 
 
-async def test_an_empty_repository_is_an_empty_list(start, server):
+async def test_an_empty_repository_is_an_empty_list(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, no(409, "Git Repository is empty."))
     assert isinstance(answer, Fetched)
     assert (answer.body, answer.status, answer.validator) == ([], 409, None)
 
 
-async def test_another_conflict_is_a_failure(start, server):
+async def test_another_conflict_is_a_failure(start: Start, server: Scripted) -> None:
     with pytest.raises(FetchError) as raised:
         await fetched(start, server, no(409, "Conflict"))
     assert raised.value.status == 409
 
 
 @pytest.mark.parametrize("status", [301, 308])
-async def test_a_permanent_redirect_renames_and_keeps_the_old_url_as_alias(start, server, status):
+async def test_a_permanent_redirect_renames_and_keeps_the_old_url_as_alias(
+    start: Start, server: Scripted, status: int
+) -> None:
     server.script("/repositories/12/issues/1", ok({"id": 7}, ETag='"e"'))
     moved = Reply(status=status, headers={**quota(), "Location": f"{server.url}/repositories/12/issues/1"})
     answer = await fetched(start, server, moved)
@@ -122,14 +125,14 @@ async def test_a_permanent_redirect_renames_and_keeps_the_old_url_as_alias(start
 
 
 @pytest.mark.parametrize("status", [302, 303, 307])
-async def test_a_temporary_redirect_is_followed_and_keeps_the_name(start, server, status):
+async def test_a_temporary_redirect_is_followed_and_keeps_the_name(start: Start, server: Scripted, status: int) -> None:
     server.script("/elsewhere", ok({"id": 7}))
     answer = await fetched(start, server, Reply(status=status, headers={**quota(), "Location": "/elsewhere"}))
     assert isinstance(answer, Fetched)
     assert (answer.url, answer.aliases) == (server.url + PATH, ())
 
 
-async def test_a_chain_of_renames_keeps_every_old_url(start, server):
+async def test_a_chain_of_renames_keeps_every_old_url(start: Start, server: Scripted) -> None:
     server.script("/b", Reply(status=301, headers={**quota(), "Location": "/c"}))
     server.script("/c", ok())
     answer = await fetched(start, server, Reply(status=301, headers={**quota(), "Location": "/b"}))
@@ -137,26 +140,28 @@ async def test_a_chain_of_renames_keeps_every_old_url(start, server):
     assert answer.aliases == (server.url + PATH, f"{server.url}/b")
 
 
-async def test_the_url_of_a_rename_may_be_in_the_body_only(start, server):
+async def test_the_url_of_a_rename_may_be_in_the_body_only(start: Start, server: Scripted) -> None:
     server.script("/c", ok())
     body = {"message": "Moved Permanently", "url": f"{server.url}/c"}
     answer = await fetched(start, server, Reply(status=301, body=body, headers=quota()))
     assert answer.url == f"{server.url}/c"
 
 
-async def test_redirects_in_a_circle_are_refused(start, server):
+async def test_redirects_in_a_circle_are_refused(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, Reply(status=301, headers={**quota(), "Location": PATH}))
     assert isinstance(answer, Refused)
     assert answer.reason == "redirect"
     assert len(server.hits) == 6
 
 
-async def test_a_redirect_to_nowhere_is_refused(start, server):
+async def test_a_redirect_to_nowhere_is_refused(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, Reply(status=301, headers={**quota(), "Location": "ftp://example.test/x"}))
     assert isinstance(answer, Refused)
 
 
-async def test_a_redirect_that_leaves_the_api_carries_no_credential(start, server, clock):
+async def test_a_redirect_that_leaves_the_api_carries_no_credential(
+    start: Start, server: Scripted, clock: FakeClock
+) -> None:
     stranger = Scripted(clock)
     await stranger.start()
     try:
@@ -170,7 +175,7 @@ async def test_a_redirect_that_leaves_the_api_carries_no_credential(start, serve
     assert "Authorization" not in stranger.hits[0].headers
 
 
-async def test_304_is_unchanged(start, server):
+async def test_304_is_unchanged(start: Start, server: Scripted) -> None:
     url = server.script(PATH, ok(ETag='"e"'), Reply(status=304, headers=quota()))
     fetcher = await start()
     first = await fetcher.fetch(a_request(url=url), None)
@@ -179,35 +184,35 @@ async def test_304_is_unchanged(start, server):
     assert server.hits[1].headers["If-None-Match"] == '"e"'
 
 
-async def test_a_304_to_an_unconditional_request_is_a_failure(start, server):
+async def test_a_304_to_an_unconditional_request_is_a_failure(start: Start, server: Scripted) -> None:
     with pytest.raises(FetchError) as raised:
         await fetched(start, server, Reply(status=304, headers=quota()))
     assert raised.value.status == 304
 
 
 @pytest.mark.parametrize("status", [400, 422, 405, 415])
-async def test_what_nobody_may_ask_is_refused(start, server, status):
+async def test_what_nobody_may_ask_is_refused(start: Start, server: Scripted, status: int) -> None:
     answer = await fetched(start, server, no(status, "no"))
     assert isinstance(answer, Refused)
     assert (answer.status, answer.detail) == (status, "no")
 
 
-async def test_404_is_missing(start, server):
+async def test_404_is_missing(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, no(404, "Not Found"))
     assert answer == Missing(status=404, detail="Not Found", observed_at=NOW)
 
 
-async def test_410_is_missing(start, server):
+async def test_410_is_missing(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, no(410, "This issue was deleted"))
     assert answer == Missing(status=410, detail="This issue was deleted", observed_at=NOW)
 
 
-async def test_a_retired_api_version_makes_no_tombstones(start, server):
+async def test_a_retired_api_version_makes_no_tombstones(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, no(410, "API version 2022-11-28 is no longer supported"))
     assert isinstance(answer, Refused)
 
 
-async def test_451_is_missing_with_the_notice(start, server):
+async def test_451_is_missing_with_the_notice(start: Start, server: Scripted) -> None:
     block = {"reason": "dmca", "created_at": "2026-01-01T00:00:00Z", "html_url": "https://github.com/dmca/1"}
     reply = Reply(status=451, body={"message": "Repository access blocked", "block": block}, headers=quota())
     answer = await fetched(start, server, reply)
@@ -232,29 +237,31 @@ DENIED = [
 
 
 @pytest.mark.parametrize(("message", "reason"), DENIED)
-async def test_the_kinds_of_403_are_told_apart(start, server, message, reason):
+async def test_the_kinds_of_403_are_told_apart(start: Start, server: Scripted, message: str, reason: str) -> None:
     answer = await fetched(start, server, no(403, message))
     assert answer == Denied(status=403, reason=reason, detail=message)
 
 
-async def test_a_403_that_asks_for_single_sign_on_is_told_by_its_header(start, server):
+async def test_a_403_that_asks_for_single_sign_on_is_told_by_its_header(start: Start, server: Scripted) -> None:
     answer = await fetched(start, server, no(403, "Forbidden", X_GitHub_SSO="required; url=https://github.com/sso"))
     assert answer.reason == "sso"
 
 
-async def test_a_repository_that_was_taken_down_is_blocked(start, server):
+async def test_a_repository_that_was_taken_down_is_blocked(start: Start, server: Scripted) -> None:
     body = {"message": "Repository access blocked", "block": {"reason": "tos"}}
     answer = await fetched(start, server, Reply(status=403, body=body, headers=quota()))
     assert answer == Denied(status=403, reason="blocked", detail="Repository access blocked (tos)")
 
 
-async def test_a_403_that_spent_the_last_call_is_still_what_it_says(start, server):
+async def test_a_403_that_spent_the_last_call_is_still_what_it_says(start: Start, server: Scripted) -> None:
     reply = Reply(status=403, body={"message": "Must have admin rights to Repository."}, headers=quota(0))
     assert isinstance(await fetched(start, server, reply), Denied)
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-async def test_a_breakdown_of_the_platform_is_a_failure_with_its_status(start, server, status):
+async def test_a_breakdown_of_the_platform_is_a_failure_with_its_status(
+    start: Start, server: Scripted, status: int
+) -> None:
     with pytest.raises(FetchError) as raised:
         await fetched(start, server, Reply(status=status, raw=b"<html>Unicorn!</html>"))
     assert raised.value.status == status
@@ -262,13 +269,15 @@ async def test_a_breakdown_of_the_platform_is_a_failure_with_its_status(start, s
 
 
 @pytest.mark.parametrize("raw", [b"<html>oops</html>", b'{"id": 1, "ti', b"", b"\xff\xfe", b"[" * 100_000])
-async def test_a_200_that_is_no_json_is_a_failure(start, server, raw):
+async def test_a_200_that_is_no_json_is_a_failure(start: Start, server: Scripted, raw: bytes) -> None:
     with pytest.raises(FetchError) as raised:
         await fetched(start, server, Reply(raw=raw))
     assert raised.value.status == 200
 
 
-async def test_a_dropped_connection_is_a_failure_without_a_status(start, server, watching: Watching):
+async def test_a_dropped_connection_is_a_failure_without_a_status(
+    start: Start, server: Scripted, watching: Watching
+) -> None:
     with pytest.raises(FetchError) as raised:
         await fetched(start, server, HANG_UP)
     assert raised.value.status is None
@@ -276,7 +285,7 @@ async def test_a_dropped_connection_is_a_failure_without_a_status(start, server,
     assert [call.status for call in watching.calls] == [0]
 
 
-async def test_a_dropped_connection_is_not_tried_again_behind_our_back(start, server):
+async def test_a_dropped_connection_is_not_tried_again_behind_our_back(start: Start, server: Scripted) -> None:
     url = server.script(PATH, ok(), HANG_UP)
     fetcher = await start()
     await fetcher.fetch(a_request(url=url), None)
@@ -285,19 +294,19 @@ async def test_a_dropped_connection_is_not_tried_again_behind_our_back(start, se
     assert len(server.hits) == 2
 
 
-async def test_a_truncated_body_is_a_failure(start, server):
+async def test_a_truncated_body_is_a_failure(start: Start, server: Scripted) -> None:
     whole = gzip.compress(json.dumps({"id": 1, "text": "x" * 1000}).encode())
     with pytest.raises(FetchError):
         await fetched(start, server, Reply(raw=whole[:-20], headers={"Content-Encoding": "gzip"}))
 
 
-async def test_a_compressed_body_is_read(start, server):
+async def test_a_compressed_body_is_read(start: Start, server: Scripted) -> None:
     whole = gzip.compress(json.dumps({"id": 1, "text": "x" * 1000}).encode())
     answer = await fetched(start, server, Reply(raw=whole, headers={"Content-Encoding": "gzip"}))
     assert answer.body["id"] == 1
 
 
-async def test_nobody_listening_is_a_failure(start, server):
+async def test_nobody_listening_is_a_failure(start: Start, server: Scripted) -> None:
     fetcher = await start()
     await server.stop()
     with pytest.raises(FetchError) as raised:
@@ -305,7 +314,7 @@ async def test_nobody_listening_is_a_failure(start, server):
     assert raised.value.status is None
 
 
-async def test_an_answer_that_takes_too_long_is_a_failure(start, server):
+async def test_an_answer_that_takes_too_long_is_a_failure(start: Start, server: Scripted) -> None:
     never = asyncio.Event()
 
     async def hangs(_: object) -> Reply:
@@ -321,7 +330,7 @@ async def test_an_answer_that_takes_too_long_is_a_failure(start, server):
         never.set()
 
 
-async def test_a_breakdown_with_a_large_page_is_still_a_breakdown(start, server):
+async def test_a_breakdown_with_a_large_page_is_still_a_breakdown(start: Start, server: Scripted) -> None:
     url = server.script(PATH, Reply(status=502, raw=b"x" * 5000))
     fetcher = await start(max_body_bytes=1000)
     with pytest.raises(FetchError):
@@ -329,7 +338,7 @@ async def test_a_breakdown_with_a_large_page_is_still_a_breakdown(start, server)
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-async def test_a_body_over_the_limit_is_refused(start, server, compressed):
+async def test_a_body_over_the_limit_is_refused(start: Start, server: Scripted, compressed: bool) -> None:
     raw = json.dumps({"text": "x" * 5000}).encode()
     headers = {"Content-Encoding": "gzip"} if compressed else {}
     url = server.script(PATH, Reply(raw=gzip.compress(raw) if compressed else raw, headers=headers))
@@ -350,7 +359,7 @@ async def test_a_body_over_the_limit_is_refused(start, server, compressed):
         "{api}@evil.example.test/x",
     ],
 )
-async def test_a_url_of_somebody_else_is_refused_without_a_call(start, server, url):
+async def test_a_url_of_somebody_else_is_refused_without_a_call(start: Start, server: Scripted, url: str) -> None:
     fetcher = await start()
     answer = await fetcher.fetch(a_request(url=url.format(api=server.url)), None)
     assert isinstance(answer, Refused)
@@ -358,7 +367,9 @@ async def test_a_url_of_somebody_else_is_refused_without_a_call(start, server, u
     assert server.hits == []
 
 
-async def test_what_is_below_an_enterprise_prefix_is_the_apis_and_nothing_else(start, server, clock, watching):
+async def test_what_is_below_an_enterprise_prefix_is_the_apis_and_nothing_else(
+    start: Start, server: Scripted, clock: FakeClock, watching: Watching
+) -> None:
     url = server.script("/api/v3/repos/acme/web", ok())
     async with GitHubFetcher(GitHubSettings(api_url=f"{server.url}/api/v3/"), (), clock, watching) as fetcher:
         assert isinstance(await fetcher.fetch(a_request(url=url), None), Fetched)
@@ -366,19 +377,23 @@ async def test_what_is_below_an_enterprise_prefix_is_the_apis_and_nothing_else(s
         assert isinstance(await fetcher.fetch(a_request(url=f"{server.url}/api/v30/x"), None), Refused)
 
 
-async def test_the_moment_is_the_platforms_only_where_its_clock_is_notably_another(start, server):
+async def test_the_moment_is_the_platforms_only_where_its_clock_is_notably_another(
+    start: Start, server: Scripted
+) -> None:
     server.skew = timedelta(minutes=5)
     answer = await fetched(start, server, ok())
     assert answer.checked_at == NOW
     assert abs((answer.observed_at - NOW - timedelta(minutes=5)).total_seconds()) <= 1
 
 
-async def test_the_moment_is_ours_where_the_clocks_agree_as_far_as_one_can_see(start, server):
+async def test_the_moment_is_ours_where_the_clocks_agree_as_far_as_one_can_see(start: Start, server: Scripted) -> None:
     server.skew = timedelta(seconds=1.2)
     assert (await fetched(start, server, ok())).observed_at == NOW
 
 
-async def test_after_breakdowns_a_smaller_page_is_asked_for_and_its_link_goes_on(start, server):
+async def test_after_breakdowns_a_smaller_page_is_asked_for_and_its_link_goes_on(
+    start: Start, server: Scripted
+) -> None:
     asked = "/repos/acme/web/issues?per_page=50&page=5"
     nxt = f"{server.url}/repos/acme/web/issues?per_page=50&page=6"
     server.script(asked, ok([1], ETag='"e"', Link=f'<{nxt}>; rel="next"'))
