@@ -36,8 +36,8 @@ SCHEMA: Final = (
         raw BLOB
     )""",
     "CREATE INDEX deadletters_by_age ON deadletters (last_at, urn)",
-    "CREATE INDEX deadletters_by_type ON deadletters (type, kind, last_at, urn)",
-    "CREATE INDEX deadletters_by_kind ON deadletters (kind, type, last_at, urn)",
+    "CREATE INDEX deadletters_by_type ON deadletters (type, last_at, urn)",
+    "CREATE INDEX deadletters_by_kind ON deadletters (kind, last_at, urn)",
 )
 
 _BURY: Final = """
@@ -72,11 +72,9 @@ class SqliteDeadletters:
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
         """As the port says; an `after` that is gone meanwhile begins with the newest again."""
-        conditions = _conditions(which)
-        if after and await self.get(after) is not None:
-            conditions.append((_BEHIND, (storable(after),)))
-        where, parameters = _where(conditions)
-        rows = await self._file.scan(f"{_SELECT} {where} {_NEWEST_FIRST}", (*parameters, limit), StoreError)
+        behind = after if after and await self.get(after) is not None else ""
+        sql, parameters = listing(which, limit, behind)
+        rows = await self._file.scan(sql, parameters, StoreError)
         return [self._deadletter(row) for row in rows]
 
     async def count(self, which: DeadletterFilter) -> DeadletterCounts:
@@ -139,6 +137,15 @@ class SqliteDeadletters:
 
 
 _Condition = tuple[str, tuple[Any, ...]]
+
+
+def listing(which: DeadletterFilter, limit: int, behind: str = "") -> _Condition:
+    """The query for what `which` means, newest first, with its parameters. behind: only what is older than that one."""
+    conditions = _conditions(which)
+    if behind:
+        conditions.append((_BEHIND, (storable(behind),)))
+    where, parameters = _where(conditions)
+    return f"{_SELECT} {where} {_NEWEST_FIRST}", (*parameters, limit)
 
 
 def _conditions(which: DeadletterFilter) -> list[_Condition]:

@@ -34,7 +34,7 @@ SCHEMA: Final = (
         link_header TEXT,
         aliases TEXT
     )""",
-    "CREATE INDEX documents_by_type ON documents (type, urn)",
+    "CREATE INDEX documents_by_type ON documents (type, urn, deleted_at)",
     "CREATE TABLE bodies (id INTEGER PRIMARY KEY, meta TEXT NOT NULL, body TEXT NOT NULL)",
     """CREATE TABLE urls (
         url TEXT NOT NULL,

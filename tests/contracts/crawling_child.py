@@ -1,0 +1,70 @@
+"""A process that crawls a tree on one SQLite file and says, on its standard output, what it is about to do.
+
+It is started by `test_kill.py` and ends when it is killed, or when nothing is left to do.
+Every line is written in one piece: `settling N` before a commit, `settled N` after it; `pushing N`, `pushed N`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from ghcrawl.clock import SystemClock
+from ghcrawl.model import QUEUES, Context, Push, Request
+from ghcrawl.ports import Effects
+from ghcrawl.sqlite_file import SqliteFile
+from queues import codec
+from queues.sqlite import SqliteQueue
+from stores.ledger import SqliteLedger
+from stores.sqlite import SqliteStore
+from stores.sqlite_deadletters import SqliteDeadletters
+from tests.contracts.adapters import SCHEMA
+from tests.support.builders import a_document, a_request
+
+NODES = 600
+EXTRA = 10_000
+"""Numbers of requests that are pushed on their own begin here."""
+
+
+def say(word: str, number: int) -> None:
+    os.write(1, f"{word} {number}\n".encode())
+
+
+def node(number: int) -> Request:
+    return a_request(number, context=Context(qualifier=str(number)))
+
+
+def children(number: int) -> list[int]:
+    """The node's children in a binary tree; requests that were pushed on their own have none."""
+    return [child for child in (2 * number, 2 * number + 1) if child <= NODES]
+
+
+async def settle(queue: SqliteQueue, ledger: SqliteLedger) -> None:
+    while (delivery := await queue.pop(QUEUES, patience_s=0.05)) is not None:
+        number = int(delivery.request.context.qualifier)
+        pushes = tuple(Push(request=node(child), queue=QUEUES[child % 5]) for child in children(number))
+        say("settling", number)
+        await ledger.commit(delivery, Effects(pushes=pushes, document=a_document(number)))
+        say("settled", number)
+
+
+async def push(queue: SqliteQueue, start: int) -> None:
+    for number in range(start, start + 200):
+        say("pushing", number)
+        await queue.push([Push(request=node(number), queue="later")])
+        say("pushed", number)
+
+
+async def crawl(path: Path, start: int) -> None:
+    file = await SqliteFile.open(path, schema=SCHEMA)
+    deadletters = SqliteDeadletters(file, codec)
+    queue = SqliteQueue(file, SystemClock(), bury=deadletters.burying)
+    ledger = SqliteLedger(file, queue, SqliteStore(file), deadletters)
+    await asyncio.gather(push(queue, start), *(settle(queue, ledger) for _ in range(4)))
+    await file.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(crawl(Path(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from ghcrawl.clock import SystemClock
+from ghcrawl.errors import ConfigError, QueueError
+from ghcrawl.model import QUEUES, Push
+from ghcrawl.ports import Clock, DeadletterFilter, Depth, Effects
+from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.sqlite_writer import Work
+from queues import codec
+from queues import sqlite_table as table
+from queues.memory import MemoryQueue
+from queues.sqlite import SqliteQueue
+from stores.ledger import SqliteLedger
+from stores.sqlite import SqliteStore
+from stores.sqlite_deadletters import SqliteDeadletters
+from tests.contracts.adapters import open_file
+from tests.support.builders import a_document, a_request
+from tests.support.clock import FakeClock
+
+PATIENT_S = 30.0
+
+
+class Crawl:
+    """One process's view of a file."""
+
+    def __init__(self, file: SqliteFile, clock: Clock) -> None:
+        self.file = file
+        self.deadletters = SqliteDeadletters(file, codec)
+        self.store = SqliteStore(file)
+        self.queue = SqliteQueue(file, clock, bury=self.deadletters.burying)
+        self.ledger = SqliteLedger(file, self.queue, self.store, self.deadletters)
+
+
+@asynccontextmanager
+async def opened(path: Path, clock: Clock | None = None, **over: Any) -> AsyncIterator[Crawl]:
+    file = await open_file(path, **over)
+    try:
+        yield Crawl(file, clock or FakeClock())
+    finally:
+        await file.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "crawl.db"
+
+
+def pushes(*numbers: int) -> list[Push]:
+    return [Push(request=a_request(number), queue="normal") for number in numbers]
+
+
+class Lock:
+    """Another process that holds the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def free(self) -> None:
+        self._connection.execute("COMMIT")
+        self._connection.close()
+
+
+# Several processes -----------------------------------------------------------------------------------------------
+
+
+async def test_a_second_crawler_is_refused_and_may_push_all_the_same(path: Path) -> None:
+    async with opened(path) as first, opened(path) as second:
+        assert await first.queue.pop(QUEUES, patience_s=0) is None
+        with pytest.raises(ConfigError, match="another ghcrawl is crawling"):
+            await second.queue.pop(QUEUES, patience_s=0)
+        await second.queue.push(pushes(1, 2, 3))
+        assert await first.queue.pop(QUEUES, patience_s=0) is not None
+        assert (await second.queue.depths())["normal"] == Depth(ready=2, in_flight=1)
+        assert len(await second.queue.peek("normal", limit=9)) == 2
+        assert await second.queue.purge("normal") == 2
+        assert not await second.queue.is_empty()
+
+
+async def test_a_push_of_another_process_is_noticed_by_a_pop_that_waits(path: Path) -> None:
+    async with opened(path) as crawler, opened(path) as visitor:
+        waiting = asyncio.create_task(crawler.queue.pop(QUEUES, patience_s=PATIENT_S))
+        assert await crawler.queue.pop(QUEUES, patience_s=0) is None
+        await visitor.queue.push(pushes(1))
+        async with asyncio.timeout(PATIENT_S / 3):
+            assert await waiting is not None
+
+
+async def test_a_request_that_comes_due_wakes_a_pop_that_waits(path: Path) -> None:
+    clock = SystemClock()
+    async with opened(path, clock) as crawl:
+        soon = clock.now() + timedelta(seconds=0.05)
+        await crawl.queue.push([Push(request=a_request(), queue="soon", not_before=soon)])
+        async with asyncio.timeout(PATIENT_S / 3):
+            delivery = await crawl.queue.pop(QUEUES, patience_s=PATIENT_S)
+        assert delivery is not None
+        assert clock.now() >= soon
+
+
+async def test_what_a_dead_crawler_had_in_hand_waits_for_the_next(path: Path) -> None:
+    async with opened(path) as first:
+        await first.queue.push(pushes(1, 2))
+        await first.queue.pop(QUEUES, patience_s=0)
+    async with opened(path) as visitor:
+        assert (await visitor.queue.depths())["normal"] == Depth(ready=1, in_flight=1)
+    async with opened(path) as second:
+        await second.queue.take_over()
+        assert (await second.queue.depths())["normal"] == Depth(ready=2)
+
+
+async def test_a_wrong_tally_is_put_right_by_the_next_crawler(path: Path) -> None:
+    async with opened(path) as crawl:
+        await crawl.queue.push(pushes(1, 2))
+        spoil = "UPDATE tally SET ready = 99, delayed = 98"
+        await crawl.file.submit(Work(lambda connection: connection.execute(spoil).rowcount))
+        await crawl.queue.take_over()
+        assert (await crawl.queue.depths())["normal"] == Depth(ready=2)
+
+
+# Trouble ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_locked_file_slows_a_pop_and_loses_nothing(path: Path) -> None:
+    async with opened(path, busy_timeout_s=0.01) as crawl:
+        await crawl.queue.push(pushes(1))
+        await crawl.queue.take_over()
+        lock = Lock(path)
+        with pytest.raises(QueueError, match="locked"):
+            await crawl.queue.pop(QUEUES, patience_s=0)
+        with pytest.raises(QueueError, match="locked"):
+            await crawl.queue.push(pushes(2))
+        lock.free()
+        assert await crawl.queue.pop(QUEUES, patience_s=0) is not None
+
+
+async def test_a_release_that_cannot_be_written_happens_with_the_next_claim(path: Path) -> None:
+    async with opened(path, busy_timeout_s=0.01) as crawl:
+        await crawl.queue.push(pushes(1))
+        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        assert delivery is not None
+        lock = Lock(path)
+        with capture_logs() as logs:
+            await delivery.release()
+        assert [entry["event"] for entry in logs] == ["release_postponed"]
+        lock.free()
+        again = await crawl.queue.pop(QUEUES, patience_s=PATIENT_S)
+        assert again is not None
+        assert again.request == delivery.request
+
+
+async def test_an_ack_that_fails_leaves_the_request_to_be_released(path: Path) -> None:
+    async with opened(path, busy_timeout_s=0.01) as crawl:
+        await crawl.queue.push(pushes(1))
+        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        assert delivery is not None
+        lock = Lock(path)
+        with pytest.raises(QueueError, match="locked"):
+            await delivery.ack()
+        lock.free()
+        await delivery.release()
+        assert (await crawl.queue.depths())["normal"] == Depth(ready=1)
+
+
+async def test_a_full_disk_fails_a_commit_whole_and_the_request_comes_again(path: Path) -> None:
+    async with opened(path, max_pages=40) as crawl:
+        await crawl.queue.push(pushes(1))
+        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        assert delivery is not None
+        effects = Effects(pushes=tuple(pushes(2)), document=a_document(body={"text": "x" * 400_000}))
+        with pytest.raises(Exception, match="no space left"):
+            await crawl.ledger.commit(delivery, effects)
+        await delivery.release()
+        assert (await crawl.queue.depths())["normal"] == Depth(ready=1)
+    async with opened(path) as crawl:
+        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        assert delivery is not None
+        committed = await crawl.ledger.commit(delivery, effects)
+        assert (committed.saved, committed.pushed.queued) == ("saved", 1)
+
+
+async def test_a_message_that_cannot_be_filed_as_a_deadletter_is_kept(path: Path) -> None:
+    async with opened(path) as crawl:
+        insert = "INSERT INTO waiting (queue, key, not_before, body) VALUES (3, x'00', 0, x'ff')"
+        await crawl.file.submit(Work(lambda connection: connection.execute(insert).rowcount))
+        await crawl.file.submit(Work(lambda connection: connection.execute("ALTER TABLE deadletters RENAME TO d")))
+        with pytest.raises(QueueError, match="no such table"):
+            await crawl.queue.pop(QUEUES, patience_s=0)
+        await crawl.file.submit(Work(lambda connection: connection.execute("ALTER TABLE d RENAME TO deadletters")))
+        assert await crawl.queue.pop(QUEUES, patience_s=0) is None
+        assert await crawl.queue.pop(QUEUES, patience_s=0) is None
+        letters = await crawl.deadletters.list(DeadletterFilter(), limit=9)
+        assert [letter.raw for letter in letters] == [b"\xff"]
+        assert await crawl.queue.is_empty()
+
+
+async def test_a_delivery_of_another_queue_is_refused(path: Path) -> None:
+    other = MemoryQueue(FakeClock())
+    await other.push(pushes(1))
+    delivery = await other.pop(QUEUES, patience_s=0)
+    assert delivery is not None
+    async with opened(path) as crawl:
+        with pytest.raises(TypeError, match="MemoryDelivery was not popped from this queue"):
+            await crawl.ledger.commit(delivery, Effects())
+
+
+async def test_a_pop_of_a_closed_file_says_so(path: Path) -> None:
+    async with opened(path) as crawl:
+        await crawl.queue.take_over()
+    with pytest.raises(QueueError, match="closed"):
+        await crawl.queue.pop(QUEUES, patience_s=0)
+
+
+# Cost ------------------------------------------------------------------------------------------------------------
+
+
+async def test_twenty_pops_are_one_claim(path: Path) -> None:
+    statements: list[str] = []
+    async with opened(path) as crawl:
+        await crawl.queue.push(pushes(*range(20)))
+        await crawl.queue.take_over()
+        await crawl.file.submit(Work(lambda connection: connection.set_trace_callback(statements.append)))
+        statements.clear()
+        popped = await asyncio.gather(*(crawl.queue.pop(QUEUES, patience_s=0) for _ in range(20)))
+        assert None not in popped
+        assert statements.count("BEGIN IMMEDIATE ") + statements.count("BEGIN IMMEDIATE") == 1
+
+
+async def test_pops_that_find_nothing_write_nothing(path: Path) -> None:
+    statements: list[str] = []
+    async with opened(path) as crawl:
+        await crawl.queue.take_over()
+        await crawl.file.submit(Work(lambda connection: connection.set_trace_callback(statements.append)))
+        statements.clear()
+        for patience_s in (0, 0.001, 0):
+            assert await crawl.queue.pop(QUEUES, patience_s=patience_s) is None
+        assert statements == []
+
+
+async def effort(crawl: Crawl, number: int) -> dict[str, int]:
+    """Virtual machine steps of everything that happens all the time."""
+
+    def run(connection: sqlite3.Connection) -> dict[str, int]:
+        taken = 0
+
+        def step() -> int:
+            nonlocal taken
+            taken += 1
+            return 0
+
+        def cost(action: Any) -> int:
+            nonlocal taken
+            taken = 0
+            action()
+            return taken
+
+        connection.set_progress_handler(step, 1)
+        (arrival,) = table.arrivals(pushes(number), crawl.queue._clock.now())
+        costs = {
+            "push": cost(lambda: table.insert(connection, [arrival])),
+            "bounce": cost(lambda: table.insert(connection, [arrival])),
+            "claim": cost(lambda: table.claim(connection, [["normal"]], [number], 1)),
+            "put back": cost(lambda: table.put_back(connection, number)),
+            "claim again": cost(lambda: table.claim(connection, [["normal"]], [number], 1)),
+            "forget": cost(lambda: table.forget(connection, table.Claim(number, "normal", b""))),
+        }
+        connection.set_progress_handler(None, 0)
+        return costs
+
+    return await crawl.file.submit(Work(run))
+
+
+async def test_no_step_grows_with_what_waits(path: Path) -> None:
+    async with opened(path) as crawl:
+        await crawl.queue.push(pushes(*range(10)))
+        few = await effort(crawl, 10_000)
+        await crawl.queue.push(pushes(*range(10, 3000)))
+        many = await effort(crawl, 10_001)
+        assert many == pytest.approx(few, abs=6)

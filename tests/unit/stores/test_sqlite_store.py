@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.errors import StoreError
+from ghcrawl.model import Context
+from ghcrawl.ports import DeadletterFilter, DocumentFilter, Touch
+from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.sqlite_writer import Work
+from queues import codec
+from stores import sqlite as sqlite_store
+from stores.sqlite import SqliteStore
+from stores.sqlite_deadletters import SqliteDeadletters, listing
+from tests.contracts.adapters import open_file
+from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
+
+
+@pytest.fixture
+async def file(tmp_path: Path) -> AsyncIterator[SqliteFile]:
+    opened = await open_file(tmp_path / "crawl.db")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def store(file: SqliteFile) -> SqliteStore:
+    return SqliteStore(file)
+
+
+@pytest.fixture
+def deadletters(file: SqliteFile) -> SqliteDeadletters:
+    return SqliteDeadletters(file, codec)
+
+
+def tables_read(connection: sqlite3.Connection) -> set[str]:
+    """The tables whose columns are read from now on."""
+    read: set[str] = set()
+
+    def note(action: int, table: str | None, *_: Any) -> int:
+        if action == sqlite3.SQLITE_READ and table:
+            read.add(table)
+        return sqlite3.SQLITE_OK
+
+    connection.set_authorizer(note)
+    return read
+
+
+async def test_a_look_up_reads_no_body(file: SqliteFile, store: SqliteStore) -> None:
+    await store.save(a_document())
+    assert file._reader is not None
+    read = tables_read(file._reader)
+    assert await store.look_up("issue", a_document().url) is not None
+    assert read == {"documents", "urls"}
+
+
+async def test_a_touch_writes_no_body(file: SqliteFile, store: SqliteStore) -> None:
+    await store.save(a_document())
+    read: list[set[str]] = []
+    await file.submit(Work(lambda connection: read.append(tables_read(connection))))
+    await store.touch(Touch(urn=a_document().urn, type="issue", policy="p", visited_at=NOW))
+    await store.save(a_document(observed_at=at(1)))
+    assert "bodies" not in read[0]
+
+
+async def test_any_client_can_query_the_json(file: SqliteFile, store: SqliteStore) -> None:
+    await store.save(a_document(title="naïve 😀"))
+    with sqlite3.connect(file.path) as client:
+        sql = "SELECT json_extract(body, '$.title') FROM whole_documents WHERE type = 'issue'"
+        assert client.execute(sql).fetchone() == ("naïve 😀",)
+    client.close()
+
+
+async def test_a_list_holds_a_page_at_a_time(
+    store: SqliteStore, file: SqliteFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_store, "LISTED_AT_ONCE", 3)
+    for number in range(10):
+        await store.save(a_document(number))
+    pages: list[int] = []
+    scan = file.scan
+
+    async def counted(*args: Any) -> Any:
+        rows = await scan(*args)
+        pages.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(file, "scan", counted)
+    assert len([document async for document in store.list(DocumentFilter())]) == 10
+    assert pages == [3, 3, 3, 1, 0]
+
+
+async def plan(file: SqliteFile, sql: str, parameters: Sequence[Any] | None = None) -> str:
+    marks = (None,) * sql.count("?") if parameters is None else parameters
+    return "; ".join(row[3] for row in await file.scan(f"EXPLAIN QUERY PLAN {sql}", marks, StoreError))
+
+
+@pytest.mark.parametrize("name", ["_HELD", "_TOUCHED", "_OLDER", "_LOOK_UP", "_FIND", "_GET", "_LIST", "_LIST_TYPE"])
+async def test_no_query_reads_a_whole_table(file: SqliteFile, name: str) -> None:
+    steps = await plan(file, getattr(sqlite_store, name))
+    assert "SEARCH" in steps
+    assert "SCAN" not in steps
+
+
+@pytest.mark.parametrize("name", ["_LIST", "_LIST_TYPE", "_GET"])
+async def test_no_listing_is_sorted_in_memory(file: SqliteFile, name: str) -> None:
+    assert "TEMP B-TREE" not in await plan(file, getattr(sqlite_store, name))
+
+
+async def test_counting_reads_an_index_only(file: SqliteFile) -> None:
+    assert "COVERING INDEX" in await plan(file, sqlite_store._COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("which", "index"),
+    [
+        (DeadletterFilter(), "deadletters_by_age"),
+        (DeadletterFilter(before=NOW), "deadletters_by_age"),
+        (DeadletterFilter(types=("issue",)), "deadletters_by_type"),
+        (DeadletterFilter(kinds=("http_503",)), "deadletters_by_kind"),
+    ],
+)
+async def test_deadletters_are_found_by_an_index(file: SqliteFile, which: DeadletterFilter, index: str) -> None:
+    steps = await plan(file, *listing(which, limit=10))
+    assert index in steps
+    assert "TEMP B-TREE" not in steps
+
+
+async def test_a_deadletter_that_only_a_newer_version_can_read_is_shown_and_kept(
+    file: SqliteFile, deadletters: SqliteDeadletters
+) -> None:
+    await deadletters.bury(a_deadletter(request=a_request(context=Context(scope="acme"))))
+    newer = "UPDATE deadletters SET request = CAST('{\"v\":2}' AS BLOB)"
+    await file.submit(Work(lambda connection: connection.execute(newer).rowcount))
+    (letter,) = await deadletters.list(DeadletterFilter(), limit=9)
+    assert (letter.request.type, letter.raw, letter.reason) == ("unknown", b'{"v":2}', "Service Unavailable")
+
+
+async def test_ten_thousand_deadletters_are_listed_filtered_and_counted_in_no_time(
+    file: SqliteFile, deadletters: SqliteDeadletters
+) -> None:
+    await deadletters.bury(a_deadletter(0))
+    copies = """
+        WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 9999)
+        INSERT INTO deadletters
+        SELECT urn || n, type, 'kind ' || (n % 7), host, queue, reason, reason_folded, first_at,
+            printf('2026-11-21T12:%02d:%02d.000000+00:00', n / 60 % 60, n % 60), failures, traceback, request, raw
+        FROM deadletters, number"""
+    await file.submit(Work(lambda connection: connection.execute(copies).rowcount))
+    began = time.perf_counter()
+    counts = await deadletters.count(DeadletterFilter())
+    assert (counts.total, counts.by_kind["kind 3"]) == (10_000, 1429)
+    assert (await deadletters.count(DeadletterFilter(reason="UNAVAILABLE", host="api.example.test"))).total == 10_000
+    first = await deadletters.list(DeadletterFilter(kinds=("kind 3",)), limit=50)
+    await deadletters.list(DeadletterFilter(kinds=("kind 3",)), limit=50, after=first[-1].urn)
+    await deadletters.list(DeadletterFilter(reason="nowhere to be found"), limit=50)
+    assert time.perf_counter() - began < 1.0
