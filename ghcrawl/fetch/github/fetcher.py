@@ -181,7 +181,7 @@ def _trip(request: Request, stored: Stored | None, validator: Validator | None) 
         url=url,
         name=request.url,
         stored=stored,
-        validator=validator if whole else None,
+        validator=validator,
         attempt=request.attempt,
         keeps=whole,
     )

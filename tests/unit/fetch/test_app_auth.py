@@ -133,6 +133,27 @@ async def test_a_401_mints_once_more_and_the_request_goes_on(
     assert fetcher.refused() == ""
 
 
+async def test_calls_in_flight_with_the_old_token_just_ask_again(
+    start: Start, server: Scripted, clock: FakeClock, app: Installation
+) -> None:
+    server.script(MINT, minted("ghs_first12345", clock), minted("ghs_second1234", clock))
+    server.script("/warm", ok())
+    both = asyncio.Barrier(2)
+
+    async def together(hit: Hit) -> Reply:
+        if hit.token != "ghs_first12345":
+            return ok()
+        await both.wait()
+        return no(401, "Bad credentials")
+
+    server.script(PATH, together)
+    fetcher = await start(credentials=(app,))
+    await fetcher.fetch(a_request(url=f"{server.url}/warm"), None)
+    answers = await asyncio.gather(*(fetcher.fetch(of(server), None) for _ in range(2)))
+    assert [type(answer) for answer in answers] == [Fetched, Fetched]
+    assert len(server.asked(MINT)) == 2
+
+
 async def test_a_second_401_retires_the_app(
     start: Start, server: Scripted, clock: FakeClock, app: Installation
 ) -> None:

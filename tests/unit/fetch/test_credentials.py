@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from datetime import timedelta
 from typing import Any
@@ -240,6 +241,19 @@ async def test_a_retired_token_is_tried_again_after_an_hour_by_one_call(
     assert len(server.hits) == 3
 
 
+async def test_only_one_call_finds_out_whether_a_retired_token_is_really_dead(
+    start: Start, server: Scripted, clock: FakeClock
+) -> None:
+    server.script("*", Reply(body={}, headers=quota(4000, resets_in_s=7200)), BAD)
+    fetcher = await start("token-aaaa")
+    for _ in range(2):
+        await fetcher.fetch(of(server), None)
+    clock.advance(3600)
+    answers = await asyncio.gather(*(fetcher.fetch(of(server), None) for _ in range(3)))
+    assert {type(answer) for answer in answers} == {Throttled}
+    assert len(server.hits) == 3
+
+
 async def test_the_budget_in_a_refusal_is_not_the_tokens(
     start: Start, server: Scripted, clock: FakeClock, watching: Watching
 ) -> None:
@@ -271,10 +285,14 @@ async def test_an_endpoint_that_wants_another_sort_of_credential_retires_nobody(
 
 async def test_nobody_is_denied_what_needs_somebody_and_stays_in_use(start: Start, server: Scripted) -> None:
     server.script("/repos/acme/web/collaborators", no(401, "Requires authentication"))
+    server.script("/private", no(401, "Must authenticate to access this API."))
     server.script(PATH, ok())
     fetcher = await start("")
-    answer = await fetcher.fetch(of(server, path="/repos/acme/web/collaborators"), None)
-    assert answer == Denied(status=401, reason="unauthorized", detail="Requires authentication")
+    for path in ("/repos/acme/web/collaborators", "/private"):
+        answer = await fetcher.fetch(of(server, path=path), None)
+        assert isinstance(answer, Denied)
+        assert (answer.status, answer.reason) == (401, "unauthorized")
+    assert fetcher.refused() == ""
     assert isinstance(await fetcher.fetch(of(server), None), Fetched)
     assert "Authorization" not in server.hits[-1].headers
 
@@ -362,6 +380,15 @@ async def test_credentials_are_swapped_and_those_that_stay_keep_their_budgets(st
     assert [hit.token for hit in server.hits[calls:]] == ["token-cccc"]
     assert fetcher.principals()[0].budgets[0].remaining == 0
     assert fetcher.refused() == ""
+
+
+async def test_a_credential_that_stays_through_a_swap_stays_retired(start: Start, server: Scripted) -> None:
+    server.script("*", BAD)
+    fetcher = await start("token-aaaa")
+    await fetcher.fetch(of(server), None)
+    await fetcher.use(read_tokens("token-aaaa"))
+    assert isinstance(await fetcher.fetch(of(server), None), Throttled)
+    assert len(server.hits) == 1
 
 
 async def test_no_credentials_are_nobody(clock: FakeClock, server: Scripted, watching: Watching) -> None:

@@ -159,18 +159,19 @@ async def test_a_redirect_to_nowhere_is_refused(start: Start, server: Scripted) 
     assert isinstance(answer, Refused)
 
 
+@pytest.mark.parametrize("status", [301, 302])
 async def test_a_redirect_that_leaves_the_api_carries_no_credential(
-    start: Start, server: Scripted, clock: FakeClock
+    start: Start, server: Scripted, clock: FakeClock, status: int
 ) -> None:
     stranger = Scripted(clock)
     await stranger.start()
     try:
-        there = stranger.script("/archive", Reply(body={"id": 3}))
-        answer = await fetched(start, server, Reply(status=302, headers={**quota(), "Location": there}))
+        there = stranger.script("/archive", Reply(body={"id": 3}, headers={"ETag": '"theirs"'}))
+        answer = await fetched(start, server, Reply(status=status, headers={**quota(), "Location": there}))
     finally:
         await stranger.stop()
     assert isinstance(answer, Fetched)
-    assert answer.url == server.url + PATH
+    assert (answer.url, answer.aliases) == (server.url + PATH, ())
     assert answer.validator is None
     assert "Authorization" not in stranger.hits[0].headers
 
