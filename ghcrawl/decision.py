@@ -69,6 +69,7 @@ class Decider:
             onward=platform.scenarios.onward(policy.spec),
             version=kind.version,
             processed_at=self._clock.now(),
+            known=body.stored is not None,
         )
         outcome = kind.processor(visit)
         if isinstance(outcome, Skip):
@@ -87,7 +88,7 @@ class Decider:
         detail = f"{gone.missing.status} {gone.missing.detail}"
         document = await self._store.get(gone.stored.urn) if gone.stored else None
         if document is None:
-            other = kind.fallback(request) if kind.fallback and not request.context.history else None
+            other = kind.fallback(request) if kind.fallback else None
             follow_ups = (Push(request=other, queue="immediate"),) if other else ()
             return Decision(outcome=Skip(reason="missing", detail=detail, follow_ups=follow_ups))
         if document.deleted_at is not None:

@@ -149,11 +149,12 @@ class Engine:
         """Decide one delivery and make the decision durable: it is acked, or released and will come again."""
         request, started_at = delivery.request, self._ports.clock.now()
         monotonic = asyncio.get_running_loop().time
+        place = _place(request) if request.payload is None and _place(request) not in self._in_hand else None
         self.busy += 1
         acked = False
         try:
             began = monotonic()
-            decision = await self.decide(request)
+            decision = await self._take_in_hand(request, place)
             decided = monotonic()
             outcome, committed = await finished(self.settle(delivery, decision))
             acked = True
@@ -165,18 +166,23 @@ class Engine:
             )
         finally:
             self.busy -= 1
+            if place is not None:
+                self._in_hand.discard(place)
             if not acked:
                 await finished(delivery.release())
 
+    async def _take_in_hand(self, request: Request, place: tuple[str, str] | None) -> Decision:
+        """Decide, unless this very URL is in hand in another loop: then its answer will soon serve this one too."""
+        if place is not None:
+            self._in_hand.add(place)
+        elif request.payload is None:
+            return Decision(outcome=Defer(until=self._in(IN_HAND_WAIT_S), reason="in_hand"))
+        return await self.decide(request)
+
     async def decide(self, request: Request) -> Decision:
         """What is to become of `request`. Raises QueueError or StoreError only: those are no request's fault."""
-        place = _place(request)
         if request.payload is None and self._answered.refused(request):
             return Decision(outcome=Skip(reason="visited"))
-        if request.payload is None and place in self._in_hand:
-            return Decision(outcome=Defer(until=self._in(IN_HAND_WAIT_S), reason="in_hand"))
-        if request.payload is None:
-            self._in_hand.add(place)
         try:
             async with asyncio.timeout(self.tuning.timeout_s):
                 return await self._decider.decide(request, self.tuning)
@@ -184,9 +190,6 @@ class Engine:
             raise
         except Exception as error:  # noqa: BLE001  # the one broad catch: a bug costs an attempt, not the loop
             return self._decider.verdict(error)
-        finally:
-            if request.payload is None:
-                self._in_hand.discard(place)
 
     async def settle(self, delivery: Delivery, decision: Decision) -> tuple[Outcome, Committed]:
         """Make the decision durable, then ack. Returns what it came to.

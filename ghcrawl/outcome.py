@@ -161,6 +161,7 @@ class Visit:
     """All that a processor is told.
 
     onward: where this request may go; a link that is not there is not followed.
+    known: we held a copy of this before.
     version: the version of the processor, for the document's metadata.
     processed_at: the moment to write down; processors hold no clock.
     """
@@ -170,6 +171,7 @@ class Visit:
     onward: Onward
     version: int
     processed_at: datetime
+    known: bool = False
 
 
 Processor: TypeAlias = Callable[[Visit], Save | Skip]

@@ -23,7 +23,7 @@ class Kind:
     immutable: a copy once made is true for ever.
     cursor: URN of the document that remembers how far a list was walked; None where nothing does.
     resume: the request that continues from that document (None: never walked). Pure.
-    fallback: another way to read what a person typed, when this one is missing.
+    fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
     """
 
     processor: Processor

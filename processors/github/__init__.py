@@ -12,7 +12,7 @@ from ghcrawl.visitor_map import Node, Scenarios
 from processors.github import commit, entity, issue, org, page, pull_request, repo
 from processors.github.entity import Entity
 from processors.github.graph import QUEUE_OF, count
-from processors.github.listing import Listing, Listings, Walking, cursor_of, resume_of
+from processors.github.listing import Listing, Listings, Walking, cursor_of, resume_of, walk_again
 from processors.github.maps import SCENARIOS
 from processors.github.spec import reader, user_instead
 
@@ -122,14 +122,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         covered_by="repo",
         when=lambda issue: count(issue.get("comments")) > 0,
     ),
-    Listing(
-        type="reviews",
-        of="pull_request",
-        element="review",
-        path="/reviews",
-        complete=True,
-        when=pull_request.may_have_reviews,
-    ),
+    Listing(type="reviews", of="pull_request", element="review", path="/reviews", complete=True),
     Listing(
         type="review_comments",
         of="repo",
@@ -151,7 +144,15 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         when=lambda pull: count(pull.get("review_comments")) > 0,
     ),
     Listing(
-        type="commits", of="repo", element="commit", path="/commits", complete=True, walking=Walking.HEAD, still=empty
+        type="commits",
+        of="repo",
+        element="commit",
+        path="/commits",
+        complete=True,
+        walking=Walking.HEAD,
+        still=empty,
+        between="/compare/",
+        item_at="commits",
     ),
     Listing(
         type="commit_comments",
@@ -160,6 +161,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         path="/comments",
         complete=True,
         known_only=True,
+        quiet=True,
     ),
     Listing(
         type="commit_comments",
@@ -201,7 +203,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
         position = f"{listing.of}@/{listing.link}"
         kind = Kind(processor=process, position=position, queue="soon")
         if listing.walking is not Walking.PAGES:
-            kind = replace(kind, cursor=cursor_of(listings), resume=resume_of(listings))
+            kind = replace(kind, cursor=cursor_of(listings), resume=resume_of(listings), fallback=walk_again)
         found.setdefault(listing.type, kind)
     return {**found, "cursor": Kind(processor=page.cursor, position="self")}
 

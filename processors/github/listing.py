@@ -48,7 +48,10 @@ class Listing:
     relation: its pages keep the elements themselves, as generations.
     newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
     when: the owner's counters say that there may be something. known_only: ask only if it was walked before, because
-    whatever makes the first walk worth it (a child's counter) asks by itself.
+    whatever makes the first walk worth it (a child's counter) asks by itself. quiet: a later first element is not
+    announced by any change of the children, so once the owner is known the list is asked for in any case.
+    between: below the owner's URL, what lies between two elements of a HEAD list. A merge brings in commits that are
+    dated, and so listed, behind the newest known one.
     still: while the owner is unchanged, this says whether the list must be too. An empty repository answers without
     a validator, so asking it again would cost a call each time.
     covered_by: this owner type has a list of the same type over all owners at once; in a walk that one is asked.
@@ -67,6 +70,8 @@ class Listing:
     walking: Walking = Walking.PAGES
     newest_first: bool = False
     known_only: bool = False
+    quiet: bool = False
+    between: str = ""
     covered_by: str = ""
     when: Callable[[JsonObject], bool] = always
     still: Callable[[JsonObject], bool] = never
@@ -105,7 +110,8 @@ def add(node: Node, listing: Listing, listings: Listings, owner_url: str) -> Non
     if wide is not None and _in_a_walk(node, wide.of, listings):
         _follow(node, wide, repo_of(node.urn), repo_url(node.url), known_only=False)
     else:
-        _follow(node, listing, node.urn, owner_url, known_only=listing.known_only)
+        known_only = listing.known_only and not (listing.quiet and node.visit.known)
+        _follow(node, listing, node.urn, owner_url, known_only=known_only)
 
 
 def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
@@ -146,7 +152,7 @@ def resume_of(listings: Listings) -> Callable[[Request, Document | None], Reques
 
     def resume(request: Request, cursor: Document | None) -> Request:
         listing, walk = listing_of(listings, request), request.context.walk
-        if cursor is None or listing is None or walk.first != request.url:
+        if cursor is None or listing is None or walk.first != request.url or walk.fresh:
             return request
         since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
         if listing.walking is Walking.HEAD:
@@ -156,6 +162,14 @@ def resume_of(listings: Listings) -> Callable[[Request, Document | None], Reques
         return _walking(request, url, replace(walk, first=url, since=since, until=newest, newest=newest))
 
     return resume
+
+
+def walk_again(request: Request) -> Request | None:
+    """For `Kind.fallback`: what lay between two elements cannot be told any more, so everything is read again."""
+    walk = request.context.walk
+    if not walk.since or not walk.first:
+        return None
+    return _walking(request, walk.first, Walk(first=walk.first, fresh=True))
 
 
 def _walking(request: Request, url: str, walk: Walk) -> Request:

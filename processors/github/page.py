@@ -17,7 +17,7 @@ from ghcrawl.model import Context, Json, JsonObject, Payload, Push, Walk
 from ghcrawl.outcome import Processor, Save, Skip, Visit
 from ghcrawl.policy import Fetch, parse
 from processors.github.entity import Entity
-from processors.github.graph import Node, again, owner_kind, scope_of, text
+from processors.github.graph import Node, again, owner_kind, scope_of, sequence, text
 from processors.github.listing import PER_PAGE, Listing, Listings, Walking, listing_of
 
 OVERLAP: Final = timedelta(seconds=60)
@@ -39,6 +39,7 @@ class Page:
     node: Node
     items: list[JsonObject]
     refs: list[dict[str, Json]]
+    owner_url: str
     stored: bool
     offline: bool
 
@@ -52,7 +53,7 @@ class Page:
         """The largest change seen in this walk so far; where it grows at the head, its very first element."""
         if self.listing.walking is Walking.HEAD:
             first = text(self.refs[0]["urn"]) if self.refs else ""
-            return first if self.walk.page == 1 else self.walk.newest
+            return first if self.walk.page == 1 and not self.walk.since else self.walk.newest
         if self.stored:
             return self.walk.newest
         return max([self.walk.newest, *(self.element.changed_at(item) for item in self.items)])
@@ -101,10 +102,10 @@ def _restart(visit: Visit) -> Skip:
 def _page(visit: Visit, listing: Listing, element: Entity) -> Page:
     request, stored = visit.request, visit.fetched.origin == "storage"
     owner, items = request.context.qualifier, _items(visit.fetched.body, listing)
+    base = (request.context.walk.first or request.url).partition("?")[0].removesuffix(listing.path)
     if stored and not listing.relation:
         refs = [dict(item) for item in items]
     else:
-        base = (request.context.walk.first or request.url).partition("?")[0].removesuffix(listing.path)
         refs = [_reference(element, item, owner, base) for item in items]
     node = Node(
         visit,
@@ -127,6 +128,7 @@ def _page(visit: Visit, listing: Listing, element: Entity) -> Page:
         node=node,
         items=items,
         refs=refs,
+        owner_url=base,
         stored=stored,
         offline=offline,
     )
@@ -163,7 +165,7 @@ def _follow_elements(page: Page) -> None:
     policy = page.visit.onward.element
     if policy is None:
         return
-    known = page.walk.until if page.listing.walking is Walking.HEAD else ""
+    known = page.walk.until if page.listing.walking is Walking.HEAD and not page.walk.since else ""
     for item, reference in zip(page.items, page.refs, strict=True):
         if known and reference.get("urn") == known:
             return
@@ -196,8 +198,12 @@ def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) ->
 def _follow_next(page: Page) -> bool:
     """Queue the next page, or this one once more; False where the walk ends here."""
     request, walk, url = page.visit.request, page.walk, page.visit.fetched.link.get("next")
-    if page.listing.walking is Walking.HEAD and _reaches_the_known(page):
-        return False
+    if page.listing.walking is Walking.HEAD and walk.until and not walk.since and not page.offline:
+        if page.stored or _joins_the_known(page):
+            return False
+        if page.listing.between:
+            _follow_between(page)
+            return True
     if url:
         renewed = walk.fresh or (page.listing.relation and page.started_at is not None and not page.offline)
         following = again(
@@ -211,11 +217,25 @@ def _follow_next(page: Page) -> bool:
     return False
 
 
-def _reaches_the_known(page: Page) -> bool:
-    """Whether everything behind this page was dealt with by the last completed walk, if there was one."""
-    if not page.walk.until or page.offline:
+def _joins_the_known(page: Page) -> bool:
+    """Whether all that is new stands before the newest element of the last completed walk.
+
+    It does where each new commit has one parent. A merge brings in others, dated and so listed behind it.
+    """
+    urns = [ref.get("urn") for ref in page.refs]
+    if page.walk.until not in urns:
         return False
-    return page.stored or any(ref.get("urn") == page.walk.until for ref in page.refs)
+    new = page.items[: urns.index(page.walk.until)]
+    return not page.listing.between or all(len(sequence(item.get("parents"))) <= 1 for item in new)
+
+
+def _follow_between(page: Page) -> None:
+    """Ask for exactly what lies between the last completed walk and the newest element."""
+    walk, owner_url = page.walk, page.owner_url
+    ends = f"{walk.until.rpartition(':')[2]}...{page.newest.rpartition(':')[2]}"
+    url = f"{owner_url}{page.listing.between}{ends}?per_page={PER_PAGE}"
+    following = again(page.visit.request, url, since=ends, newest=page.newest, started_at=page.started_at)
+    page.node.follow_again(following, "soon")
 
 
 def _may_have_grown_unseen(page: Page) -> bool:

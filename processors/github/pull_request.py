@@ -32,12 +32,6 @@ def describe_pull_request(node: Node) -> None:
             node.link(side, f"urn:repo:{repo}")
 
 
-def may_have_reviews(body: JsonObject) -> bool:
-    """GitHub counts no reviews, but submitting one moves `updated_at`."""
-    created = text(body.get("created_at"))
-    return not created or created != text(body.get("updated_at"))
-
-
 def review_urn(body: JsonObject, qualifier: str) -> str:
     """`urn:repo:12:pull_request:34:review:7`."""
     pull_request = below("pull_request", ("pull_request_url",), body, qualifier)

@@ -128,5 +128,7 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
 
 def user_instead(request: Request) -> Request | None:
     """For `Kind.fallback`: a name that is no organisation's may be a user's."""
+    if request.context.history:
+        return None
     url = request.url.replace("/orgs/", "/users/", 1)
     return replace(request, type="user", url=url) if url != request.url else None

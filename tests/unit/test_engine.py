@@ -338,14 +338,21 @@ async def test_two_requests_for_one_url_are_not_in_hand_at_once():
         return SHELF_BODY
 
     rig.fetcher.answers[SHELF.url] = slowly
-    first = asyncio.create_task(rig.engine.decide(SHELF))
+    await rig.push(SHELF)
+    delivery = await rig.pop()
+    assert delivery is not None
+    first = asyncio.create_task(rig.engine.step(delivery))
     await entered.wait()
-    second = await rig.engine.decide(replace(SHELF, policy="default:book"))
+    await rig.push(replace(SHELF, policy="default:book"))
+    second = await rig.step()
     leave.set()
     await first
+    rig.clock.advance(1)
+    await rig.drain()
 
-    assert type(second.outcome).__name__ == "Defer"
-    assert len(rig.fetcher.asked) == 1
+    assert second is not None
+    assert (second.outcome, second.reason) == ("defer", "in_hand")
+    assert [url for url, _ in rig.fetcher.asked].count(SHELF.url) == 1
 
 
 async def test_what_lies_outside_the_scope_is_neither_asked_for_nor_queued():
@@ -426,7 +433,7 @@ async def test_a_broken_broker_slows_the_loop_and_never_ends_it():
                 stop.set()
             raise QueueError("the broker is away")
 
-    rig = a_rig(queue=Broken())  # type: ignore[arg-type]  # all that the loop needs of it
+    rig = a_rig(queue=Broken())
     await rig.engine.run(stop)
 
     assert pops == 4
@@ -442,7 +449,7 @@ async def test_without_quota_only_what_needs_none_is_popped():
             orders.append(tuple(order))
             stop.set()
 
-    rig = a_rig(queue=Watching())  # type: ignore[arg-type]  # all that the loop needs of it
+    rig = a_rig(queue=Watching())
     rig.fetcher.blocked = at(3600)
     await rig.engine.run(stop)
 

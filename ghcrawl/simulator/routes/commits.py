@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ghcrawl.simulator.entities import Commit, CommitComment, Ref, Repo
-from ghcrawl.simulator.refusals import Refusal, refused
+from ghcrawl.simulator.refusals import Refusal, not_found, refused
 from ghcrawl.simulator.routes.ask import Ask, Many, One, found, number, ordered
 from ghcrawl.simulator.routes.table import Finder
 from ghcrawl.simulator.shapes import commits as shapes
@@ -51,6 +51,32 @@ def commit(ask: Ask, repo: Repo, text: str) -> One:
     """`/commits/{ref}`."""
     thing = find_commit(repo, text)
     return One(body=shapes.commit(ask.site, repo, thing), last_modified=thing.committed_at)
+
+
+def compare(ask: Ask, repo: Repo, ends: str) -> Many[Commit]:
+    """`/compare/{base}...{head}`: what `head` reaches and `base` does not, oldest first.
+
+    Raises Refusal: 404 where either end names nothing (any more).
+    """
+    base, dots, head = ends.partition("...")
+    try:
+        old, new = find_commit(repo, base), find_commit(repo, head)
+    except Refusal:
+        raise not_found() from None
+    if not dots:
+        raise not_found()
+    known = set(repo.history(old))
+    ahead = [commit for commit in repo.history(new) if commit not in known][::-1]
+    behind = len(known - set(repo.history(new)))
+    state = {(False, False): "identical", (True, False): "ahead", (False, True): "behind"}
+    status = state.get((bool(ahead), bool(behind)), "diverged")
+    counts = {"status": status, "ahead_by": len(ahead), "behind_by": behind, "total_commits": len(ahead)}
+    url = f"{ask.site.repo(repo)}/compare/{base}...{head}"
+    return Many(
+        elements=ahead,
+        shape=lambda commit: shapes.listed_commit(ask.site, repo, commit),
+        wrap=lambda bodies, _: {"url": url, **counts, "commits": bodies, "files": []},
+    )
 
 
 def commit_comments(ask: Ask, repo: Repo, text: str) -> Many[CommitComment]:
@@ -125,6 +151,7 @@ ROUTES: Final[dict[str, Finder]] = {
     "commits": commits,
     "commits/{sha}/comments": commit_comments,
     "commits/{ref*}": commit,
+    "compare/{ends*}": compare,
     "comments": repo_comments,
     "comments/{id}": commit_comment,
     "branches": branches,

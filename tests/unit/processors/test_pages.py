@@ -99,7 +99,9 @@ def test_the_cursor_never_passes_the_beginning_of_its_walk():
 
 
 def test_an_empty_list_is_asked_again_from_when_it_was_seen_empty():
-    assert cursor(issues_page([]))["since"] == "2026-11-21T11:59:00Z"
+    found = cursor(issues_page([]))
+    assert found is not None
+    assert found["since"] == "2026-11-21T11:59:00Z"
 
 
 def resumed(type: str, url: str, **body: str) -> Any:
@@ -161,11 +163,43 @@ def test_a_list_that_grows_at_its_head_is_followed_to_the_newest_known_element()
     assert cursor(outcome) == {"collection": "urn:repo:12:commits", "since": "", "newest": "urn:repo:12:commit:new2"}
 
 
-def test_after_a_force_push_everything_is_read_again():
-    walk = Walk(first=COMMITS, until="urn:repo:12:commit:gone")
-    outcome = commits_page(["new"], walk=walk, link=NEXT)
+COMPARED = f"{REPO}/compare/old...new?per_page=100"
 
-    assert NEXT["next"] in asked(outcome)
+
+@pytest.mark.parametrize(
+    ("shas", "parents"),
+    [(["new"], 1), (["new", "merged", "old"], 2)],
+    ids=["more than a page, or a force push", "a merge"],
+)
+def test_what_may_be_listed_behind_the_newest_known_element_is_asked_for_exactly(shas: list[str], parents: int):
+    items = [a_commit(sha, parents=[{"sha": f"p{n}"} for n in range(parents)]) for sha in shas]
+    walk = Walk(first=COMMITS, until="urn:repo:12:commit:old")
+    outcome = saved("commits", items, url=COMMITS, qualifier="urn:repo:12", walk=walk, link=NEXT)
+
+    assert asked(outcome) == {COMPARED: "default:repo@/commits"}
+    assert cursor(outcome) is None
+
+
+def test_the_cursor_moves_once_everything_in_between_was_seen():
+    walk = Walk(first=COMMITS, since="old...new", until="urn:repo:12:commit:old", newest="urn:repo:12:commit:new")
+    body = {"status": "ahead", "commits": [a_commit("merged"), a_commit("new")]}
+    outcome = saved("commits", body, url=COMPARED, qualifier="urn:repo:12", walk=walk)
+
+    assert outcome.document.urn == "urn:repo:12:commits:updates:page:1"
+    assert f"{REPO}/commits/merged" in carried(outcome)
+    assert cursor(outcome) == {"collection": "urn:repo:12:commits", "since": "", "newest": "urn:repo:12:commit:new"}
+
+
+def test_where_nothing_can_be_compared_any_more_everything_is_read_again():
+    walk = Walk(first=COMMITS, since="gone...new", until="urn:repo:12:commit:gone", newest="urn:repo:12:commit:new")
+    kind = PLATFORM.kinds["commits"]
+    assert kind.fallback is not None
+    restart = kind.fallback(a_visit("commits", [], url=COMPARED, qualifier="urn:repo:12", walk=walk).request)
+
+    assert restart is not None
+    assert restart.url == COMMITS
+    assert restart.context.walk == Walk(first=COMMITS, fresh=True)
+    assert kind.fallback(a_visit("commits", [], url=COMMITS, walk=Walk(first=COMMITS)).request) is None
 
 
 def test_an_unchanged_head_ends_the_walk():
@@ -224,7 +258,7 @@ def test_unchanged_references_are_followed_because_their_children_may_have_chang
     assert asked(outcome) == {REPO: "default:repo"}
 
 
-def members_page(items: list[Any], **over: Any) -> Any:
+def members_page(items: Any, **over: Any) -> Any:
     over.setdefault("walk", Walk(first=MEMBERS))
     return process("members", items, url=over.pop("url", MEMBERS), qualifier="urn:org:9", **over)
 
@@ -290,7 +324,7 @@ def test_a_list_of_something_that_has_none_is_refused():
 def test_every_list_asks_for_full_pages_and_has_its_place_in_the_visitor_map(listing: Any):
     assert listing.url("https://x/y").endswith("per_page=100")
     assert listing.link in PLATFORM.scenarios.onward(f"default:{listing.of}").links
-    assert PLATFORM.kinds[listing.type]
+    assert listing.type in PLATFORM.kinds
 
 
 def test_a_cursor_is_a_document_of_its_collection():
