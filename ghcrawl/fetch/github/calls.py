@@ -60,7 +60,7 @@ class Trip:
 
     def move(self, moved: Moved, *, own: bool) -> None:
         """Go where the platform pointed. own: that is still the API."""
-        self.lasting = self.lasting and moved.permanent and own
+        self.lasting = self.lasting and moved.permanent
         self.keeps = self.keeps and own
         if self.lasting and self.keeps:
             self.aliases = (*self.aliases, self.name)

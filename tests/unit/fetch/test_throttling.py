@@ -318,6 +318,18 @@ class TestWaitingForATurn:
         assert set(answers) == {Throttled(until=at(60), reason="secondary")}
         assert len(server.hits) == 1
 
+    async def test_a_refusal_lets_go_of_all_who_wait_for_that_token(self, start: Start, server: Scripted) -> None:
+        go, asked = self.held(server, PATH, no(401, "Bad credentials"))
+        fetcher = await start()
+        tasks = [asyncio.create_task(fetcher.fetch(a_request(url=server.url + PATH), None)) for _ in range(10)]
+        await asked.wait()
+        await waiting_for_turns(fetcher, 9)
+        go.set()
+        answers = await asyncio.gather(*tasks)
+        assert set(answers) == {Throttled(until=at(3600), reason="no_principal")}
+        assert len(server.hits) == 1
+        assert fetcher.principals()[0].in_flight == 0
+
     async def test_who_stops_waiting_leaves_nothing_behind(self, start: Start, server: Scripted) -> None:
         go, asked = self.held(server, PATH, ok())
         fetcher = await start()
