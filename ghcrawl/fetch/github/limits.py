@@ -137,15 +137,17 @@ class Limits:
     def strike(self, started: float, retry_after_s: float | None, now: float) -> float:
         """A secondary limit was hit by a call that began at `started`. Returns until when nothing is asked.
 
-        What was in flight when the first hit came is the same hit. Without advice: a minute, doubled each time.
+        What was in flight when the first hit came is the same hit, and adds to it only what it says itself. Without
+        advice: a minute, doubled each time.
         """
-        if started >= self._struck_at:
+        again = started < self._struck_at
+        if not again:
             self._strikes += 1
             self._struck_at = now
-        wait_s = retry_after_s
-        if wait_s is None:
-            wait_s = min(SECONDARY_S * 2.0 ** (self._strikes - 1), SECONDARY_CAP_S)
-        self.bench(now + max(1.0, wait_s), "secondary")
+        if retry_after_s is not None:
+            self.bench(now + max(1.0, retry_after_s), "secondary")
+        elif not again or now >= self.benched_until:
+            self.bench(now + min(SECONDARY_S * 2.0 ** (self._strikes - 1), SECONDARY_CAP_S), "secondary")
         return self.benched_until
 
     def bench(self, until: float, reason: WaitReason) -> None:

@@ -199,9 +199,12 @@ def test_secondary_limits_without_advice_wait_a_minute_then_longer_and_longer() 
 
 def test_what_was_in_flight_at_the_first_hit_is_the_same_hit() -> None:
     made = limits()
-    made.strike(0.0, None, 1.0)
+    made.strike(0.0, 3.0, 1.0)
     made.strike(0.5, None, 1.5)
-    assert made.benched_until == 61.5
+    assert made.benched_until == 4.0
+    made.strike(0.5, 7.0, 2.0)
+    assert made.benched_until == 9.0
+    assert made.strike(10.0, None, 10.0) == 10.0 + 120
 
 
 def test_a_success_after_the_bench_forgives_and_one_before_it_does_not() -> None:
