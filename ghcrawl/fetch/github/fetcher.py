@@ -157,7 +157,7 @@ def _unfit(denied: Denied, seat: Seat, need: Need, *, owner_wide: bool) -> _Else
     """Remember the denial where it says something about later requests, and ask the others."""
     if need.owner:
         seat.mark(*((need.owner, "*") if owner_wide else (need.scope, need.type)), denied)
-    without = need.without | {seat.principal_id}
+    without = need.without | {seat.id}
     return _Elsewhere(need=need._replace(without=without), otherwise=denied)
 
 
@@ -169,7 +169,7 @@ def _maybe_hidden(missing: Missing, seat: Seat, need: Need) -> Missing | _Elsewh
     if not need.owner or need.sees >= 0:
         return missing
     sees = seat.traits.sees(need.owner) + (0 if need.private else 1)
-    without = need.without | {seat.principal_id}
+    without = need.without | {seat.id}
     return _Elsewhere(need=need._replace(without=without, sees=sees), otherwise=missing)
 
 

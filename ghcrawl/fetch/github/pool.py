@@ -29,7 +29,7 @@ class Need(NamedTuple):
 
     owner, scope: lower case; scope decides the affinity.
     prefer: fingerprint of the token whose ETag we hold.
-    without: principals that were asked already; sees: at least so much (`Traits.sees`).
+    without: credentials that were asked already; sees: at least so much (`Traits.sees`).
     """
 
     type: str
@@ -160,7 +160,7 @@ class Pool:
         elif self._declared:
             fits = tuple(seat for seat in seats if seat.traits.serves(need.owner, private=need.private))
             seats = fits or (() if need.private else seats)
-        others = [seat for seat in seats if seat.principal_id not in need.without]
+        others = [seat for seat in seats if seat.id not in need.without]
         return sorted(others, key=lambda seat: _preference(seat, need))
 
     def _ordered(self, scope: str) -> tuple[Seat, ...]:

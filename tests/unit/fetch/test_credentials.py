@@ -312,6 +312,13 @@ async def test_what_one_credential_is_denied_another_may_be_shown(start: Start, 
     assert tokens.count("token-bbbb") <= 1
 
 
+async def test_what_one_token_is_denied_another_of_the_same_user_may_be_shown(start: Start, server: Scripted) -> None:
+    server.script("*", by_token(aaaa=SSO))
+    fetcher = await start("token-aaaa#user:mona;token-bbbb#user:mona")
+    for number in range(10):
+        assert isinstance(await fetcher.fetch(of(server, f"acme/{number}"), None), Fetched)
+
+
 async def test_a_denial_for_an_owner_is_remembered_for_an_hour_and_for_that_owner(
     start: Start, server: Scripted, clock: FakeClock
 ) -> None:
