@@ -351,6 +351,13 @@ class StoreContract:
         assert stored is not None
         assert stored.visits == {}
 
+    async def test_a_stale_tombstone_forgets_nothing(self, rig: Rig) -> None:
+        await rig.store.save(titled("a", 2, visits={"p": at(1)}))
+        await rig.store.save(titled("a", 1, deleted_at=at(1)))
+        stored = await rig.store.look_up("issue", a_document().url)
+        assert stored is not None
+        assert stored.visits == {"p": at(1)}
+
     async def test_a_body_that_stays_keeps_its_validator_and_a_new_one_does_not(self, rig: Rig) -> None:
         await rig.store.save(titled("a", 1, validator=VALIDATOR))
         await rig.store.save(titled("a", 2, version=2))

@@ -12,12 +12,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from ghcrawl.clock import SystemClock
-from ghcrawl.errors import ConfigError, QueueError
+from ghcrawl.errors import ConfigError, QueueError, StoreError
 from ghcrawl.model import QUEUES, Push
 from ghcrawl.ports import Clock, DeadletterFilter, Depth, Effects
 from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.sqlite_writer import Work
-from queues import codec
+from queues import codec, sqlite_pops
 from queues import sqlite_table as table
 from queues.memory import MemoryQueue
 from queues.sqlite import SqliteQueue
@@ -25,7 +25,7 @@ from stores.ledger import SqliteLedger
 from stores.sqlite import SqliteStore
 from stores.sqlite_deadletters import SqliteDeadletters
 from tests.contracts.adapters import open_file
-from tests.support.builders import a_document, a_request
+from tests.support.builders import a_deadletter, a_document, a_request
 from tests.support.clock import FakeClock
 
 PATIENT_S = 30.0
@@ -97,6 +97,32 @@ async def test_a_push_of_another_process_is_noticed_by_a_pop_that_waits(path: Pa
             assert await waiting is not None
 
 
+@pytest.fixture
+def not_looking_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pop that waits is woken, or sleeps for ever."""
+    monkeypatch.setattr(sqlite_pops, "LOOK_AGAIN_S", 3600.0)
+
+
+@pytest.mark.usefixtures("not_looking_again")
+@pytest.mark.parametrize("by", ["push", "release", "commit"])
+async def test_whatever_this_process_puts_into_the_file_wakes_a_pop_at_once(path: Path, by: str) -> None:
+    async with opened(path) as crawl:
+        await crawl.queue.push(pushes(1))
+        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        assert delivery is not None
+        waiting = asyncio.create_task(crawl.queue.pop(QUEUES, patience_s=PATIENT_S))
+        assert await crawl.queue.pop(QUEUES, patience_s=0) is None
+        if by == "push":
+            await crawl.queue.push(pushes(2))
+        elif by == "release":
+            await delivery.release()
+        else:
+            await crawl.ledger.commit(delivery, Effects(pushes=tuple(pushes(2))))
+        async with asyncio.timeout(PATIENT_S / 3):
+            assert await waiting is not None
+
+
+@pytest.mark.usefixtures("not_looking_again")
 async def test_a_request_that_comes_due_wakes_a_pop_that_waits(path: Path) -> None:
     clock = SystemClock()
     async with opened(path, clock) as crawl:
@@ -126,6 +152,25 @@ async def test_a_wrong_tally_is_put_right_by_the_next_crawler(path: Path) -> Non
         await crawl.file.submit(Work(lambda connection: connection.execute(spoil).rowcount))
         await crawl.queue.take_over()
         assert (await crawl.queue.depths())["normal"] == Depth(ready=2)
+
+
+async def test_a_pop_that_is_cancelled_when_it_has_its_request_gives_it_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(path) as crawl:
+        await crawl.queue.push(pushes(1))
+        task = asyncio.create_task(crawl.queue.pop(QUEUES, patience_s=PATIENT_S))
+        end = crawl.queue._pops._end
+
+        def end_and_cancel(*args: Any) -> None:
+            end(*args)
+            task.cancel()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(crawl.queue._pops, "_end", end_and_cancel)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert await crawl.queue.pop(QUEUES, patience_s=PATIENT_S) is not None
 
 
 # Trouble ---------------------------------------------------------------------------------------------------------
@@ -187,6 +232,20 @@ async def test_a_full_disk_fails_a_commit_whole_and_the_request_comes_again(path
         assert delivery is not None
         committed = await crawl.ledger.commit(delivery, effects)
         assert (committed.saved, committed.pushed.queued) == ("saved", 1)
+
+
+async def test_a_commit_that_fails_in_the_middle_leaves_no_trace(path: Path) -> None:
+    async with opened(path) as crawl:
+        await crawl.queue.push(pushes(1))
+        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        assert delivery is not None
+        await crawl.file.submit(Work(lambda connection: connection.execute("DROP TABLE deadletters").rowcount))
+        with pytest.raises(StoreError, match="no such table"):
+            await crawl.ledger.commit(
+                delivery, Effects(pushes=tuple(pushes(2)), document=a_document(), deadletter=a_deadletter())
+            )
+        assert await crawl.store.get(a_document().urn) is None
+        assert (await crawl.queue.depths())["normal"] == Depth(in_flight=1)
 
 
 async def test_a_message_that_cannot_be_filed_as_a_deadletter_is_kept(path: Path) -> None:
