@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import datetime, timedelta
 
 from tests.support.builders import NOW
@@ -25,3 +26,18 @@ class FakeClock:
         self.slept.append(seconds)
         self.advance(seconds)
         await asyncio.sleep(0)
+
+
+class FastClock:
+    """Real time, `rate` times as fast: windows and retries pass on both sides of a crawl, and no test waits."""
+
+    def __init__(self, rate: float, start: datetime = NOW) -> None:
+        self._rate = rate
+        self._start = start
+        self._began = time.monotonic()
+
+    def now(self) -> datetime:
+        return self._start + timedelta(seconds=(time.monotonic() - self._began) * self._rate)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / self._rate)

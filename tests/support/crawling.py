@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ghcrawl.clock import SystemClock
 from ghcrawl.fetch.github import read_tokens
 from ghcrawl.model import Deadletter, Document, Push
-from ghcrawl.ports import DeadletterFilter, DocumentFilter
+from ghcrawl.ports import Clock, DeadletterFilter, DocumentFilter
 from ghcrawl.settings import load
-from ghcrawl.simulator.clock import SimClock
+from ghcrawl.simulator.entities import Repo
 from ghcrawl.simulator.faults import Faults
 from ghcrawl.simulator.generation.generate import generate
 from ghcrawl.simulator.generation.size import SMALL, WorldSize
 from ghcrawl.simulator.manners import Manners
 from ghcrawl.simulator.oracle import TYPES, Expected, expected
+from ghcrawl.simulator.people import User
+from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.run import running
 from ghcrawl.simulator.server import Server, Setup
+from ghcrawl.simulator.shapes.site import Body
 from ghcrawl.simulator.world import World
 from ghcrawl.tally import Tally
 from ghcrawl.wiring import open_service
@@ -50,15 +53,17 @@ class Stage:
     server: Server
     db: Path
     tokens: Sequence[str]
-    viewer: Any
+    viewers: Sequence[Viewer]
     settings: dict[str, Any] = field(default_factory=dict)
+    clock: Clock = field(default_factory=SystemClock)
 
     async def crawl(self, *specs: str, policy: str = "default") -> Crawled:
         """One crawl to its end, as the command line would do it."""
         overrides = {"sqlite.path": self.db, "sqlite.synchronous": "normal", "github.api_url": self.server.url}
         settings, _ = load(None, {}, overrides | self.settings)
-        tally, now = Tally(), datetime.now(UTC)
-        async with open_service(settings, read_tokens(";".join(self.tokens)), tally, unhurried=False) as service:
+        tally, now = Tally(), self.clock.now()
+        tokens = read_tokens(";".join(self.tokens))
+        async with open_service(settings, tokens, tally, clock=self.clock, unhurried=False) as service:
             read_spec = service.platforms["github"].read_spec
             roots = [read_spec(spec, self.server.url, policy) for spec in specs or ("acme",)]
             pushes = [Push(request=replace(root, asked_at=now), queue="immediate") for root in roots]
@@ -70,9 +75,27 @@ class Stage:
             letters = await service.backend.deadletters.list(DeadletterFilter(), limit=100)
         return Crawled(tally=tally, documents=found, deadletters=letters)
 
+    @property
+    def member(self) -> User:
+        """Somebody who works in `acme`."""
+        return next(iter(self.world.org("acme").members.values())).user
+
+    @property
+    def repo(self) -> Repo:
+        """A repository of `acme`."""
+        return self.world.repos_of(self.world.org("acme"))[0]
+
     def expected(self, login: str = "acme") -> dict[tuple[str, str], Expected]:
         """What there should be, straight from the world."""
-        return expected(self.world, login, base=self.server.url, viewer=self.viewer)
+        return expected(self.world, login, base=self.server.url, viewer=self.viewers[0])
+
+    def bodies(self, login: str = "acme") -> dict[tuple[str, str], list[Body]]:
+        """Every body that would be true of each thing, to one of the tokens or another."""
+        found: dict[tuple[str, str], list[Body]] = {}
+        for viewer in self.viewers:
+            for key, thing in expected(self.world, login, base=self.server.url, viewer=viewer).items():
+                found.setdefault(key, []).extend(thing.bodies())
+        return found
 
 
 @asynccontextmanager
@@ -85,7 +108,7 @@ async def stage(
     window_s: float = 3600,
     faults: Faults | None = None,
     manners: Manners | None = None,
-    clock: SimClock | None = None,
+    clock: Clock | None = None,
     seed: int = 0,
     **settings: Any,
 ) -> AsyncIterator[Stage]:
@@ -107,6 +130,7 @@ async def stage(
             server=server,
             db=folder / "crawl.db",
             tokens=tokens,
-            viewer=principals[0].viewer,
+            viewers=[principal.viewer for principal in principals],
+            clock=clock or SystemClock(),
             settings={name.replace("__", "."): value for name, value in settings.items()},
         )
