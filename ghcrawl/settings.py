@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    field_validator,
+)
 
 from ghcrawl.errors import ConfigError, SpecError
 from ghcrawl.model import QUEUES, QueueName
@@ -18,7 +27,7 @@ from ghcrawl.scope import Scope
 from ghcrawl.tuning import DEFAULT_WEIGHTS, Tuning
 
 PREFIX: Final = "GHCRAWL_"
-NOT_SETTINGS: Final = frozenset({"TOKENS", "CONFIG", "ADMIN_TOKEN", "WEBHOOK_SECRETS"})
+NOT_SETTINGS: Final = frozenset({"TOKENS", "CONFIG", "DEBUG", "ADMIN_TOKEN", "WEBHOOK_SECRETS"})
 """Variables with our prefix that are read elsewhere; everything else with the prefix must be a setting."""
 
 
@@ -32,6 +41,7 @@ class CrawlSettings(Section):
     """How requests are worked through."""
 
     loops: PositiveInt = 20
+    paused: bool = False
     policy: str = "default"
     max_attempts: PositiveInt = 5
     retry_base_s: PositiveFloat = 2.0
@@ -42,11 +52,21 @@ class CrawlSettings(Section):
     exclude: tuple[str, ...] = ()
     weights: dict[QueueName, NonNegativeInt] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
 
+    @field_validator("weights")
+    @classmethod
+    def _complete(cls, weights: dict[QueueName, int]) -> dict[QueueName, int]:
+        """Who sets one weight means that one; without any, nothing would ever be popped."""
+        whole = {name: weights.get(name, DEFAULT_WEIGHTS[name]) for name in QUEUES}
+        if not any(whole.values()):
+            raise ValueError("at least one weight must be above 0; crawl.paused = true stops everything")
+        return whole
+
     def tuning(self) -> Tuning:
         """The part that may change while loops run."""
         return Tuning(
             loops=self.loops,
-            weights={name: self.weights.get(name, 0) for name in QUEUES},
+            paused=self.paused,
+            weights=self.weights,
             scope=Scope(allow=self.allow, exclude=self.exclude),
             max_attempts=self.max_attempts,
             retry_base_s=self.retry_base_s,
@@ -97,6 +117,7 @@ class SqliteSection(Section):
 
     path: Path = Path("ghcrawl.db")
     synchronous: Literal["full", "normal"] = "full"
+    max_mb: NonNegativeInt = 0
 
 
 class LogSection(Section):
@@ -118,15 +139,32 @@ class Settings(Section):
 
 
 Origins = Mapping[str, str]
-"""`section.name` → where its value comes from: a file, a variable, or the command line."""
+"""`section.name` → where its value comes from: a file, a variable, `live`, or the command line."""
+
+LIVE: Final = (
+    "crawl.loops",
+    "crawl.paused",
+    "crawl.max_attempts",
+    "crawl.retry_base_s",
+    "crawl.retry_cap_s",
+    "crawl.timeout_s",
+    "crawl.allow",
+    "crawl.exclude",
+    *(f"crawl.weights.{name}" for name in QUEUES),
+)
+"""What may be set while a crawl runs: the part of the settings that `Tuning` holds."""
 
 
 def load(
-    path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, Any] | None = None
+    path: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, Any] | None = None,
+    live: Mapping[str, Any] | None = None,
 ) -> tuple[Settings, Origins]:
     """The settings that hold, and where each that is no default comes from.
 
     overrides: `section.name` → value, from the command line; they win.
+    live: `section.name` → value, as the store keeps them for all processes that share it.
     Raises ConfigError: one line for each thing that is wrong, with the name that was probably meant.
     """
     merged: dict[str, Any] = {}
@@ -134,6 +172,7 @@ def load(
     if path is not None:
         _merge(merged, _read(path), str(path), origins)
     _merge(merged, _from_environment(environ), "environment", origins)
+    _merge(merged, _nested(live or {}), "live", origins)
     _merge(merged, _nested(overrides or {}), "command line", origins)
     try:
         settings = Settings.model_validate(merged)
@@ -163,11 +202,11 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if name == variable or name in NOT_SETTINGS or name.startswith("TEST_"):
             continue
         flat[name.lower().replace("__", ".")] = text
-    return _nested({name: _value(name, text) for name, text in flat.items()})
+    return _nested({name: typed(name, text) for name, text in flat.items()})
 
 
-def _value(name: str, text: str) -> Any:
-    """Lists are written with commas; pydantic reads the rest from text."""
+def typed(name: str, text: str) -> Any:
+    """What a person typed for a setting: lists are written with commas, and pydantic reads the rest from text."""
     return tuple(part.strip() for part in text.split(",") if part.strip()) if name in _LISTS else text
 
 
@@ -181,6 +220,8 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
         place = nested
         for part in above:
             place = place.setdefault(part, {})
+            if not isinstance(place, dict):
+                raise ConfigError(f"{name}: {part} is set to a value and is a section too")
         place[last] = value
     return nested
 

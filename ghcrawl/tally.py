@@ -10,6 +10,8 @@ from ghcrawl.model import iso
 from ghcrawl.ports import Call, Settled
 
 MAX_ROOTS = 100
+_UNASKED = frozenset({"visited", "not_ready"})
+"""Skips that say nothing about whether a thing is there."""
 
 
 @dataclass(slots=True)
@@ -24,7 +26,13 @@ class Quota:
 
 @dataclass(slots=True)
 class Tally:
-    """An observer that counts. Bounded: types, reasons and classes are few, principals are as many as we hold."""
+    """An observer that counts. Bounded: types, reasons and classes are few, principals are as many as we hold.
+
+    asked: the names (`Request.name`) of what a person asked for; empty: whatever has no ancestors.
+    refused_roots: URL and reason of those that led to nothing.
+    """
+
+    asked: frozenset[str] = frozenset()
 
     settled_count: int = 0
     saved: Counter[str] = field(default_factory=Counter)
@@ -41,7 +49,7 @@ class Tally:
 
     @property
     def calls(self) -> int:
-        """Answers of the platform, of whatever status."""
+        """Calls to the platform, of whatever status; 0 is that of a call without an answer."""
         return sum(self.statuses.values())
 
     @property
@@ -73,8 +81,9 @@ class Tally:
             self.unchanged[request.type] += 1
             return
         self.skipped[settled.reason] += 1
-        is_root = not request.context.history
-        if is_root and not settled.pushed.queued and len(self.refused_roots) < MAX_ROOTS:
+        is_root = request.name in self.asked if self.asked else not request.context.history
+        led_on = settled.pushed.queued or settled.pushed.bounced
+        if is_root and not led_on and settled.reason not in _UNASKED and len(self.refused_roots) < MAX_ROOTS:
             self.refused_roots.append((request.url, settled.detail or settled.reason))
 
     def called(self, call: Call) -> None:
@@ -109,6 +118,7 @@ class Tally:
                 "not_modified": self.statuses[304],
                 "by_status": {str(status): count for status, count in sorted(self.statuses.items())},
                 "throttled": dict(self.throttles),
+                "unanswered": self.statuses[0],
                 "per_document": round(self.charged / self.documents, 4) if self.documents else None,
             },
             "principals": {

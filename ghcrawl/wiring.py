@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import processors.github
 from ghcrawl.clock import SystemClock
@@ -22,11 +24,15 @@ from ghcrawl.fetch.github import (
     read_installation,
     read_tokens,
 )
+from ghcrawl.fetch.reach import Reach
+from ghcrawl.model import QueueName, Request
 from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, Deadletters, Ledger, Observer, Queue, Store
-from ghcrawl.settings import GitHubSection, Settings
+from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Ledger, Observer, Queue, Store
+from ghcrawl.settings import GitHubSection, LogSection, Settings, logged_as
 from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.supervisor import Supervisor
+from ghcrawl.telemetry import configure_logging
+from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
 from queues import codec
 from queues import sqlite as sqlite_queue
 from queues.memory import MemoryQueue
@@ -34,12 +40,16 @@ from queues.sqlite import SqliteQueue
 from queues.weighted import draw
 from stores import sqlite as sqlite_store
 from stores import sqlite_deadletters
+from stores.deadletters import Requeued, requeue
 from stores.ledger import SequentialLedger, SqliteLedger
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.sqlite import SqliteStore
 from stores.sqlite_deadletters import SqliteDeadletters
 
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
+PAGES_PER_MB: Final = 256
+UNREACHED_CAP_S: Final = 30.0
+"""How long a platform that cannot be reached is left alone at the most: whoever sits before it wants it back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +62,10 @@ class Backend:
     ledger: Ledger
     clock: Clock
 
+    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
+        """What `which` means waits again as if it had never been tried. Raises QueueError, StoreError."""
+        return await requeue(self.deadletters, self.queue, which, now=self.clock.now(), to=to)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
@@ -59,9 +73,17 @@ class Service:
 
     backend: Backend
     github: GitHubFetcher
+    reach: Reach
     platforms: Mapping[str, Platform]
     engine: Engine
     supervisor: Supervisor
+    queue: WatchedQueue
+    ledger: WatchedLedger
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Since when nothing can be popped, or nothing can be made durable; None while both work."""
+        return self.ledger.trouble or self.queue.trouble
 
 
 @asynccontextmanager
@@ -72,8 +94,13 @@ async def open_backend(settings: Settings, *, clock: Clock | None = None) -> Asy
     if "sqlite" not in providers:
         yield _backend(None, settings, clock)
         return
-    path, cautious = settings.sqlite.path, settings.sqlite.synchronous == "full"
-    file = await SqliteFile.open(path, schema=SCHEMA, synchronous="FULL" if cautious else "NORMAL")
+    section = settings.sqlite
+    file = await SqliteFile.open(
+        section.path,
+        schema=SCHEMA,
+        synchronous="FULL" if section.synchronous == "full" else "NORMAL",
+        max_pages=section.max_mb * PAGES_PER_MB,
+    )
     try:
         yield _backend(file, settings, clock)
     finally:
@@ -111,30 +138,84 @@ async def open_service(
 ) -> AsyncIterator[Service]:
     """A crawling process, until the block is left; whoever opens it starts and drains the supervisor.
 
+    An embedded file is this process's to crawl from now on, and what a dead one had in hand waits again.
+
     unhurried: keep GitHub's unwritten limits (calls a minute, summed response time). A simulator has none.
-    Raises ConfigError, StoreError, QueueError.
+    Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
     async with open_backend(settings, clock=clock) as backend:
-        github = GitHubFetcher(_github(settings.github, unhurried=unhurried), credentials, backend.clock, observer)
-        async with github:
-            platform = processors.github.platform(commits=settings.github.commits)
-            ports = Ports(
-                queue=backend.queue,
-                store=backend.store,
-                ledger=backend.ledger,
-                clock=backend.clock,
-                observer=observer,
-                draw=draw,
-            )
-            mounted = (Mounted(platform=platform, fetcher=github),)
-            engine = Engine(mounted, ports, tuning=settings.crawl.tuning(), worker=worker)
-            yield Service(
-                backend=backend,
-                github=github,
-                platforms={platform.name: platform},
-                engine=engine,
-                supervisor=Supervisor(engine, backend.clock),
-            )
+        if isinstance(backend.queue, SqliteQueue):
+            await backend.queue.take_over()
+        wanted = _github(settings.github, unhurried=unhurried)
+        async with GitHubFetcher(wanted, credentials, backend.clock, observer) as github:
+            yield _service(backend, github, settings, observer, worker=worker, api_url=wanted.api_url)
+
+
+def _service(
+    backend: Backend, github: GitHubFetcher, settings: Settings, observer: Observer, *, worker: str, api_url: str
+) -> Service:
+    crawl, clock = settings.crawl, backend.clock
+    platform = processors.github.platform(commits=settings.github.commits)
+    reach = Reach(github, api_url, clock, base_s=crawl.retry_base_s, cap_s=min(crawl.retry_cap_s, UNREACHED_CAP_S))
+    queue, ledger = WatchedQueue(backend.queue, clock), WatchedLedger(backend.ledger, clock)
+    ports = Ports(queue=queue, store=backend.store, ledger=ledger, clock=clock, observer=observer, draw=draw)
+    mounted = (Mounted(platform=platform, fetcher=reach),)
+    engine = Engine(mounted, ports, tuning=crawl.tuning(), worker=worker)
+    return Service(
+        backend=backend,
+        github=github,
+        reach=reach,
+        platforms={platform.name: platform},
+        engine=engine,
+        supervisor=Supervisor(engine, clock),
+        queue=queue,
+        ledger=ledger,
+    )
+
+
+def crawled_by(path: Path) -> int | None:
+    """The process that crawls the embedded file at `path`; None: none does.
+
+    Asks the kernel only where a process with the number in the lock file is alive, so that looking hardly ever gets
+    in the way of a crawl that begins at this very moment.
+    """
+    pid = 0
+    try:
+        with Path(f"{path}.lock").open(encoding="ascii") as lock:
+            pid = int(lock.read(32) or 0)
+            if pid and _alive(pid):
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return pid
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def read_message(text: str) -> Request:
+    """The request in a queue's message. Raises DecodeError."""
+    return codec.decode(text.encode())
+
+
+def start_logging(section: LogSection, stream: TextIO) -> None:
+    """From now on logs go to `stream`, and no credential with them."""
+    format = logged_as(section, terminal=stream.isatty())
+    configure_logging(level=section.level, format=format, redact=(REDACTOR,), stream=stream)
+
+
+def redacted(text: str) -> str:
+    """`text` without credentials."""
+    return REDACTOR.text(text)
 
 
 def github_platform(settings: Settings) -> Platform:
