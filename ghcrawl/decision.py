@@ -114,8 +114,8 @@ class Decider:
                 return Decision(outcome=Defer(until=until, reason=reason))
             case Denied(reason=reason, detail=detail):
                 return Decision(outcome=Skip(reason=f"denied_{reason}", detail=detail))
-            case Refused(status=status, detail=detail):
-                return self._bury(f"http_{status}", detail, status=status)
+            case Refused(status=status, reason=reason, detail=detail):
+                return self._bury(f"http_{status}" if status else reason, detail, status=status or None)
             case Pending(wait_s=wait_s, detail=detail) if request.attempt + 1 < tuning.max_attempts:
                 return Decision(outcome=Retry(failure=self._failure("http_202", detail, status=202), wait_s=wait_s))
             case Pending(detail=detail):

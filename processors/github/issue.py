@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import JsonObject
+from ghcrawl.model import Json, JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import (
     Node,
@@ -44,20 +44,17 @@ def tagged(node: Node) -> None:
         node.link("milestone", f"{node.repo}:milestone:{milestone}")
 
 
-def below(kind: str, urls: tuple[str, ...], body: JsonObject, qualifier: str) -> str:
-    """URN of the issue or pull request that a comment is on: by the URL it gives, or by the list it came from."""
-    for name in urls:
-        found = last_number(body.get(name))
-        if found is not None:
-            return f"{repo_of(qualifier)}:{kind}:{found}"
-    if owner_kind(qualifier) == kind:
+def below(kind: str, url: Json, qualifier: str) -> str:
+    """URN of the issue or pull request that something is on: by the URL it gives, or by the list it came from."""
+    found = last_number(url)
+    if found is None and owner_kind(qualifier) == kind:
         return qualifier
-    return f"{repo_of(qualifier)}:{kind}:{required(None, urls[0])}"
+    return f"{repo_of(qualifier)}:{kind}:{required(found, f'URL of its {kind}')}"
 
 
 def comment_urn(body: JsonObject, qualifier: str) -> str:
     """`urn:repo:12:issue:34:issue_comment:56`."""
-    issue = below("issue", ("issue_url",), body, qualifier)
+    issue = below("issue", body.get("issue_url"), qualifier)
     return f"{issue}:issue_comment:{required(number(body.get('id')), 'id')}"
 
 

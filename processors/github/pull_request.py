@@ -34,7 +34,7 @@ def describe_pull_request(node: Node) -> None:
 
 def review_urn(body: JsonObject, qualifier: str) -> str:
     """`urn:repo:12:pull_request:34:review:7`."""
-    pull_request = below("pull_request", ("pull_request_url",), body, qualifier)
+    pull_request = below("pull_request", body.get("pull_request_url"), qualifier)
     return f"{pull_request}:review:{required(number(body.get('id')), 'id')}"
 
 
@@ -44,8 +44,9 @@ def review_url(body: JsonObject, base: str) -> str:
 
 
 def review_comment_urn(body: JsonObject, qualifier: str) -> str:
-    """`urn:repo:12:pull_request:34:review_comment:8`."""
-    pull_request = below("pull_request", ("pull_request_url",), body, qualifier)
+    """`urn:repo:12:pull_request:34:review_comment:8`. Answers of 2012 name the pull request only among the links."""
+    linked = mapping(mapping(body.get("_links")).get("pull_request")).get("href")
+    pull_request = below("pull_request", body.get("pull_request_url") or linked, qualifier)
     return f"{pull_request}:review_comment:{required(number(body.get('id')), 'id')}"
 
 

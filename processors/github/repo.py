@@ -38,6 +38,13 @@ def in_repo(type: str, field: str, body: JsonObject, qualifier: str) -> str:
     return f"{repo_of(qualifier)}:{type}:{required(number(name) if field != 'name' else text(name), field)}"
 
 
+def label_urn(body: JsonObject, qualifier: str) -> str:
+    """By id, since labels are renamed; by name where an old server gives none."""
+    identity = number(body.get("id"))
+    named = identity if identity is not None else quote(str(required(text(body.get("name")), "id")), safe="")
+    return f"{repo_of(qualifier)}:label:{named}"
+
+
 def describe_label(_node: Node) -> None:
     """A label leads nowhere."""
 
@@ -87,7 +94,7 @@ REPO = Entity(type="repo", endpoint="/repos/{owner}/{repo}", urn=repo_urn, descr
 LABEL = Entity(
     type="label",
     endpoint="/repos/{owner}/{repo}/labels/{name}",
-    urn=lambda body, qualifier: in_repo("label", "id", body, qualifier),
+    urn=label_urn,
     describe=describe_label,
     parent="repo",
 )

@@ -50,8 +50,6 @@ def reader(entities: Mapping[str, Entity], listings: Listings) -> Callable[[str,
         if not url.startswith(("http://", "https://")):
             raise SpecError(f"{typed!r} is nothing to crawl; write {EXAMPLES}")
         path = _path(url, base)
-        if not named and _ACCOUNT.fullmatch(path.lstrip("/")):
-            return _root("org", f"{base}/orgs{path}", policy)
         endpoint = _match(endpoints, path, named[1] if named else "")
         return _to(endpoint, base, path, policy)
 
@@ -78,8 +76,9 @@ _OTHER_ROUTES: Final[Mapping[str, str]] = {
 def _pattern(endpoint: str) -> re.Pattern[str]:
     root = next((root for root in _OTHER_ROUTES if endpoint.startswith(root)), "")
     rest = re.escape(endpoint.removeprefix(root))
-    rest = re.sub(r"\\\{\w+\\\.\\\.\\\.\\\}", ".+", rest)
-    return re.compile(_OTHER_ROUTES.get(root, "") + re.sub(r"\\\{\w+\\\}", "[^/]+", rest))
+    rest = re.sub(r"\\{\w+\\.\\.\\.\\}", r"(?!.+/protection(?:/|$)).+", rest)  # names with slashes in them
+    rest = re.sub(r"\\{\w+_(?:number|id)\\}", r"\\d+", rest)
+    return re.compile(_OTHER_ROUTES.get(root, "") + re.sub(r"\\{\w+\\}", "[^/]+", rest))
 
 
 def _path(url: str, base: str) -> str:
@@ -90,7 +89,9 @@ def _path(url: str, base: str) -> str:
     if shown.hostname is None or shown.hostname not in {api.hostname, (api.hostname or "").removeprefix("api.")}:
         raise SpecError(f"{url} does not lie below {base}; name another API with --api-url")
     parts = [part for part in shown.path.split("/") if part]
-    if len(parts) < 2 or parts[0] == "orgs":
+    if len(parts) == 1:
+        return f"/orgs/{parts[0]}"
+    if not parts or parts[0] == "orgs":
         return "/" + "/".join(parts)
     rest = [_FROM_BROWSER.get(parts[2], parts[2]), *parts[3:]] if len(parts) > 2 else []
     return "/" + "/".join(["repos", *parts[:2], *rest])

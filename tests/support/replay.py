@@ -1,12 +1,15 @@
 """A server that answers with what GitHub really answered, from `tests.support.recordings`.
 
 Of several recordings of one URL the latest is served. What was never asked for by itself but is embedded in some other
-answer (a pull request holds its repository) is served from there. Everything else is 404, as on GitHub.
+answer (a pull request holds its repository) is served from there. A repository that occurs only in URLs is made up
+from its name, because what lies in it is named after its number. Everything else is 404, as on GitHub.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
@@ -20,6 +23,7 @@ from tests.support.recordings import API, Exchange
 SENT_ON = frozenset({"etag", "last-modified", "x-github-media-type", "x-github-api-version-selected", "vary"})
 ASKING_FOR_A_PAGE = frozenset({"page", "after", "before", "cursor"})
 IGNORED = frozenset({"per_page"})
+_REPO = re.compile(r"/repos/[^/?]+/[^/?]+")
 
 
 class Replay:
@@ -29,13 +33,17 @@ class Replay:
         self.served: dict[str, Exchange] = {}
         self._by_path: dict[str, Exchange] = {}
         self._embedded: dict[str, Any] = {}
+        self._repos: set[str] = set()
         for exchange in sorted(exchanges, key=_recorded_at):
-            if exchange.method != "GET":
+            if exchange.method != "GET" or (exchange.status == 304 and _key(exchange.path) in self.served):
                 continue
             if exchange.status == 200 and isinstance(exchange.body, dict | list):
                 self._embed(exchange.body)
             self.served[_key(exchange.path)] = exchange
-            self._by_path[exchange.path.partition("?")[0].rstrip("/")] = exchange
+            path = unquote(exchange.path.partition("?")[0]).rstrip("/")
+            self._by_path[path] = exchange
+            if inside := _REPO.match(path):
+                self._repos.add(inside[0])
 
     def _embed(self, body: Any) -> None:
         for item in _objects(body):
@@ -52,13 +60,16 @@ class Replay:
         if found is None and not ASKING_FOR_A_PAGE & {name for name, _ in parse_qsl(query)}:
             found = self._by_path.get(path.rstrip("/"))
         if found is None and path in self._embedded:
-            text = json.dumps(self._embedded[path])
-            return Exchange(source="embedded", method="GET", path=path, status=200, headers={}, text=text)
+            found = _made_up(path, self._embedded[path])
+        if found is None and _REPO.fullmatch(path) and path in self._repos:
+            identity = 900_000_000 + zlib.crc32(path.encode()) % 1_000_000
+            name = path.removeprefix("/repos/")
+            found = _made_up(path, {"id": identity, "url": API + path, "full_name": name, "private": False})
         return found
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Serve it, with GitHub's address replaced by ours."""
-        exchange = self.find(request.raw_path if "%" not in request.raw_path else unquote(request.raw_path))
+        exchange = self.find(unquote(request.raw_path))
         if exchange is None:
             return web.json_response({"message": "Not Found"}, status=404)
         here = f"http://{request.host}"
@@ -86,8 +97,12 @@ async def replaying(replay: Replay) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
+def _made_up(path: str, body: Any) -> Exchange:
+    return Exchange(source="made up", method="GET", path=path, status=200, headers={}, text=json.dumps(body))
+
+
 def _key(path_qs: str) -> str:
-    path, _, query = path_qs.partition("?")
+    path, _, query = unquote(path_qs).partition("?")
     pairs = sorted((name, value) for name, value in parse_qsl(query) if name not in IGNORED)
     return f"{path.rstrip('/')}?{urlencode(pairs)}"
 

@@ -1,0 +1,183 @@
+"""What GitHub really answered, recorded by others: every exchange through its processor, and crawls over a replay.
+
+Installed from the package registries when the test runs; see `tests.support.recordings`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.errors import Malformed, SpecError
+from ghcrawl.model import Context, Deadletter, Document, Push, Request, Walk
+from ghcrawl.outcome import Fetched, Save, Skip, Visit
+from ghcrawl.ports import DeadletterFilter, DocumentFilter
+from ghcrawl.settings import load
+from ghcrawl.tally import Tally
+from ghcrawl.wiring import open_service
+from tests.support.builders import NOW
+from tests.support.clock import FastClock
+from tests.support.github import PLATFORM
+from tests.support.recordings import API, Exchange, octokit, pygithub
+from tests.support.replay import Replay, replaying
+
+pytestmark = pytest.mark.recordings
+
+STUBS = "recorded elements that PyGithub's authors cut down to their id"
+NO_JSON = "the recorded body is no JSON"
+
+
+@pytest.fixture(scope="module")
+def exchanges() -> list[Exchange]:
+    return [*pygithub(), *octokit()]
+
+
+@dataclass
+class Report:
+    """What became of the recorded answers. Whatever is refused is refused with a reason that explains itself."""
+
+    processed: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def process(self, visit: Visit) -> Save | Skip | None:
+        kind, body = visit.request.type, visit.fetched.body
+        listed = " in a list" if visit.request.payload else ""
+        try:
+            outcome = PLATFORM.kinds[kind].processor(visit)
+        except Malformed as refusal:
+            self.refused.setdefault(kind + listed, Counter())[_explanation(body, str(refusal))] += 1
+            return None
+        self.processed[kind + listed] += 1
+        if isinstance(outcome, Save) and "@" not in PLATFORM.kinds[kind].position:
+            assert outcome.document.body == body
+        return outcome
+
+    def __str__(self) -> str:
+        lines = [f"{kind}: {count} processed" for kind, count in sorted(self.processed.items())]
+        lines += [f"{kind}: {dict(reasons)} refused" for kind, reasons in sorted(self.refused.items())]
+        return "\n".join(lines)
+
+
+def _explanation(body: Any, refusal: str) -> str:
+    if body is None:
+        return NO_JSON
+    return STUBS if isinstance(body, dict) and set(body) == {"id"} else refusal
+
+
+def read(exchange: Exchange) -> Request | None:
+    """The request that leads to this exchange; None where nothing here knows such a URL."""
+    try:
+        return PLATFORM.read_spec(API + exchange.path, API, "default")
+    except SpecError:
+        return None
+
+
+def direct(request: Request) -> Request:
+    """The request for the thing itself, as its repository or organisation would have made it."""
+    if not request.context.then:
+        return request
+    (errand,) = request.context.then
+    above = {"repo": "urn:repo:12", "org": "urn:org:9", "team": "urn:team:7", "user": "urn:user:5"}[request.type]
+    below = re.search(r"/(pulls|issues|commits)/(\w+)/", errand.url)
+    if below:
+        kind = {"pulls": "pull_request", "issues": "issue", "commits": "commit"}[below[1]]
+        above = f"{above}:{kind}:{below[2]}"
+    return replace(request, type=errand.type, url=errand.url, context=Context(qualifier=above, walk=Walk()))
+
+
+def visit(request: Request, body: Any, link: Mapping[str, str] | None = None) -> Visit:
+    kind = PLATFORM.kinds[request.type]
+    spec = f"default:{kind.position}"
+    return Visit(
+        request=replace(request, policy=spec),
+        fetched=Fetched(body=body, url=request.url, observed_at=NOW, checked_at=NOW, link=link or {}),
+        onward=PLATFORM.scenarios.onward(spec),
+        version=kind.version,
+        processed_at=NOW,
+    )
+
+
+def answers(exchanges: Sequence[Exchange]) -> list[tuple[Request, Exchange]]:
+    """Every recorded GET of something known here that GitHub answered with its JSON."""
+    found = []
+    for exchange in exchanges:
+        request = read(exchange) if exchange.method == "GET" and exchange.status == 200 else None
+        if request is not None:
+            found.append((direct(request), exchange))
+    return found
+
+
+def test_every_recorded_answer_of_a_known_kind_is_processed_and_kept_whole(
+    exchanges: list[Exchange], capsys: pytest.CaptureFixture[str]
+):
+    report = Report()
+    for request, exchange in answers(exchanges):
+        outcome = report.process(visit(request, exchange.body, exchange.link))
+        for push in outcome.follow_ups if outcome else ():
+            if push.request.payload is not None and push.request.type != "cursor":
+                report.process(visit(push.request, push.request.payload.body))
+    with capsys.disabled():
+        print(f"\n{report}")
+
+    assert sum(count for kind, count in report.processed.items() if "list" not in kind) > 850
+    assert {reason for reasons in report.refused.values() for reason in reasons} <= {STUBS, NO_JSON}
+
+
+async def test_a_crawl_over_the_recordings_saves_every_recorded_thing(
+    exchanges: list[Exchange], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    replay = Replay(exchanges)
+    recorded = answers(list(replay.served.values()))
+    async with replaying(replay) as url:
+        specs = sorted({url + exchange.path for _, exchange in recorded})
+        documents, tally, letters = await crawl(url, tmp_path / "crawl.db", specs)
+    saved = {name for document in documents.values() for name in _names(document.type, document.body)}
+    wanted = [(names, exchange.path) for one, exchange in recorded for names in _recorded_things(one, exchange)]
+    unsaved = [(names, path) for names, path in wanted if not names & saved]
+    with capsys.disabled():
+        print(f"\n{len(specs)} URLs crawled: {len(wanted)} things recorded, {len(documents)} documents")
+        print(Counter(f"{letter.request.type}: {letter.reason}" for letter in letters))
+        print(tally.figures())
+
+    assert unsaved == []
+    assert {letter.kind for letter in letters} <= {"Malformed", "http_200"}  # the latter: no JSON was recorded
+
+
+async def crawl(url: str, db: Path, specs: Sequence[str]) -> tuple[Mapping[str, Document], Tally, Sequence[Deadletter]]:
+    settings, _ = load(None, {}, {"sqlite.path": db, "sqlite.synchronous": "normal", "github.api_url": url})
+    clock = FastClock(60)
+    tally, now = Tally(), clock.now()
+    async with open_service(settings, (), tally, clock=clock, unhurried=False) as service:
+        roots = [PLATFORM.read_spec(spec, url, "default") for spec in specs]
+        pushes = [Push(request=replace(root, asked_at=now), queue="immediate") for root in roots]
+        await service.backend.queue.push(pushes)
+        service.supervisor.start()
+        await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
+        await service.supervisor.drain(5)
+        documents = {one.urn: one async for one in service.backend.store.list(DocumentFilter())}
+        letters = await service.backend.deadletters.list(DeadletterFilter(), limit=10_000)
+    return documents, tally, letters
+
+
+def _names(kind: str, thing: Mapping[str, Any]) -> set[tuple[str, Any]]:
+    """What a thing may be known by: recordings of different years give one thing other URLs, and labels had no id."""
+    url = str(thing.get("url") or "").partition("//")[2].partition("/")[2]
+    found = {(kind, thing.get(name)) for name in ("sha", "id", "name", "ref")} | {(kind, url)}
+    return {(kind, value) for kind, value in found if value}
+
+
+def _recorded_things(request: Request, exchange: Exchange) -> list[set[tuple[str, Any]]]:
+    """What the exchange shows: the thing itself, or the elements of a list that are whole resources."""
+    body = exchange.body
+    if not isinstance(body, list):
+        return [_names(request.type, body)] if isinstance(body, dict) else []
+    outcome = PLATFORM.kinds[request.type].processor(visit(request, body))
+    carried = [push.request for push in outcome.follow_ups if push.request.payload is not None]
+    whole = [one for one in carried if one.payload and set(one.payload.body) != {"id"} and one.type != "cursor"]
+    return [_names(one.type, one.payload.body) for one in whole if one.payload]
