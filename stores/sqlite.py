@@ -37,7 +37,8 @@ _HELD: Final = """
     FROM documents WHERE urn = ?"""
 _INSERT: Final = """
     INSERT INTO documents (urn, type, url, precedence, digest, version, observed_at, checked_at, processed_at,
-        deleted_at, validator, visits, link_header, aliases) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+        deleted_at, validator, visits, link_header, aliases) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING"""
 _INSERT_BODY: Final = "INSERT INTO bodies (id, meta, body) VALUES (?, ?, ?)"
 _UPDATE: Final = """
     UPDATE documents SET type = ?, url = ?, precedence = ?, digest = ?, version = ?, observed_at = ?, checked_at = ?,
@@ -178,9 +179,17 @@ def _spans(scope: str) -> Sequence[tuple[str, str | bytes]]:
 
 
 def _save(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
+    inserted = connection.execute(_INSERT, row[:-2])
+    if not inserted.rowcount:
+        return _settle(connection, document, row)
+    connection.execute(_INSERT_BODY, (inserted.lastrowid, row.meta, row.body))
+    _claim(connection, document, inserted.lastrowid, _strength(row))
+    return "saved"
+
+
+def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
+    """What becomes of the document that is there and the one that comes."""
     held = connection.execute(_HELD, (row.urn,)).fetchone()
-    if held is None:
-        return _insert(connection, document, row)
     id, url, precedence, observed_at, checked_at, digest, version, deleted, validator, visits, header, aliases = held
     known = rules.Held(restored(precedence), restored(digest), version, deleted is not None, links_of(header))
     saved, strength = rules.judge(known, document), _strength(row)
@@ -204,20 +213,12 @@ def _save(connection: sqlite3.Connection, document: Document, row: DocumentRow) 
     return saved
 
 
-def _insert(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
-    id = connection.execute(_INSERT, row[:-2]).lastrowid
-    assert id is not None
-    connection.execute(_INSERT_BODY, (id, row.meta, row.body))
-    _claim(connection, document, id, _strength(row))
-    return "saved"
-
-
 def _strength(row: DocumentRow) -> str | bytes:
     """How strongly a row claims its URLs: the truest representation has them, and a tombstone takes none away."""
     return row.precedence if row.deleted_at is None else ""
 
 
-def _claim(connection: sqlite3.Connection, document: Document, id: int, strength: str | bytes) -> None:
+def _claim(connection: sqlite3.Connection, document: Document, id: int | None, strength: str | bytes) -> None:
     for url in (document.url, *document.aliases):
         connection.execute(_CLAIM, (storable(url), id, strength))
 
