@@ -179,7 +179,6 @@ class SqliteFile:
 
     async def close(self) -> None:
         """What was submitted is written, every thread has ended, and another process may crawl the file."""
-        await self._writer.stop()
         if self._reader is not None:
             self._reader.close()
             self._reader = None
@@ -187,6 +186,7 @@ class SqliteFile:
             await asyncio.get_running_loop().run_in_executor(self._scans, self._scanner.close)
             self._scanner = None
         self._scans.shutdown()
+        await self._writer.stop()  # last, because the last to leave writes the log home
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

@@ -73,13 +73,13 @@ class DocumentRow(NamedTuple):
 
 def row_of(document: Document) -> DocumentRow:
     """Raises Unstorable for a body that is not JSON."""
-    urn = document.urn
+    urn, fetched_at = document.urn, time_text(document.fetched_at)
     meta = {
         "platform": document.platform,
         "links": {name: link.to_json() for name, link in document.links.items()},
         "root": document.root,
         "origin": document.origin,
-        "fetched_at": time_text(document.fetched_at),
+        "fetched_at": fetched_at,
         "deleted_reason": document.deleted_reason,
     }
     return DocumentRow(
@@ -90,7 +90,7 @@ def row_of(document: Document) -> DocumentRow:
         digest=storable(document.digest),
         version=document.version,
         observed_at=time_text(document.observed_at),
-        checked_at=time_text(document.fetched_at),
+        checked_at=fetched_at,
         processed_at=time_text(document.processed_at),
         deleted_at=None if document.deleted_at is None else time_text(document.deleted_at),
         validator=None if document.validator is None else to_text(document.validator.to_json(), urn),

@@ -268,6 +268,18 @@ async def test_a_file_that_may_not_be_written_can_be_read(shown: Path) -> None:
             assert await file.scan("SELECT n FROM t", (), StoreError) == [(1,)]
 
 
+async def test_a_file_that_somebody_else_is_crawling_can_be_read(shown: Path) -> None:
+    path = shown / "crawl.db"
+    async with opened(path) as theirs:
+        await theirs.submit(inserting(1))
+        with nobody():
+            async with opened(path) as ours:
+                assert ours.read_only
+                assert numbers(ours) == [1]
+        await theirs.submit(inserting(2))
+        assert numbers(theirs) == [1, 2]
+
+
 async def test_writing_what_may_not_be_written_says_so(shown: Path) -> None:
     path = await written(shown)
     with nobody():
