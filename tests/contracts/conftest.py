@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-SUITES = ("queue_contract", "store_contract", "deadletter_contract", "ledger_contract")
-pytest.register_assert_rewrite(*(f"tests.contracts.{suite}" for suite in SUITES))
+SUITES = ("queue", "patience", "store", "url", "listing", "deadletter", "ledger")
+pytest.register_assert_rewrite(*(f"tests.contracts.{suite}_contract" for suite in SUITES))
 
 from tests.contracts.adapters import Opener, Rig  # noqa: E402  # after the line above, or asserts say nothing
 

@@ -242,58 +242,6 @@ class QueueContract:
         await rig.queue.push([a_push(1, delay_s=60), a_push(2)])
         assert await drain(rig) == [a_request(2)]
 
-    # Waiting
-
-    async def test_a_pop_without_patience_does_not_wait(self, rig: Rig) -> None:
-        async with asyncio.timeout(PATIENT_S):
-            assert await rig.queue.pop(QUEUES, patience_s=0) is None
-
-    async def test_patience_ends(self, rig: Rig) -> None:
-        assert await rig.queue.pop(QUEUES, patience_s=0.01) is None
-
-    async def test_a_push_wakes_a_pop_that_waits(self, rig: Rig) -> None:
-        waiting = asyncio.create_task(rig.queue.pop(QUEUES, patience_s=PATIENT_S))
-        await self.settled_down(rig)
-        await rig.queue.push([a_push()])
-        async with asyncio.timeout(PATIENT_S / 3):
-            assert await waiting is not None
-
-    async def test_a_release_wakes_a_pop_that_waits(self, rig: Rig) -> None:
-        await rig.queue.push([a_push()])
-        delivery = await pop(rig)
-        waiting = asyncio.create_task(rig.queue.pop(QUEUES, patience_s=PATIENT_S))
-        await self.settled_down(rig)
-        await delivery.release()
-        async with asyncio.timeout(PATIENT_S / 3):
-            assert await waiting is not None
-
-    async def test_of_many_that_wait_each_gets_what_it_waits_for(self, rig: Rig) -> None:
-        waiting = {name: asyncio.create_task(rig.queue.pop([name], patience_s=PATIENT_S)) for name in QUEUES}
-        await self.settled_down(rig)
-        await rig.queue.push([a_push(n, name) for n, name in enumerate(QUEUES)])
-        async with asyncio.timeout(PATIENT_S / 3):
-            popped = await asyncio.gather(*waiting.values())
-        assert [delivery.queue for delivery in popped if delivery is not None] == list(QUEUES)
-
-    async def test_a_cancelled_pop_loses_nothing(self, rig: Rig) -> None:
-        for turns in range(8):
-            waiting = [asyncio.create_task(rig.queue.pop(QUEUES, patience_s=PATIENT_S)) for _ in range(3)]
-            push = asyncio.create_task(rig.queue.push([a_push(turns)]))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            for task in waiting:
-                task.cancel()
-            popped = await asyncio.gather(*waiting, return_exceptions=True)
-            await push
-            for delivery in popped:
-                if delivery is not None and not isinstance(delivery, BaseException):
-                    await delivery.release()
-            async with asyncio.timeout(PATIENT_S):
-                again = await rig.queue.pop(QUEUES, patience_s=PATIENT_S)
-            assert again is not None
-            await again.ack()
-            assert await rig.queue.is_empty()
-
     # Looked at
 
     async def test_depths_tell_ready_delayed_and_in_flight_apart(self, rig: Rig) -> None:
@@ -355,9 +303,3 @@ class QueueContract:
         await rig.inject("normal", b"[]")
         await rig.queue.push([a_push()])
         assert await rig.queue.peek("normal", limit=10) == [a_request()]
-
-    async def settled_down(self, rig: Rig) -> None:
-        """Return once a pop that was started before has found nothing and waits."""
-        assert await rig.queue.pop(QUEUES, patience_s=0) is None
-        for _ in range(20):
-            await asyncio.sleep(0)

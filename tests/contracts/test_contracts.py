@@ -7,17 +7,20 @@ import pytest
 from tests.contracts.adapters import DEADLETTERS, LEDGERS, QUEUES, STORES
 from tests.contracts.deadletter_contract import DeadletterContract
 from tests.contracts.ledger_contract import LedgerContract
+from tests.contracts.listing_contract import ListingContract
+from tests.contracts.patience_contract import PatienceContract
 from tests.contracts.queue_contract import QueueContract
 from tests.contracts.store_contract import StoreContract
+from tests.contracts.url_contract import UrlContract
 
 
 @pytest.mark.parametrize("rig", QUEUES.values(), ids=QUEUES, indirect=True)
-class TestQueues(QueueContract):
+class TestQueues(QueueContract, PatienceContract):
     pass
 
 
 @pytest.mark.parametrize("rig", STORES.values(), ids=STORES, indirect=True)
-class TestStores(StoreContract):
+class TestStores(StoreContract, UrlContract, ListingContract):
     pass
 
 

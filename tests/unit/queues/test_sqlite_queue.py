@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,50 +12,20 @@ from structlog.testing import capture_logs
 from ghcrawl.clock import SystemClock
 from ghcrawl.errors import ConfigError, QueueError, StoreError
 from ghcrawl.model import QUEUES, Push
-from ghcrawl.ports import Clock, DeadletterFilter, Depth, Effects
-from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.ports import DeadletterFilter, Depth, Effects
 from ghcrawl.sqlite_writer import Work
-from queues import codec, sqlite_pops
-from queues import sqlite_table as table
+from queues import sqlite_pops
 from queues.memory import MemoryQueue
-from queues.sqlite import SqliteQueue
-from stores.ledger import SqliteLedger
-from stores.sqlite import SqliteStore
-from stores.sqlite_deadletters import SqliteDeadletters
-from tests.contracts.adapters import open_file
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.support.clock import FakeClock
+from tests.unit.queues.sqlite_crawl import opened, pushes
 
 PATIENT_S = 30.0
-
-
-class Crawl:
-    """One process's view of a file."""
-
-    def __init__(self, file: SqliteFile, clock: Clock) -> None:
-        self.file = file
-        self.deadletters = SqliteDeadletters(file, codec)
-        self.store = SqliteStore(file)
-        self.queue = SqliteQueue(file, clock, bury=self.deadletters.burying)
-        self.ledger = SqliteLedger(file, self.queue, self.store, self.deadletters)
-
-
-@asynccontextmanager
-async def opened(path: Path, clock: Clock | None = None, **over: Any) -> AsyncIterator[Crawl]:
-    file = await open_file(path, **over)
-    try:
-        yield Crawl(file, clock or FakeClock())
-    finally:
-        await file.close()
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "crawl.db"
-
-
-def pushes(*numbers: int) -> list[Push]:
-    return [Push(request=a_request(number), queue="normal") for number in numbers]
 
 
 class Lock:
@@ -278,71 +246,3 @@ async def test_a_pop_of_a_closed_file_says_so(path: Path) -> None:
         await crawl.queue.take_over()
     with pytest.raises(QueueError, match="closed"):
         await crawl.queue.pop(QUEUES, patience_s=0)
-
-
-# Cost ------------------------------------------------------------------------------------------------------------
-
-
-async def test_twenty_pops_are_one_claim(path: Path) -> None:
-    statements: list[str] = []
-    async with opened(path) as crawl:
-        await crawl.queue.push(pushes(*range(20)))
-        await crawl.queue.take_over()
-        await crawl.file.submit(Work(lambda connection: connection.set_trace_callback(statements.append)))
-        statements.clear()
-        popped = await asyncio.gather(*(crawl.queue.pop(QUEUES, patience_s=0) for _ in range(20)))
-        assert None not in popped
-        assert statements.count("BEGIN IMMEDIATE ") + statements.count("BEGIN IMMEDIATE") == 1
-
-
-async def test_pops_that_find_nothing_write_nothing(path: Path) -> None:
-    statements: list[str] = []
-    async with opened(path) as crawl:
-        await crawl.queue.take_over()
-        await crawl.file.submit(Work(lambda connection: connection.set_trace_callback(statements.append)))
-        statements.clear()
-        for patience_s in (0, 0.001, 0):
-            assert await crawl.queue.pop(QUEUES, patience_s=patience_s) is None
-        assert statements == []
-
-
-async def effort(crawl: Crawl, number: int) -> dict[str, int]:
-    """Virtual machine steps of everything that happens all the time."""
-
-    def run(connection: sqlite3.Connection) -> dict[str, int]:
-        taken = 0
-
-        def step() -> int:
-            nonlocal taken
-            taken += 1
-            return 0
-
-        def cost(action: Any) -> int:
-            nonlocal taken
-            taken = 0
-            action()
-            return taken
-
-        connection.set_progress_handler(step, 1)
-        (arrival,) = table.arrivals(pushes(number), crawl.queue._clock.now())
-        costs = {
-            "push": cost(lambda: table.insert(connection, [arrival])),
-            "bounce": cost(lambda: table.insert(connection, [arrival])),
-            "claim": cost(lambda: table.claim(connection, [["normal"]], [number], 1)),
-            "put back": cost(lambda: table.put_back(connection, number)),
-            "claim again": cost(lambda: table.claim(connection, [["normal"]], [number], 1)),
-            "forget": cost(lambda: table.forget(connection, table.Claim(number, "normal", b""))),
-        }
-        connection.set_progress_handler(None, 0)
-        return costs
-
-    return await crawl.file.submit(Work(run))
-
-
-async def test_no_step_grows_with_what_waits(path: Path) -> None:
-    async with opened(path) as crawl:
-        await crawl.queue.push(pushes(*range(10)))
-        few = await effort(crawl, 10_000)
-        await crawl.queue.push(pushes(*range(10, 3000)))
-        many = await effort(crawl, 10_001)
-        assert many == pytest.approx(few, abs=6)

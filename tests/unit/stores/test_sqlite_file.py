@@ -4,45 +4,16 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
-from ghcrawl.errors import ConfigError, QueueError, StoreError, Unstorable
+from ghcrawl.errors import ConfigError, QueueError, StoreError
 from ghcrawl.sqlite_file import SCHEMA_VERSION, SqliteFile
-from ghcrawl.sqlite_writer import Work
-
-SCHEMA = ("CREATE TABLE t (n INTEGER PRIMARY KEY, body BLOB)",)
-
-
-@asynccontextmanager
-async def opened(path: Path, **over: Any) -> AsyncIterator[SqliteFile]:
-    file = await SqliteFile.open(path, **({"schema": SCHEMA, "synchronous": "OFF"} | over))
-    try:
-        yield file
-    finally:
-        await file.close()
-
-
-def inserting(number: int, size: int = 0) -> Work[int]:
-    sql = "INSERT INTO t (n, body) VALUES (?, zeroblob(?))"
-    return Work(lambda connection: connection.execute(sql, (number, size)).rowcount)
-
-
-def failing() -> Work[None]:
-    def run(connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT INTO t (n) VALUES (-1)")
-        raise KeyError("a bug")
-
-    return Work(run)
-
-
-def numbers(file: SqliteFile) -> list[int]:
-    return [row[0] for row in file.rows("SELECT n FROM t ORDER BY n", (), StoreError)]
+from tests.unit.stores.one_table import SCHEMA, inserting, numbers, opened
 
 
 def put(path: Path, content: bytes) -> None:
@@ -61,72 +32,6 @@ def forbid(*paths: Path) -> None:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "crawl.db"
-
-
-# Writing ---------------------------------------------------------------------------------------------------------
-
-
-async def test_what_waits_is_written_in_one_transaction(path: Path) -> None:
-    statements: list[str] = []
-    async with opened(path) as file:
-        await file.submit(Work(lambda connection: connection.set_trace_callback(statements.append)))
-        await asyncio.gather(*(file.submit(inserting(n)) for n in range(20)))
-        await file.submit(Work(lambda connection: connection.set_trace_callback(None)))
-        assert numbers(file) == list(range(20))
-    assert [statement for statement in statements if statement == "COMMIT"] == ["COMMIT", "COMMIT"]
-
-
-async def test_a_failure_is_felt_by_its_owner_alone(path: Path) -> None:
-    async with opened(path) as file:
-        works = [file.submit(work) for work in (inserting(1), failing(), inserting(2), inserting(1))]
-        results = await asyncio.gather(*works, return_exceptions=True)
-        assert [type(result) for result in results] == [int, KeyError, int, sqlite3.IntegrityError]
-        assert numbers(file) == [1, 2]
-
-
-async def test_a_cancelled_write_is_written_all_the_same(path: Path) -> None:
-    told: list[int] = []
-    async with opened(path) as file:
-        work = inserting(1)
-        task = asyncio.create_task(file.write(Work(work.run, told.append), StoreError))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        await file.submit(inserting(2))
-        assert numbers(file) == [1, 2]
-    assert told == [1]
-
-
-async def test_closing_writes_what_was_submitted_and_ends_every_thread(path: Path) -> None:
-    before = threading.enumerate()
-    async with opened(path) as file:
-        await file.scan("SELECT 1", (), StoreError)
-        late = [file.submit(inserting(n)) for n in range(3)]
-        late[2].cancel()
-    assert threading.enumerate() == before
-    assert [future.result() for future in late[:2]] == [1, 1]
-    async with opened(path) as file:
-        assert numbers(file) == [0, 1, 2]
-
-
-async def test_a_closed_file_says_so(path: Path) -> None:
-    async with opened(path) as file:
-        pass
-    with pytest.raises(StoreError, match="closed"):
-        await file.write(inserting(1), StoreError)
-    with pytest.raises(QueueError, match="closed"):
-        file.rows("SELECT 1", (), QueueError)
-    with pytest.raises(QueueError, match="closed"):
-        await file.scan("SELECT 1", (), QueueError)
-    await file.close()
-
-
-async def test_a_value_too_large_for_sqlite_is_unstorable(path: Path) -> None:
-    async with opened(path) as file:
-        await file.submit(Work(lambda connection: connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1000)))
-        with pytest.raises(Unstorable, match="too large"):
-            await file.write(inserting(1, size=2000), QueueError)
 
 
 # Opening ---------------------------------------------------------------------------------------------------------
