@@ -47,6 +47,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
+        self._claimed: dict[str, set[str]] = {}
         self._state: dict[str, str] = {}
 
     async def save(self, document: Document, *, supersede: str = "") -> Saved:
@@ -57,10 +58,12 @@ class MemoryStore:
         saved: Saved = "saved" if before is None else rules.judge(before.held, document)
         kept = new if before is None else _settled(before, new, saved)
         self._kept[document.urn] = replace(kept, claims=_claims(before, document))
+        for url in (document.url, *document.aliases):
+            self._claimed.setdefault(url, set()).add(document.urn)
         if supersede and saved != "stale":
             low, high = rules.older_generations(document.urn, supersede)
             for urn in [urn for urn in self._kept if low <= urn < high]:
-                del self._kept[urn]
+                self._remove(urn)
         return saved
 
     async def touch(self, touch: Touch) -> None:
@@ -115,8 +118,12 @@ class MemoryStore:
 
     def _claimants(self, url: str) -> Sequence[_Kept]:
         """Who was ever found under `url`, the strongest claim first."""
-        found = [kept for kept in self._kept.values() if url in kept.claims]
-        return sorted(found, key=lambda kept: kept.claims[url], reverse=True)
+        found = [self._kept[urn] for urn in self._claimed.get(url, ())]
+        return sorted(found, key=lambda kept: (kept.claims[url], kept.document.urn), reverse=True)
+
+    def _remove(self, urn: str) -> None:
+        for url in self._kept.pop(urn).claims:
+            self._claimed[url].discard(urn)
 
 
 def _settled(before: _Kept, new: _Kept, saved: Saved) -> _Kept:
