@@ -5,12 +5,13 @@ Moments are aware UTC datetimes in memory and `2026-11-21T16:43:00.123Z` in JSON
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Final, Literal, TypeAlias
+
+from ghcrawl.jsontext import dumps
 
 Json: TypeAlias = Any
 """What a JSON parser returns."""
@@ -29,7 +30,8 @@ MAX_FAILURES: Final = 10
 
 def iso(moment: datetime) -> str:
     """`moment` as fixed-width UTC text with milliseconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return utc.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def moment(text: str) -> datetime:
@@ -42,8 +44,7 @@ def moment(text: str) -> datetime:
 
 def digest(value: Json) -> str:
     """The same 32 hex digits for the same JSON, whatever the order of its keys."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return blake2b(dumps(value, sort_keys=True), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Final, Literal, TextIO
+from typing import Final, Generic, Literal, TextIO, TypeVar
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -17,8 +17,6 @@ from ghcrawl.ports import Call, Observer, Settled
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-
-log: FilteringBoundLogger = structlog.get_logger("ghcrawl")
 
 
 def configure_logging(
@@ -58,13 +56,25 @@ def _renderer(format: LogFormat, stream: TextIO) -> Processor:
     return structlog.dev.ConsoleRenderer(colors=stream.isatty())
 
 
+_LEVELS: Final = {"retry": logging.WARNING, "bury": logging.ERROR}
+
+
 class SettledLog:
-    """One INFO line for every settled request; what failed is a WARNING, what was buried an ERROR."""
+    """One INFO line for every settled request; what failed is a WARNING, what was buried an ERROR.
+
+    Made after `configure_logging`: its level is decided once, so that a line nobody wants costs nothing.
+    """
+
+    def __init__(self) -> None:
+        self._log: FilteringBoundLogger = structlog.get_logger("ghcrawl").bind()
 
     def settled(self, settled: Settled) -> None:
         """Write the line."""
-        write = {"retry": log.warning, "bury": log.error}.get(settled.outcome, log.info)
-        write(
+        level = _LEVELS.get(settled.outcome, logging.INFO)
+        if not self._log.is_enabled_for(level):
+            return
+        self._log.log(
+            level,
             "request_settled",
             outcome=settled.outcome,
             type=settled.request.type,
@@ -79,7 +89,9 @@ class SettledLog:
 
     def called(self, call: Call) -> None:
         """Write a line for whoever looks closely."""
-        log.debug(
+        if not self._log.is_enabled_for(logging.DEBUG):
+            return
+        self._log.debug(
             "platform_called",
             status=call.status,
             principal=call.principal,
@@ -88,64 +100,83 @@ class SettledLog:
         )
 
 
+M = TypeVar("M", Counter, Gauge, Histogram)
+
+
+class _Labelled(Generic[M]):
+    """A metric whose children are looked up by their values alone: these run several times in every turn of a loop."""
+
+    def __init__(self, metric: M) -> None:
+        self._metric: M = metric
+        self._children: dict[tuple[str, ...], M] = {}
+
+    def __call__(self, *values: str) -> M:
+        child = self._children.get(values)
+        if child is None:
+            child = self._children[values] = self._metric.labels(*values)
+        return child
+
+
 class Metrics:
     """What Prometheus scrapes. Label values are few and never a URL, a login or free text."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
-        self._settled = self._counter("requests_settled", "Requests settled", ("type", "outcome"))
-        self._skipped = self._counter("requests_skipped", "Requests with nothing to save", ("reason",))
-        self._failed = self._counter("failures", "Attempts that failed, by class", ("cause",))
-        self._buried = self._counter("deadletters_buried", "Requests given up, by class", ("cause",))
-        self._saved = self._counter("documents_saved", "Documents written", ("type",))
-        self._queued = self._counter("requests_queued", "Follow-ups queued", ())
-        self._bounced = self._counter("requests_bounced", "Follow-ups that were waiting already", ())
-        self._calls = self._counter("calls", "Answers of a platform", ("platform", "status", "resource"))
-        self._throttled = self._counter("throttles", "Answers that said: not now", ("platform", "kind"))
-        self._call_s = self._histogram("call_seconds", "Time until a platform's answer was read", ("platform",))
-        self._fetch_s = self._histogram("fetch_seconds", "Time to retrieve and process a request", ())
-        self._write_s = self._histogram("write_seconds", "Time to make an outcome durable", ())
+        counter, gauge = self._counter, self._gauge
+        self._settled = _Labelled(counter("requests_settled", "Requests settled", "type", "outcome"))
+        self._skipped = _Labelled(counter("requests_skipped", "Requests with nothing to save", "reason"))
+        self._failed = _Labelled(counter("failures", "Attempts that failed, by class", "cause"))
+        self._buried = _Labelled(counter("deadletters_buried", "Requests given up, by class", "cause"))
+        self._saved = _Labelled(counter("documents_saved", "Documents written", "type"))
+        self._queued = counter("requests_queued", "Follow-ups queued")
+        self._bounced = counter("requests_bounced", "Follow-ups that were waiting already")
+        self._calls = _Labelled(counter("calls", "Answers of a platform", "platform", "status", "resource"))
+        self._throttled = _Labelled(counter("throttles", "Answers that said: not now", "platform", "kind"))
+        self._call_s = _Labelled(self._seconds("call_seconds", "Until a platform's answer was read", "platform"))
+        self._fetch_s = self._seconds("fetch_seconds", "Time to retrieve and process a request")
+        self._write_s = self._seconds("write_seconds", "Time to make an outcome durable")
         quota = ("principal", "resource")
-        self._remaining = self._gauge("quota_remaining", "Calls left in the principal's window", quota)
-        self._reset = self._gauge("quota_reset_timestamp_seconds", "When that window ends", quota)
-        self._gauge("build_info", "The running version", ("version",)).labels(__version__).set(1)
+        self._remaining = _Labelled(gauge("quota_remaining", "Calls left in the principal's window", *quota))
+        self._reset = _Labelled(gauge("quota_reset_timestamp_seconds", "When that window ends", *quota))
+        gauge("build_info", "The running version", "version").labels(__version__).set(1)
 
-    def _counter(self, name: str, text: str, labels: Sequence[str]) -> Counter:
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"ghcrawl_{name}", text, labels, registry=self.registry)
 
-    def _gauge(self, name: str, text: str, labels: Sequence[str]) -> Gauge:
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
         return Gauge(f"ghcrawl_{name}", text, labels, registry=self.registry)
 
-    def _histogram(self, name: str, text: str, labels: Sequence[str]) -> Histogram:
+    def _seconds(self, name: str, text: str, *labels: str) -> Histogram:
         return Histogram(f"ghcrawl_{name}", text, labels, buckets=_SECONDS, registry=self.registry)
 
     def settled(self, settled: Settled) -> None:
         """Count it."""
-        type = settled.request.type
-        self._settled.labels(type, settled.outcome).inc()
-        if settled.outcome == "skip":
-            self._skipped.labels(settled.reason).inc()
-        if settled.outcome in ("retry", "bury"):
-            self._failed.labels(settled.cause).inc()
-        if settled.outcome == "bury":
-            self._buried.labels(settled.cause).inc()
+        type, outcome = settled.request.type, settled.outcome
+        self._settled(type, outcome).inc()
+        if outcome == "skip":
+            self._skipped(settled.reason).inc()
+        elif outcome in ("retry", "bury"):
+            self._failed(settled.cause).inc()
+            if outcome == "bury":
+                self._buried(settled.cause).inc()
         if settled.saved == "saved":
-            self._saved.labels(type).inc()
-        self._queued.inc(settled.pushed.queued)
-        self._bounced.inc(settled.pushed.bounced)
+            self._saved(type).inc()
+        if settled.pushed.queued or settled.pushed.bounced:
+            self._queued.inc(settled.pushed.queued)
+            self._bounced.inc(settled.pushed.bounced)
         self._fetch_s.observe(settled.fetch_s)
         self._write_s.observe(settled.write_s)
 
     def called(self, call: Call) -> None:
         """Count it."""
-        self._calls.labels(call.platform, str(call.status), call.resource).inc()
-        self._call_s.labels(call.platform).observe(call.seconds)
+        self._calls(call.platform, str(call.status), call.resource).inc()
+        self._call_s(call.platform).observe(call.seconds)
         if call.throttle:
-            self._throttled.labels(call.platform, call.throttle).inc()
+            self._throttled(call.platform, call.throttle).inc()
         if call.remaining is not None:
-            self._remaining.labels(call.principal, call.resource).set(call.remaining)
+            self._remaining(call.principal, call.resource).set(call.remaining)
         if call.reset_at is not None:
-            self._reset.labels(call.principal, call.resource).set(call.reset_at.timestamp())
+            self._reset(call.principal, call.resource).set(call.reset_at.timestamp())
 
 
 class Observers:

@@ -42,7 +42,7 @@ class Limits:
         *,
         concurrency: int,
         reserve: float,
-        burst_per_s: int | None = None,
+        calls_per_min: int | None = None,
         load_s: float | None = None,
         allowances: Sequence[Allowance] = (),
     ) -> None:
@@ -52,9 +52,9 @@ class Limits:
         self.benched_until = 0.0
         self.benched_for: WaitReason = "secondary"
         self._concurrency = concurrency
-        self._spacing_s = 1.0 / burst_per_s if burst_per_s else 0.0
+        self._spacing_s = 60.0 / calls_per_min if calls_per_min else 0.0
         self._reserve = reserve
-        self._pace = Allowance(burst_per_s, 1.0) if burst_per_s else None
+        self._pace = Allowance(calls_per_min, 60.0) if calls_per_min else None
         self._load = Load(load_s) if load_s else None
         self._allowances = tuple(allowances)
         self._strikes = 0

@@ -105,7 +105,7 @@ class Pool:
         limits = Limits(
             concurrency=settings.concurrency,
             reserve=settings.reserve,
-            burst_per_s=settings.burst_per_s,
+            calls_per_min=settings.calls_per_min,
             load_s=settings.response_s_per_min,
             allowances=(*own, *self._shared),
         )

@@ -13,7 +13,6 @@ other way.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,6 +34,7 @@ from ghcrawl.fetch.github.refusals import (
     unauthorized,
     with_block,
 )
+from ghcrawl.jsontext import loads
 from ghcrawl.model import Json, Validator
 from ghcrawl.outcome import Fetched, Missing, Pending, Refused, Retrieved, Unchanged
 
@@ -79,7 +79,7 @@ Verdict: TypeAlias = Retrieved | Moved | Unauthorized | Unfit
 def parsed(answer: Answer) -> Json:
     """The body as JSON. Raises FetchError."""
     try:
-        return json.loads(answer.body or b"")
+        return loads(answer.body or b"")
     except (ValueError, RecursionError):
         size, kind = len(answer.body or b""), answer.headers.get("Content-Type", "no type")
     raise FetchError(

@@ -36,7 +36,7 @@ class GitHubSettings:
     api_url: `https://api.github.com`, `https://<host>/api/v3` of an Enterprise server, or a simulator's.
     concurrency: calls in flight per principal; GitHub allows 100 over all processes.
     reserve: the part of every budget that is left untouched for others who use the same credentials.
-    burst_per_s, response_s_per_min: GitHub's unreadable secondary limits, kept from our side: calls in any second,
+    calls_per_min, response_s_per_min: GitHub's unreadable secondary limits, kept from our side: calls in any minute,
         and summed response time in any minute (GitHub allows 900 calls and 90 s a minute). None: no such limit,
         which is right for a simulator and for an Enterprise server that has them switched off.
     patience_s: how long one fetch may wait for its turn before it is put off.
@@ -52,7 +52,7 @@ class GitHubSettings:
     user_agent: str = USER_AGENT
     concurrency: int = 8
     reserve: float = 0.05
-    burst_per_s: int | None = 10
+    calls_per_min: int | None = 800
     response_s_per_min: float | None = 60.0
     declared: tuple[Declared, ...] = ()
     patience_s: float = 2.0
@@ -68,8 +68,8 @@ class GitHubSettings:
         object.__setattr__(self, "api_url", _base(self.api_url))
         if not 0 <= self.reserve < 1:
             raise ConfigError(f"the reserve is a part of the budget from 0 up to 1, and {self.reserve} is none")
-        if self.concurrency < 1 or (self.burst_per_s is not None and self.burst_per_s < 1):
-            raise ConfigError("concurrency and burst_per_s are at least 1")
+        if self.concurrency < 1 or (self.calls_per_min is not None and self.calls_per_min < 1):
+            raise ConfigError("concurrency and calls_per_min are at least 1")
         if any(budget.calls < 1 or budget.period_s <= 0 for budget in self.declared):
             raise ConfigError("a declared budget is at least one call in some time")
         forbidden = [word for word in PRETTY_PRINTED if word in self.user_agent.lower()]

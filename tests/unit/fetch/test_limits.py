@@ -249,19 +249,19 @@ def test_concurrency_is_bounded() -> None:
 
 
 def test_a_call_that_was_not_made_gives_everything_back() -> None:
-    made = limits(concurrency=1, burst_per_s=1, allowances=(Allowance(1, 10.0),))
+    made = limits(concurrency=1, calls_per_min=1, allowances=(Allowance(1, 10.0),))
     made.take("core")
     made.cancel("core")
     assert made.wait("core", 0.0) is None
 
 
-def test_bursts_are_bounded() -> None:
-    made = known(1000, burst_per_s=2)
+def test_calls_a_minute_are_bounded() -> None:
+    made = known(1000, calls_per_min=2)
     made.take("core")
     made.finish("core", reported(900), 0.1)
     wait = made.wait("core", 0.2)
     assert wait is not None
-    assert wait.until == pytest.approx(1.0)
+    assert wait.until == pytest.approx(60.0)
 
 
 def test_summed_response_time_is_bounded_with_what_is_in_flight() -> None:

@@ -42,7 +42,7 @@ def test_a_user_agent_that_changes_the_bodies_is_refused(agent: str) -> None:
         {"reserve": 1.0},
         {"reserve": -0.1},
         {"concurrency": 0},
-        {"burst_per_s": 0},
+        {"calls_per_min": 0},
         {"declared": (Declared(calls=0, period_s=1.0),)},
         {"declared": (Declared(calls=1, period_s=0.0),)},
     ],

@@ -73,7 +73,7 @@ async def test_not_one_call_is_over_the_limit(
     server.skew = timedelta(seconds=skew_s)
     windows = {token: Window(aligned=aligned) for token in TOKENS}
     server.script("*", lambda hit: windows[hit.token].call((clock.now() + server.skew).timestamp()))
-    fetcher = await start(";".join(TOKENS), burst_per_s=None, response_s_per_min=None)
+    fetcher = await start(";".join(TOKENS), calls_per_min=None, response_s_per_min=None)
     done: Counter[type] = Counter()
     ends = clock.now() + timedelta(seconds=3.2 * WINDOW_S)
 

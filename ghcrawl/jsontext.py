@@ -1,0 +1,39 @@
+"""JSON as bytes, fast where it can be and whole where it must be.
+
+orjson reads and writes all but the odd case; the odd cases (integers beyond 64 bits, lone surrogates, which are legal
+JSON) go to the standard library, so that whatever a platform sends comes back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NoReturn
+
+import orjson
+
+_LONG_INTEGER: Final = re.compile(rb"\d{19}")
+"""orjson reads integers beyond 64 bits as floats, and says nothing."""
+
+
+def dumps(value: Any, *, sort_keys: bool = False) -> bytes:
+    """`value` as compact JSON. Raises ValueError or TypeError for what is not JSON."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
+    except TypeError:
+        text = json.dumps(value, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False)
+        return text.encode("ascii")
+
+
+def loads(data: bytes) -> Any:
+    """The value that `data` writes. Raises ValueError for what is not JSON."""
+    if _LONG_INTEGER.search(data) is None:
+        try:
+            return orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass
+    return json.loads(data, parse_constant=_refuse)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
