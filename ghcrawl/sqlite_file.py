@@ -11,6 +11,7 @@ import asyncio
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -225,6 +226,16 @@ class SqliteFile:
             raise ConfigError(f"{self.path} is a directory; name a file")
         if not self.path.absolute().parent.is_dir():
             raise ConfigError(f"{self.path} cannot be made: there is no directory {self.path.parent}")
+        deadline = time.monotonic() + self._busy_timeout_s
+        while True:
+            try:
+                return self._connected(schema)
+            except sqlite3.OperationalError as error:
+                if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                    raise
+                time.sleep(0.01)  # switching to WAL is the one thing that does not wait for others by itself
+
+    def _connected(self, schema: Sequence[str]) -> sqlite3.Connection:
         connection = self._connect(cache_kb=65_536)
         try:
             connection.execute("BEGIN")  # one snapshot: another process may be making the file at this moment

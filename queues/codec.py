@@ -1,6 +1,6 @@
 """Request ⇄ bytes: the message that every queue carries, and that deadletters keep.
 
-A message is one JSON object in ASCII with `"v": 1`. Fields that stand at their defaults are left out; fields that a
+A message is one JSON object with `"v": 1`. Fields that stand at their defaults are left out; fields that a
 reader does not know are ignored, so a field may be added without a new version. A version is raised when an old
 reader would misunderstand a message; an old reader then refuses it instead of guessing.
 
@@ -9,16 +9,15 @@ Moments keep their microseconds: what is popped equals what was pushed.
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from ghcrawl.errors import DecodeError, Unstorable
+from ghcrawl.jsontext import dumps, loads
 from ghcrawl.model import Context, Errand, Failure, Payload, Request, Walk
 
 VERSION: Final = 1
 
-_to_text = json.JSONEncoder(separators=(",", ":")).encode
 _NO_CONTEXT: Final = Context()
 _NO_WALK: Final = Walk()
 
@@ -26,7 +25,7 @@ _NO_WALK: Final = Walk()
 def encode(request: Request) -> bytes:
     """The message that `decode` reads. Raises Unstorable for a payload that is not JSON."""
     try:
-        return _to_text(_message(request)).encode("ascii")
+        return dumps(_message(request))
     except (TypeError, ValueError, RecursionError) as error:
         raise Unstorable(f"{request.name[:200]} cannot be written as JSON: {error}") from error
 
@@ -34,7 +33,7 @@ def encode(request: Request) -> bytes:
 def decode(body: bytes) -> Request:
     """The request in a message. Raises DecodeError, which keeps the bytes, for anything that is none."""
     try:
-        value = json.loads(body.decode())
+        value = loads(body)
     except (ValueError, RecursionError) as error:
         raise DecodeError(f"the message is not JSON: {error}", body=body) from error
     if not isinstance(value, dict):
