@@ -30,11 +30,13 @@ class Tally:
 
     asked: the names (`Request.name`) of what a person asked for; empty: whatever has no ancestors.
     refused_roots: URL and reason of those that led to nothing.
+    fetches: requests that are done and did not carry what they asked for.
     """
 
     asked: frozenset[str] = frozenset()
 
     settled_count: int = 0
+    fetches: int = 0
     saved: Counter[str] = field(default_factory=Counter)
     unchanged: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -46,6 +48,11 @@ class Tally:
     charged: int = 0
     quotas: dict[str, Quota] = field(default_factory=dict)
     refused_roots: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        """Requests that will not come back."""
+        return self.settled_count - self.deferred.total() - self.retried.total()
 
     @property
     def calls(self) -> int:
@@ -61,6 +68,8 @@ class Tally:
         """Count it."""
         self.settled_count += 1
         request = settled.request
+        if settled.outcome in ("save", "skip", "bury") and request.payload is None:
+            self.fetches += 1
         match settled.outcome:
             case "save" if settled.saved == "saved":
                 self.saved[request.type] += 1
@@ -103,6 +112,7 @@ class Tally:
         return {
             "requests": {
                 "settled": self.settled_count,
+                "done": self.done,
                 "skipped": dict(self.skipped),
                 "deferred": dict(self.deferred),
                 "retried": dict(self.retried),

@@ -21,6 +21,7 @@ from ghcrawl.fetch.github import (
     GitHubFetcher,
     GitHubSettings,
     Traits,
+    checks,
     read_installation,
     read_tokens,
 )
@@ -46,6 +47,7 @@ from stores.memory import MemoryDeadletters, MemoryStore
 from stores.sqlite import SqliteStore
 from stores.sqlite_deadletters import SqliteDeadletters
 
+Checked = checks.Checked
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
 PAGES_PER_MB: Final = 256
 UNREACHED_CAP_S: Final = 30.0
@@ -224,7 +226,7 @@ def github_platform(settings: Settings) -> Platform:
 
 
 def _github(section: GitHubSection, *, unhurried: bool) -> GitHubSettings:
-    pace = {} if unhurried else {"burst_per_s": None, "response_s_per_min": None}
+    pace = {} if unhurried else {"calls_per_min": None, "response_s_per_min": None}
     return GitHubSettings(
         api_url=section.api_url,
         api_version=section.api_version,
@@ -236,23 +238,46 @@ def _github(section: GitHubSection, *, unhurried: bool) -> GitHubSettings:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sourced:
+    """A credential, and where it comes from, for a person."""
+
+    credential: Credential
+    source: str
+
+
 def read_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[Credential, ...]:
     """The tokens of GHCRAWL_TOKENS and of the tokens file, and the Apps. None at all: GitHub is asked anonymously.
 
     From now on none of them can appear in a log. Raises ConfigError, which never shows one.
     """
-    texts = [environ.get("GHCRAWL_TOKENS", "")]
+    return tuple(sourced.credential for sourced in source_credentials(settings, environ))
+
+
+def source_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[Sourced, ...]:
+    """The same, each with where it comes from."""
+    variable, file = environ.get("GHCRAWL_TOKENS", ""), ""
     if settings.github.tokens_file:
-        texts.append(_read_secret(Path(settings.github.tokens_file).expanduser(), "tokens file"))
-    credentials: list[Credential] = list(read_tokens("\n".join(texts)))
+        file = _read_secret(Path(settings.github.tokens_file).expanduser(), "tokens file")
+    of_variable = len(read_tokens(variable))
+    credentials: list[Credential] = list(read_tokens(f"{variable}\n{file}"))
+    sources = [
+        "GHCRAWL_TOKENS" if place < of_variable else settings.github.tokens_file for place in range(len(credentials))
+    ]
     for app in settings.github.apps:
+        sources.append("github.apps")
         orgs = frozenset(name.lower() for name in app.orgs)
         traits = Traits(public=app.public, private=app.private, orgs=orgs)
         key_file = app.private_key_file.expanduser()
         credentials.append(read_installation(app.app_id, app.installation_id, key_file, traits))
     for credential in credentials:
         REDACTOR.add(getattr(credential, "secret", ""))
-    return tuple(credentials)
+    return tuple(Sourced(credential=one, source=source) for one, source in zip(credentials, sources, strict=True))
+
+
+def check_credentials(settings: Settings, credentials: Sequence[Credential]) -> AsyncIterator[Checked]:
+    """What the API says about each. Raises ConfigError, and FetchError where it cannot be reached."""
+    return checks.check(_github(settings.github, unhurried=True), credentials, SystemClock())
 
 
 def _read_secret(path: Path, what: str) -> str:

@@ -1,0 +1,27 @@
+"""The command line: turns a person's words into calls that exist already, and their answers back into words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from ghcrawl.cli.app import app
+from ghcrawl.cli.failures import complain, misused, report
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command. Returns its exit status."""
+    try:
+        words = None if arguments is None else list(arguments)
+        status = app(words, prog_name="ghcrawl", standalone_mode=False)
+    except typer.TyperException as error:
+        return misused(error)
+    except typer.Abort:
+        complain("nothing was done")
+        return 1
+    except Exception as error:  # noqa: BLE001  # the last place where it can become a sentence
+        return report(error)
+    return status if isinstance(status, int) else 0

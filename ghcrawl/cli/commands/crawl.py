@@ -1,0 +1,88 @@
+"""`ghcrawl crawl`."""
+
+# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ghcrawl.cli.failures import perform
+from ghcrawl.cli.options import ApiUrl, Config, Db, LogLevel, Place, TokensFile, Verbose
+
+
+def crawl(
+    specs: Annotated[
+        list[str] | None, typer.Argument(metavar="SPEC", help="What to crawl.", show_default=False)
+    ] = None,
+    *,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="P", help="How to fetch, and where to go from there.", show_default=False),
+    ] = None,
+    db: Db = None,
+    api_url: ApiUrl = None,
+    tokens_file: TokensFile = None,
+    config: Config = None,
+    loops: Annotated[
+        int | None,
+        typer.Option(
+            "--loops", min=1, metavar="N", help="Requests in hand at a time; 20 if not set.", show_default=False
+        ),
+    ] = None,
+    afresh: Annotated[
+        bool, typer.Option("--afresh", help="Begin again, even if this crawl was interrupted.", show_default=False)
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the figures as one JSON object.", show_default=False)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.", show_default=False)
+    ] = False,
+    log_level: LogLevel = None,
+    verbose: Verbose = False,
+) -> int:
+    """Crawl until nothing is left to do.
+
+    A SPEC is an organisation or a user (acme), a repository (acme/web), a URL
+    of the API or from a browser, or TYPE:URL. Without a SPEC, what waits in
+    the file is worked through.
+
+    [bold]Again[/bold] The same command goes on with a crawl that was interrupted, however
+    that happened. After a finished one it refreshes; what has not changed
+    since costs nothing.
+
+    [bold]Ctrl-C[/bold] finishes what is in hand and says what is left; a second one stops
+    at once. Nothing is lost either way.
+
+    [bold]Policy[/bold] NAME, or NAME:MAP for where to go from there: default, refresh,
+    reload (ask even for what cannot change), always (ask unconditionally),
+    mutables+7d (what was not looked at for 7 days), default:self (no further).
+
+    [bold]Examples[/bold]
+        ghcrawl crawl acme
+        ghcrawl crawl acme/web acme/api --db acme.db --json
+        ghcrawl crawl https://github.com/acme/web/issues/7
+        ghcrawl crawl acme --api-url https://ghe.example.com/api/v3
+
+    [bold]Exit status[/bold]
+        0    all is done, or it was stopped by SIGTERM
+        1    all is done, and there are deadletters in the file
+        2    it could not be done, or a SPEC leads to nothing
+        130  stopped by Ctrl-C
+    """
+    from ghcrawl.cli import crawl as work
+
+    place = Place(db=db, config=config, api_url=api_url, tokens_file=tokens_file)
+    more = {"crawl.loops": loops, "crawl.policy": policy, "log.level": "debug" if verbose else log_level}
+    wish = work.Wish(
+        specs=tuple(specs or ()),
+        place=place,
+        more={name: value for name, value in more.items() if value is not None},
+        afresh=afresh,
+        json=json,
+        quiet=quiet,
+        arguments=tuple(sys.argv),
+    )
+    return perform(work.crawl(wish))

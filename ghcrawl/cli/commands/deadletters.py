@@ -1,0 +1,144 @@
+"""`ghcrawl deadletters …`."""
+
+# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ghcrawl.cli.failures import perform
+from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Yes
+
+app = typer.Typer(help="Requests that were given up: look at them, try again, or forget them.", no_args_is_help=True)
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="ID", help="The first digits of an id, or a whole URN.", show_default=False),
+]
+Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Of this type of request.")]
+Classes = Annotated[list[str] | None, typer.Option("--class", "-c", metavar="CLASS", help="Of this class of failure.")]
+Reason = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Whose reason contains this.", show_default=False)
+]
+Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Whose URL is at this host.", show_default=False)]
+OlderThan = Annotated[
+    str, typer.Option("--older-than", metavar="AGE", help="Given up longer ago: 30m, 2h, 3d.", show_default=False)
+]
+All = Annotated[bool, typer.Option("--all", help="All of them.", show_default=False)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what it would mean.", show_default=False)]
+
+
+@app.command("list")
+def list_(
+    *,
+    type: Types = None,
+    class_: Classes = None,
+    reason: Reason = "",
+    host: Host = "",
+    older_than: OlderThan = "",
+    limit: Limit = 50,
+    json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> int:
+    """Name them, the newest first, with counts by class.
+
+    [bold]Example[/bold]
+
+    ghcrawl deadletters list --class http_503 --older-than 2h
+    """
+    from ghcrawl.cli import deadletters as work
+
+    which = work.Which(
+        types=tuple(type or ()), kinds=tuple(class_ or ()), reason=reason, host=host, older_than=older_than
+    )
+    return perform(work.list_(Place(db=db, config=config), which, limit=limit, json=json))
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="ID", help="The first digits of an id, or a whole URN.", show_default=False)
+    ],
+    json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> int:
+    """Show one: what was asked for, what led there, and every attempt with what went wrong."""
+    from ghcrawl.cli import deadletters as work
+
+    return perform(work.show(Place(db=db, config=config), name, json=json))
+
+
+@app.command()
+def requeue(
+    names: Names = None,
+    *,
+    type: Types = None,
+    class_: Classes = None,
+    reason: Reason = "",
+    host: Host = "",
+    older_than: OlderThan = "",
+    every: All = False,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="QUEUE", help="Where to put them, if not where each came from.", show_default=False
+        ),
+    ] = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    db: Db = None,
+    config: Config = None,
+) -> int:
+    """Put them back into their queues, as if they had never been tried.
+
+    They are asked for when something crawls this file: `ghcrawl crawl` alone does, and so does any other crawl.
+
+    [bold]Example[/bold]
+
+    ghcrawl deadletters requeue --class http_503 && ghcrawl crawl
+    """
+    from ghcrawl.cli import deadletters as work
+
+    which = work.Which(
+        names=tuple(names or ()),
+        types=tuple(type or ()),
+        kinds=tuple(class_ or ()),
+        reason=reason,
+        host=host,
+        older_than=older_than,
+        all=every,
+    )
+    return perform(work.requeue(Place(db=db, config=config), which, to=to, dry_run=dry_run, yes=yes))
+
+
+@app.command()
+def delete(
+    names: Names = None,
+    *,
+    type: Types = None,
+    class_: Classes = None,
+    reason: Reason = "",
+    host: Host = "",
+    older_than: OlderThan = "",
+    every: All = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    db: Db = None,
+    config: Config = None,
+) -> int:
+    """Forget them."""
+    from ghcrawl.cli import deadletters as work
+
+    which = work.Which(
+        names=tuple(names or ()),
+        types=tuple(type or ()),
+        kinds=tuple(class_ or ()),
+        reason=reason,
+        host=host,
+        older_than=older_than,
+        all=every,
+    )
+    return perform(work.delete(Place(db=db, config=config), which, dry_run=dry_run, yes=yes))

@@ -1,0 +1,38 @@
+"""`ghcrawl queue …`."""
+
+# ruff: noqa: PLC0415  # imports wait until a command runs
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ghcrawl.cli.failures import perform
+from ghcrawl.cli.options import Config, Db, Json, Place, Yes
+
+app = typer.Typer(help="What waits in each queue; and emptying one.", invoke_without_command=True)
+
+
+@app.callback()
+def queue(context: typer.Context, json: Json = False, db: Db = None, config: Config = None) -> int:
+    """What waits in each queue; and emptying one."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from ghcrawl.cli import queues as work
+
+    return perform(work.depths(Place(db=db, config=config), json=json))
+
+
+@app.command()
+def purge(
+    name: Annotated[
+        str, typer.Argument(metavar="QUEUE", help="event, immediate, soon, normal or later.", show_default=False)
+    ],
+    yes: Yes = False,
+    db: Db = None,
+    config: Config = None,
+) -> int:
+    """Forget what waits in one queue. What is in hand stays."""
+    from ghcrawl.cli import queues as work
+
+    return perform(work.purge(Place(db=db, config=config), name, yes=yes))

@@ -1,0 +1,14 @@
+"""`ghcrawl status`."""
+
+# ruff: noqa: PLC0415  # imports wait until a command runs
+from __future__ import annotations
+
+from ghcrawl.cli.failures import perform
+from ghcrawl.cli.options import Config, Db, Json, Place
+
+
+def status(json: Json = False, db: Db = None, config: Config = None) -> int:
+    """Say what is in the file: crawls, what waits, documents, deadletters."""
+    from ghcrawl.cli import status as work
+
+    return perform(work.status(Place(db=db, config=config), json=json))

@@ -1,0 +1,108 @@
+"""`ghcrawl config show | set | check`."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ghcrawl import settings as setting
+from ghcrawl.cli import live, output
+from ghcrawl.cli.opening import existing, settings_of, with_memory
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.words import counted
+from ghcrawl.errors import ConfigError
+from ghcrawl.settings import Origins, Settings
+from ghcrawl.wiring import github_platform, read_credentials
+
+
+async def show(place: Place, *, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, StoreError."""
+    settings, origins, _ = await with_memory(place)
+    values = settings.model_dump(mode="json")
+    if json:
+        output.write_json({"settings": values, "origins": dict(origins)})
+    else:
+        for line in toml(values, origins):
+            output.write(line)
+    return 0
+
+
+async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> int:
+    """Returns the exit status. Raises ConfigError, and then nothing was changed; StoreError."""
+    if (value is None) != unset:
+        raise ConfigError(f"write a value for {name}, or --unset")
+    live.checked(name)
+    async with existing(place) as backend:
+        values = dict(await live.kept(backend.store))
+        if value is None:
+            values.pop(name, None)
+        else:
+            values[name] = setting.typed(name, value)
+        settings, _ = live.applied(place, {}, values)
+        values = {each: _at(settings, each) for each in values}
+        await live.keep(backend.store, values)
+    said = f"{name} is {_written(values[name])} from now on" if name in values else f"{name} is no longer set here"
+    output.say(f"{said}, for whatever crawls {settings.sqlite.path}.")
+    return 0
+
+
+async def check(place: Place) -> int:
+    """Returns the exit status. Raises ConfigError for the first thing that cannot be run with."""
+    settings, origins = settings_of(place)
+    github_platform(settings)
+    credentials = read_credentials(settings, setting.environment())
+    for name, origin in sorted(origins.items()):
+        output.write(f"{name} = {_written(_at(settings, name))}  # {origin}")
+    output.say(
+        f"All is well: {counted(len(origins), 'setting')} besides the defaults, "
+        f"{counted(len(credentials), 'credential')}."
+    )
+    return 0
+
+
+def toml(values: Mapping[str, Any], origins: Origins) -> Iterable[str]:
+    """Sections of settings as a TOML file, with the origin of what is no default behind it."""
+    for section, settings in values.items():
+        yield f"[{section}]"
+        tables = {name: value for name, value in settings.items() if isinstance(value, Mapping)}
+        listed = {name: value for name, value in settings.items() if _is_tables(value)}
+        for name, value in settings.items():
+            if name not in tables and name not in listed:
+                yield _line(name, value, origins.get(f"{section}.{name}", ""))
+        for name, table in tables.items():
+            yield ""
+            yield f"[{section}.{name}]"
+            for key, value in table.items():
+                yield _line(key, value, origins.get(f"{section}.{name}.{key}", ""))
+        for name, rows in listed.items():
+            for row in rows:
+                yield ""
+                yield f"[[{section}.{name}]]"
+                yield from (_line(key, value, "") for key, value in row.items())
+        yield ""
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _line(name: str, value: Any, origin: str) -> str:
+    text = f"{name} = {_written(value)}"
+    return f"{text}  # {origin}" if origin else text
+
+
+def _written(value: Any) -> str:
+    """`value` as TOML writes it: for what settings hold, as JSON does."""
+    if isinstance(value, Path):
+        value = str(value)
+    return jsonlib.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def _at(settings: Settings, name: str) -> Any:
+    """The value of `section.name`, as JSON has it."""
+    found: Any = settings.model_dump(mode="json")
+    for part in name.split("."):
+        found = found[part] if isinstance(found, Mapping) and part in found else None
+    return found

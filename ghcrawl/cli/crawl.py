@@ -1,0 +1,87 @@
+"""`ghcrawl crawl`: settings and credentials, one crawl, and what is said about it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ghcrawl import settings as setting
+from ghcrawl.cli import crawling, summary
+from ghcrawl.cli.crawling import Plan
+from ghcrawl.cli.failures import complain
+from ghcrawl.cli.opening import with_memory
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.output import console, write_json
+from ghcrawl.cli.progress import Reporter, reporter
+from ghcrawl.cli.result import Result
+from ghcrawl.settings import LogSection, Origins, Settings
+from ghcrawl.wiring import read_credentials, start_logging
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What was typed. more: settings from the command line; arguments: the whole line."""
+
+    specs: tuple[str, ...]
+    place: Place
+    more: Mapping[str, Any] = field(default_factory=dict)
+    afresh: bool = False
+    json: bool = False
+    quiet: bool = False
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The line that goes on with this crawl."""
+        program, *rest = self.arguments or ("ghcrawl",)
+        started = ("python", "-m", "ghcrawl") if Path(program).name == "__main__.py" else ("ghcrawl",)
+        return shlex.join((*started, *(word for word in rest if word != "--afresh")))
+
+
+async def crawl(wish: Wish) -> int:
+    """Returns the exit status. Raises CrawlError where nothing could be begun."""
+    settings, origins, remembered = await with_memory(wish.place, wish.more)
+    if not wish.specs and remembered.latest is not None and "github.api_url" not in origins:
+        settings = _asking(settings, remembered.latest.api_url)
+    plan = Plan(
+        specs=wish.specs,
+        place=wish.place,
+        settings=settings,
+        credentials=read_credentials(settings, setting.environment()),
+        more=wish.more,
+        command=wish.command,
+        afresh=wish.afresh,
+        chatty="log.level" in origins,
+    )
+    shown = reporter(quiet=wish.quiet)
+    log_to(shown, settings, origins)
+    try:
+        result = await crawling.crawl(plan, shown)
+    finally:
+        shown.close()
+    tell(result, json=wish.json, quiet=wish.quiet)
+    return result.exit_status
+
+
+def _asking(settings: Settings, api_url: str) -> Settings:
+    """What waits was found at `api_url`, and nobody else can answer it."""
+    return settings.model_copy(update={"github": settings.github.model_copy(update={"api_url": api_url})})
+
+
+def log_to(shown: Reporter, settings: Settings, origins: Origins) -> None:
+    """Logs go where they do not tear the screen, which shows by itself whatever a warning would say."""
+    level = settings.log.level if "log.level" in origins else shown.log_level
+    start_logging(LogSection(level=level, format=settings.log.format), shown.stream)
+
+
+def tell(result: Result, *, json: bool, quiet: bool) -> None:
+    """The figures on standard output, what went wrong on standard error."""
+    if json:
+        write_json(result.figures())
+    elif not quiet:
+        summary.show(console(), result)
+    for sentence in summary.complaints(result):
+        complain(sentence)

@@ -1,0 +1,177 @@
+"""`ghcrawl deadletters list | requeue | delete`, and which of them are meant."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ghcrawl.cli import output
+from ghcrawl.cli.incident import show_incident, to_json
+from ghcrawl.cli.opening import existing
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.queues import queue_name
+from ghcrawl.cli.words import age, ago, counted, number, tallied
+from ghcrawl.errors import ConfigError, SpecError
+from ghcrawl.model import Deadletter
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter
+from ghcrawl.wiring import Backend
+
+PREFIX: Final = "urn:deadletter:"
+AT_ONCE: Final = 200
+NOT_THERE: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Which deadletters are meant, as typed. names: whole URNs, or the first digits of their ids."""
+
+    names: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    reason: str = ""
+    host: str = ""
+    older_than: str = ""
+    all: bool = False
+
+    @property
+    def chooses(self) -> bool:
+        """Whether anything was said about which."""
+        return bool(self.names or self.types or self.kinds or self.reason or self.host or self.older_than or self.all)
+
+
+async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
+    async with existing(place) as backend:
+        found = await _filter(backend, which)
+        counts = await backend.deadletters.count(found)
+        letters = await backend.deadletters.list(found, limit=limit or max(1, counts.total))
+        now = backend.clock.now()
+    if json:
+        output.write_json(
+            {
+                "total": counts.total,
+                "by_class": dict(counts.by_kind),
+                "by_type": dict(counts.by_type),
+                "deadletters": [to_json(letter) for letter in letters],
+            }
+        )
+        return 0
+    if not counts.total:
+        output.say("There are no deadletters." if not which.chooses else "No deadletters are like that.")
+        return 0
+    rows = [(_id(one), ago(one.last_at, now), one.kind, one.request.type, one.reason) for one in letters]
+    output.show_rows(("id", "given up", "class", "type", "reason"), rows)
+    output.say(f"{counted(counts.total, 'deadletter')}: {tallied(counts.by_kind)}.")
+    if len(letters) < counts.total:
+        output.say(f"These are the newest {number(len(letters))}; --limit 0 lists all.")
+    command = shlex.join(("ghcrawl", "deadletters", "show", _id(letters[0]), *place.typed()))
+    output.say(f"`{command}` tells the whole story of one.")
+    return 0
+
+
+async def show(place: Place, name: str, *, json: bool) -> int:
+    """Returns the exit status: 1 where there is no such deadletter. Raises ConfigError, SpecError, StoreError."""
+    async with existing(place) as backend:
+        letter = await backend.deadletters.get((await _urns(backend, [name]))[0])
+        now = backend.clock.now()
+    if letter is None:
+        output.say(f"ghcrawl: there is no deadletter {name}; `ghcrawl deadletters list` names them")
+        return NOT_THERE
+    if json:
+        output.write_json(to_json(letter))
+    else:
+        retry = shlex.join(("ghcrawl", "deadletters", "requeue", _id(letter), *place.typed()))
+        show_incident(letter, now, f"{retry} && {shlex.join(('ghcrawl', 'crawl', *place.typed()))}")
+    return 0
+
+
+async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bool) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, QueueError, StoreError."""
+    target = queue_name(to) if to else None
+    async with existing(place) as backend:
+        found = await _chosen(backend, which)
+        if not await _wanted(backend, found, "requeue", dry_run=dry_run, yes=yes or bool(which.names)):
+            return 0
+        done = await backend.requeue(found, to=target)
+    waited = f", {number(done.bounced)} of which waited already" if done.bounced else ""
+    output.say(f"{counted(done.queued + done.bounced, 'request waits', 'requests wait')} again{waited}.")
+    if done.unreadable:
+        output.say(f"{counted(done.unreadable, 'deadletter')} never was a request this version can read, and stays.")
+    output.say(f"`{shlex.join(('ghcrawl', 'crawl', *place.typed()))}` works through what waits.")
+    return 0
+
+
+async def delete(place: Place, which: Which, *, dry_run: bool, yes: bool) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
+    async with existing(place) as backend:
+        found = await _chosen(backend, which)
+        if not await _wanted(backend, found, "delete", dry_run=dry_run, yes=yes):
+            return 0
+        found = replace(found, before=found.before or backend.clock.now())
+        deleted = 0
+        while letters := await backend.deadletters.list(found, limit=AT_ONCE):
+            deleted += await backend.deadletters.delete([letter.urn for letter in letters])
+    output.say(f"{counted(deleted, 'deadletter')} deleted.")
+    return 0
+
+
+async def _wanted(backend: Backend, found: DeadletterFilter, verb: str, *, dry_run: bool, yes: bool) -> bool:
+    """Whether it is really to be done. Says what it means where it is not."""
+    counts = await backend.deadletters.count(found)
+    if not counts.total:
+        output.say("No deadletters are like that.")
+        return False
+    said = f"{verb} {counted(counts.total, 'deadletter')} ({tallied(counts.by_kind)})"
+    if dry_run:
+        output.say(f"This would {said}.")
+        return False
+    if not output.agreed(f"{said[0].upper()}{said[1:]}?", yes=yes):
+        output.say("Nothing was done.")
+        return False
+    return True
+
+
+async def _chosen(backend: Backend, which: Which) -> DeadletterFilter:
+    if not which.chooses:
+        raise ConfigError("say which deadletters: ids, --type, --class, --reason, --host, --older-than, or --all")
+    return await _filter(backend, which)
+
+
+async def _filter(backend: Backend, which: Which) -> DeadletterFilter:
+    return DeadletterFilter(
+        urns=tuple(await _urns(backend, which.names)),
+        types=which.types,
+        kinds=which.kinds,
+        reason=which.reason,
+        host=which.host,
+        before=backend.clock.now() - age(which.older_than) if which.older_than else None,
+    )
+
+
+async def _urns(backend: Backend, names: Sequence[str]) -> Sequence[str]:
+    """The URNs that these names begin; a whole one as it is. Raises SpecError for what names none, or several."""
+    if not any(_is_short(name) for name in names):
+        return [name if name.startswith("urn:") else PREFIX + name for name in names]
+    counts: DeadletterCounts = await backend.deadletters.count(DeadletterFilter())
+    letters = await backend.deadletters.list(DeadletterFilter(), limit=max(1, counts.total))
+    known = [letter.urn for letter in letters]
+    return [_only(name, known) if _is_short(name) else name for name in names]
+
+
+def _is_short(name: str) -> bool:
+    return len(name.removeprefix(PREFIX)) < len("00000000-0000-0000-0000-000000000000")
+
+
+def _only(name: str, known: Sequence[str]) -> str:
+    found = [urn for urn in known if urn.startswith(PREFIX + name.removeprefix(PREFIX))]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise SpecError(f"there is no deadletter {name}; `ghcrawl deadletters list` names them")
+    raise SpecError(f"{name} is the beginning of {len(found)} ids; add some digits")
+
+
+def _id(letter: Deadletter) -> str:
+    return letter.urn.removeprefix(PREFIX)[:8]

@@ -1,0 +1,135 @@
+"""`ghcrawl demo`: a whole crawl, and a refresh, of a GitHub that lives in this process."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from ghcrawl import settings as setting
+from ghcrawl.cli import crawling, summary
+from ghcrawl.cli.crawling import Plan
+from ghcrawl.cli.failures import complain
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.output import console, say
+from ghcrawl.cli.progress import reporter
+from ghcrawl.cli.result import Result
+from ghcrawl.cli.words import counted, duration, number
+from ghcrawl.errors import ConfigError
+from ghcrawl.settings import LogSection, Settings
+from ghcrawl.simulator.generation.generate import generate
+from ghcrawl.simulator.generation.size import WorldSize
+from ghcrawl.simulator.run import running
+from ghcrawl.simulator.server import Setup
+from ghcrawl.wiring import crawled_by, open_backend, read_credentials, start_logging
+
+STATE: Final = "demo"
+ORG: Final = "acme"
+ORDINARY: Final = 0.8
+"""The rest of the documents are the odd ones that every world has."""
+TOKEN: Final = "ghp_theDemosOwnTokenWhichOpensNothingElse"  # noqa: S105  # opens a simulator in this process
+
+
+async def demo(*, size: int, db: Path, seed: int) -> int:
+    """Returns the exit status. Raises CrawlError."""
+    await _clear(db)
+    world = generate(WorldSize.about(round(size * ORDINARY)), seed=seed)
+    member = next(iter(world.org(ORG).members.values())).user.login
+    async with running(world, Setup(tokens={TOKEN: world.principal(member)})) as server:
+        settings = _settings(db, server.url)
+        await _mark(settings, size=size, seed=seed)
+        say(f"A GitHub is simulated at {server.url}; its organisation {ORG} is crawled into {db}.")
+        crawls = await _crawls(settings)
+    first, last = crawls[0], crawls[-1]
+    out = console()
+    summary.show(out, first, steps=())
+    for sentence in summary.complaints(last):
+        complain(sentence)
+    if last.finished:
+        out.print()
+        for sentence in _shown(*crawls):
+            out.print(sentence)
+        out.print()
+        summary.show_steps(out, _steps(db))
+    return last.exit_status
+
+
+async def _crawls(settings: Settings) -> Sequence[Result]:
+    """Three crawls, or as many as somebody had the patience for."""
+    results: list[Result] = []
+    for title in (f"Crawling {ORG}", f"Crawling {ORG} again", f"Crawling {ORG} once more"):
+        results.append(await _crawl(settings, title))
+        if not results[-1].finished:
+            break
+    return results
+
+
+async def _crawl(settings: Settings, title: str) -> Result:
+    shown = reporter(quiet=False)
+    start_logging(LogSection(level=shown.log_level), shown.stream)
+    plan = Plan(
+        specs=(ORG,),
+        place=Place(db=settings.sqlite.path),
+        settings=settings,
+        credentials=read_credentials(settings, {"GHCRAWL_TOKENS": TOKEN}),
+        command=shlex.join(("ghcrawl", "demo", "--db", str(settings.sqlite.path))),
+        unhurried=False,
+        title=title,
+    )
+    try:
+        return await crawling.crawl(plan, shown)
+    finally:
+        shown.close()
+
+
+def _settings(db: Path, api_url: str) -> Settings:
+    """Nobody's config file and environment: a demo is the same everywhere."""
+    return setting.load(None, {}, {"sqlite.path": db, "github.api_url": api_url})[0]
+
+
+async def _clear(db: Path) -> None:
+    """The file of an earlier demo is gone. Raises ConfigError for any other."""
+    if not _is_there(db):
+        return
+    if pid := crawled_by(db):
+        raise ConfigError(f"another ghcrawl is crawling {db} (pid {pid})")
+    async with open_backend(_settings(db, "http://127.0.0.1")) as backend:
+        if await backend.store.read_state(STATE) is None:
+            raise ConfigError(f"{db} is not a demo's file and stays as it is; name another with --db")
+    _remove(db)
+
+
+def _is_there(db: Path) -> bool:
+    return db.exists()
+
+
+def _remove(db: Path) -> None:
+    for suffix in ("", "-wal", "-shm", ".lock"):
+        Path(f"{db}{suffix}").unlink(missing_ok=True)
+
+
+async def _mark(settings: Settings, *, size: int, seed: int) -> None:
+    async with open_backend(settings) as backend:
+        await backend.store.write_state(STATE, {"size": size, "seed": seed})
+
+
+def _shown(first: Result, again: Result, last: Result) -> Iterable[str]:
+    yield (
+        f"The first crawl took {number(first.tally.calls)} calls for {counted(first.entities_saved, 'thing')}: lists "
+        "carry most of them whole, a hundred to a call."
+    )
+    yield (
+        f"The second took {duration(again.duration_s)} to ask {number(again.tally.calls)} times whether anything had "
+        f"changed. {number(again.tally.statuses[304])} answers were free; {number(again.tally.charged)} were charged, "
+        "to learn where each list goes on."
+    )
+    yield f"The third was charged {counted(last.tally.charged, 'call')}: what has not changed costs nothing."
+
+
+def _steps(db: Path) -> Iterable[tuple[str, str]]:
+    place = ("--db", str(db))
+    yield shlex.join(("ghcrawl", "documents", "list", "--type", "issue", "--limit", "10", *place)), "what was saved"
+    yield shlex.join(("ghcrawl", "documents", "show", f"{ORG}/web", *place)), "one of them, and where it leads"
+    yield shlex.join(("ghcrawl", "documents", "export", *place, "-o", "demo.jsonl")), "all of it, a document a line"
+    yield shlex.join(("ghcrawl", "crawl", "octocat/Hello-World")), "the real GitHub, without a token"

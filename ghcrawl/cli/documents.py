@@ -1,0 +1,171 @@
+"""`ghcrawl documents list | show | count`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.json import JSON
+
+from ghcrawl.cli import output
+from ghcrawl.cli.kinds import entity_types, split
+from ghcrawl.cli.opening import demand, settings_of
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.words import number, one_line
+from ghcrawl.errors import SpecError
+from ghcrawl.model import Document, JsonObject, iso
+from ghcrawl.ports import DocumentFilter, Store
+from ghcrawl.settings import Settings
+from ghcrawl.wiring import github_platform, open_backend
+
+NOT_THERE = 1
+_TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Which documents are meant. under: a URN or URL. lists: not only things. deleted: None with and without."""
+
+    types: tuple[str, ...] = ()
+    under: str = ""
+    lists: bool = False
+    deleted: bool | None = None
+
+
+async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, StoreError."""
+    settings, _ = settings_of(place)
+    demand(settings)
+    async with open_backend(settings) as backend:
+        found = [one async for one in _limited(selected(backend.store, which, settings), limit)]
+    if json:
+        output.write_json([_brief(one) for one in found])
+    else:
+        rows = [(one.type, one.urn, one.url, title(one.body)) for one in found]
+        shown = [(type, urn, name) for type, urn, _, name in rows] if output.console().is_terminal else rows
+        output.show_rows(("type", "urn", "title"), shown)
+    if limit and len(found) == limit:
+        output.say(f"These are the first {number(limit)}; --limit 0 lists all, --type and --under choose.")
+    return 0
+
+
+async def show(place: Place, name: str, *, type: str, json: bool) -> int:
+    """Returns the exit status: 1 where there is no such document. Raises ConfigError, StoreError."""
+    settings, _ = settings_of(place)
+    demand(settings)
+    async with open_backend(settings) as backend:
+        found = [one for one in await _named(backend.store, name, settings) if type in ("", one.type)]
+    if not found:
+        output.say(
+            f"ghcrawl: there is no document {name} in {settings.sqlite.path}; `ghcrawl documents list` names them"
+        )
+        return NOT_THERE
+    if json:
+        output.write_json(found[0].to_json())
+    else:
+        _show(found[0])
+    if others := [one.type for one in found[1:]]:
+        output.say(f"The same URL leads to {', '.join(others)}; --type chooses.")
+    return 0
+
+
+async def count(place: Place, *, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, StoreError."""
+    settings, _ = settings_of(place)
+    demand(settings)
+    async with open_backend(settings) as backend:
+        counts = await backend.store.counts()
+    things, _ = split(counts, entity_types([github_platform(settings)]))
+    lists = {type: count for type, count in sorted(counts.items()) if type not in things}
+    if json:
+        total = sum(counts.values())
+        output.write_json({"total": total, "entities": sum(things.values()), "by_type": {**things, **lists}})
+        return 0
+    rows = [*things.items(), *lists.items()]
+    output.show_rows(("type", "documents"), [(type, str(count)) for type, count in rows], numbers=("documents",))
+    output.say(f"{number(sum(things.values()))} things, and {number(sum(lists.values()))} pages of lists and cursors.")
+    return 0
+
+
+async def selected(store: Store, which: Which, settings: Settings) -> AsyncIterator[Document]:
+    """The documents that `which` means, by URN. Raises SpecError for an unknown thing to look under."""
+    types = which.types or (() if which.lists else entity_types([github_platform(settings)]))
+    scope = which.under
+    if scope and not scope.startswith("urn:"):
+        found = await _named(store, scope, settings)
+        if not found:
+            raise SpecError(f"there is no document {scope} to look under")
+        scope = found[0].urn
+    async for document in store.list(DocumentFilter(types=types, scope=scope, deleted=which.deleted)):
+        yield document
+
+
+async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncIterator[Document]:
+    taken = 0
+    async for document in documents:
+        yield document
+        taken += 1
+        if taken == limit:
+            return
+
+
+async def _named(store: Store, name: str, settings: Settings) -> Sequence[Document]:
+    """What is known under a URN, a URL, or whatever a person may call it; things before pages."""
+    if name.startswith("urn:"):
+        document = await store.get(name)
+        return [document] if document else []
+    platform = github_platform(settings)
+    urls = [name]
+    try:
+        root = platform.read_spec(name, settings.github.api_url, "default")
+        fallback = platform.kinds[root.type].fallback
+        other = fallback(root) if fallback else None
+        urls += [*(errand.url for errand in root.context.then), *([] if root.context.then else [root.url])]
+        urls += [other.url] if other else []
+    except SpecError:
+        pass
+    found = {document.urn: document for url in urls for document in await store.find(url)}
+    things = entity_types([platform])
+    return sorted(found.values(), key=lambda document: document.type not in things)
+
+
+def title(body: JsonObject) -> str:
+    """What a person would call a thing, as far as one can tell without knowing its kind."""
+    commit = body.get("commit")
+    places: list[Mapping[str, Any]] = [body, commit] if isinstance(commit, Mapping) else [body]
+    found = (place.get(name) for place in places for name in _TITLES)
+    return next((one_line(value, 200) for value in found if isinstance(value, str) and value), "")
+
+
+def _brief(document: Document) -> Mapping[str, Any]:
+    return {
+        "type": document.type,
+        "urn": document.urn,
+        "url": document.url,
+        "title": title(document.body),
+        "observedAt": iso(document.observed_at),
+        "deletedAt": iso(document.deleted_at) if document.deleted_at else None,
+    }
+
+
+def _show(document: Document) -> None:
+    facts = [
+        ("type", document.type),
+        ("urn", document.urn),
+        ("url", document.url),
+        ("seen", f"{iso(document.observed_at)}, {document.origin}"),
+        ("changed", document.changed_at),
+        ("deleted", f"{iso(document.deleted_at)} ({document.deleted_reason})" if document.deleted_at else ""),
+        ("also", "\n".join(document.aliases)),
+    ]
+    output.show_facts([(name, value) for name, value in facts if value])
+    out = output.console()
+    out.print("\nLinks", style="bold")
+    output.show_facts((name, link.href or "\n".join(link.hrefs)) for name, link in document.links.items())
+    out.print("\nContent", style="bold")
+    out.print(JSON.from_data(document.body) if out.is_terminal else _plain(document.body), soft_wrap=True)
+
+
+def _plain(body: JsonObject) -> str:
+    return JSON.from_data(body).text.plain

@@ -1,0 +1,55 @@
+"""`ghcrawl documents export`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TextIO
+
+from ghcrawl.cli.documents import Which, selected
+from ghcrawl.cli.opening import demand, settings_of
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.output import say
+from ghcrawl.cli.words import counted
+from ghcrawl.errors import ConfigError
+from ghcrawl.model import Document
+from ghcrawl.wiring import open_backend
+
+__all__ = ["Which", "export"]
+
+
+async def export(place: Place, which: Which, *, output: Path | None, format: str) -> int:
+    """Returns the exit status. Raises ConfigError, StoreError.
+
+    A file is written beside its place and put there once it is whole: half an export is never taken for one.
+    """
+    if format != "jsonl":
+        raise ConfigError(f"there is no format {format}; there is jsonl")
+    settings, _ = settings_of(place)
+    demand(settings)
+    async with open_backend(settings) as backend:
+        documents = selected(backend.store, which, settings)
+        if output is None or str(output) == "-":
+            await _write(documents, sys.stdout)
+            return 0
+        partial = output.with_name(f"{output.name}.partial")
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                written = await _write(documents, file)
+            partial.replace(output)
+        except OSError as error:
+            raise ConfigError(f"{output} cannot be written: {error.strerror}") from error
+        finally:
+            partial.unlink(missing_ok=True)
+    say(f"{counted(written, 'document')} written to {output}.")
+    return 0
+
+
+async def _write(documents: AsyncIterator[Document], file: TextIO) -> int:
+    written = 0
+    async for document in documents:
+        file.write(f"{json.dumps(document.to_json(), separators=(',', ':'))}\n")
+        written += 1
+    return written

@@ -1,0 +1,70 @@
+"""The options that several commands share, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Db = Annotated[
+    Path | None,
+    typer.Option("--db", metavar="FILE", help="The file; ghcrawl.db if nothing else is set.", show_default=False),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", metavar="FILE", envvar="GHCRAWL_CONFIG", help="A TOML file with settings.", show_default=False
+    ),
+]
+ApiUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--api-url",
+        metavar="URL",
+        help="Another API than https://api.github.com: https://HOST/api/v3 of GitHub Enterprise, or a simulator.",
+        show_default=False,
+    ),
+]
+TokensFile = Annotated[
+    Path | None,
+    typer.Option("--tokens-file", metavar="FILE", help="Tokens, one a line, besides those in GHCRAWL_TOKENS."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", show_default=False)]
+LogLevel = Annotated[
+    str | None,
+    typer.Option(
+        "--log-level", metavar="LEVEL", help="debug, info, warning (if not set) or error.", show_default=False
+    ),
+]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log everything.", show_default=False)]
+Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many at most; 0: all.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where to work: what the common options say. None: as the settings say."""
+
+    db: Path | None = None
+    config: Path | None = None
+    api_url: str | None = None
+    tokens_file: Path | None = None
+
+    def overrides(self) -> Mapping[str, Any]:
+        """The settings that these options are."""
+        wanted = {
+            "sqlite.path": self.db,
+            "github.api_url": self.api_url,
+            "github.tokens_file": str(self.tokens_file) if self.tokens_file else None,
+        }
+        return {name: value for name, value in wanted.items() if value is not None}
+
+    def typed(self) -> tuple[str, ...]:
+        """What leads another command to the same file, as arguments."""
+        words: list[str] = []
+        for option, value in (("--db", self.db), ("--config", self.config)):
+            words += [option, str(value)] if value is not None else []
+        return tuple(words)

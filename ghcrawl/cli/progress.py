@@ -1,0 +1,152 @@
+"""How a running crawl is shown, always on standard error: live on a terminal, as a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Final, Protocol, TextIO, cast
+
+from rich.console import Console
+from rich.file_proxy import FileProxy
+from rich.live import Live
+
+from ghcrawl.cli.screen import screen
+from ghcrawl.cli.snapshot import Snapshot
+from ghcrawl.cli.words import number, rate
+from ghcrawl.telemetry import LogLevel
+
+LINE_EVERY_S: Final = 10.0
+SHOW_CURSOR: Final = "\x1b[?25h"
+
+
+class Reporter(Protocol):
+    """Shows snapshots, and says sentences between them. log_level: what is logged unless somebody wants more."""
+
+    log_level: LogLevel
+
+    @property
+    def stream(self) -> TextIO:
+        """Where logs go, so that they do not tear the screen."""
+
+    def say(self, sentence: str) -> None:
+        """A line that stays."""
+
+    def show(self, snapshot: Snapshot) -> None:
+        """The present state; called several times a second."""
+
+    def close(self) -> None:
+        """The terminal is as it was before. May be called again."""
+
+
+class Screen:
+    """A live screen below everything that is said."""
+
+    log_level: LogLevel = "error"
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(
+            console=console, auto_refresh=False, transient=True, redirect_stderr=False, redirect_stdout=False
+        )
+        self._started = False
+        # A FileProxy has what a log handler asks of a stream: write, flush and isatty.
+        self._stream = cast("TextIO", FileProxy(console, console.file))
+
+    @property
+    def stream(self) -> TextIO:
+        """As the protocol says."""
+        return self._stream
+
+    def say(self, sentence: str) -> None:
+        """As the protocol says."""
+        self._console.print(sentence, highlight=False, markup=False)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """As the protocol says."""
+        if not self._started:
+            self._live.start()
+            self._started = True
+        self._live.update(screen(snapshot, self._console.width), refresh=True)
+
+    def close(self) -> None:
+        """As the protocol says."""
+        if self._started:
+            self._live.stop()
+
+
+class Lines:
+    """A line every ten seconds, and one whenever something begins to be in the way or ends to be."""
+
+    log_level: LogLevel = "warning"
+
+    def __init__(self, stream: TextIO, *, every_s: float = LINE_EVERY_S) -> None:
+        self._stream = stream
+        self._every_s = every_s
+        self._next_s = every_s
+        self._noted: frozenset[str] = frozenset()
+
+    @property
+    def stream(self) -> TextIO:
+        """As the protocol says."""
+        return self._stream
+
+    def say(self, sentence: str) -> None:
+        """As the protocol says."""
+        self._stream.write(f"{sentence}\n")
+        self._stream.flush()
+
+    def show(self, snapshot: Snapshot) -> None:
+        """As the protocol says."""
+        for reason, sentence in snapshot.notes.items():
+            if reason not in self._noted:
+                self.say(sentence)
+        self._noted = frozenset(snapshot.notes)
+        if snapshot.elapsed_s >= self._next_s:
+            self._next_s = snapshot.elapsed_s + self._every_s
+            self.say(line(snapshot))
+
+    def close(self) -> None:
+        """As the protocol says."""
+
+
+class Silence:
+    """Shows nothing; logs still go to standard error."""
+
+    log_level: LogLevel = "warning"
+
+    @property
+    def stream(self) -> TextIO:
+        """As the protocol says."""
+        return sys.stderr
+
+    def say(self, sentence: str) -> None:
+        """As the protocol says."""
+
+    def show(self, snapshot: Snapshot) -> None:
+        """As the protocol says."""
+
+    def close(self) -> None:
+        """As the protocol says."""
+
+
+def line(snapshot: Snapshot) -> str:
+    """`snapshot` as one line of text."""
+    quota = [quota.remaining for quota in snapshot.quotas if quota.remaining is not None]
+    parts = [
+        f"{number(snapshot.saved)} documents ({rate(snapshot.saved_per_s)})",
+        f"{number(snapshot.settled)} requests done ({rate(snapshot.settled_per_s)})",
+        f"{number(snapshot.waiting)} waiting",
+        f"{number(snapshot.calls)} calls",
+        *([f"{number(sum(quota))} calls left"] if quota else []),
+        *([f"{number(sum(snapshot.buried.values()))} deadletters"] if snapshot.buried else []),
+        *([f"{snapshot.left} to go"] if snapshot.left else []),
+    ]
+    return f"{snapshot.now.astimezone():%H:%M:%S} {snapshot.title}: {', '.join(parts)}"
+
+
+def reporter(*, quiet: bool, terminal: Callable[[], Console] = lambda: Console(stderr=True)) -> Reporter:
+    """What suits standard error as it is."""
+    if quiet:
+        return Silence()
+    console = terminal()
+    return Screen(console) if console.is_terminal and not console.is_dumb_terminal else Lines(sys.stderr)

@@ -1,0 +1,134 @@
+"""`ghcrawl queue` and `ghcrawl requests`."""
+
+from __future__ import annotations
+
+import difflib
+import json as jsonlib
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ghcrawl.cli import output, roots
+from ghcrawl.cli.opening import existing, settings_of
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.words import counted, number, stamp
+from ghcrawl.errors import SpecError
+from ghcrawl.model import QUEUES, Push, QueueName, Request, iso
+from ghcrawl.platform import Platform
+from ghcrawl.settings import Settings
+from ghcrawl.wiring import github_platform, open_backend, read_message
+
+
+def queue_name(text: str) -> QueueName:
+    """The queue of that name. Raises SpecError with the one that was probably meant."""
+    found = next((name for name in QUEUES if name == text.strip().lower()), None)
+    if found is None:
+        close = difflib.get_close_matches(text.lower(), QUEUES, n=1)
+        meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(QUEUES)}"
+        raise SpecError(f"no queue is called {text}; {meant}")
+    return found
+
+
+async def depths(place: Place, *, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, QueueError."""
+    async with existing(place) as backend:
+        found = await backend.queue.depths()
+    if json:
+        parts = ("ready", "delayed", "in_flight", "total")
+        output.write_json({name: {part: getattr(found[name], part) for part in parts} for name in QUEUES})
+        return 0
+    rows = [
+        (name, number(depth.ready), number(depth.delayed), number(depth.in_flight))
+        for name, depth in ((name, found[name]) for name in QUEUES)
+    ]
+    output.show_rows(("queue", "ready", "later", "in hand"), rows, numbers=("ready", "later", "in hand"))
+    return 0
+
+
+async def purge(place: Place, name: str, *, yes: bool) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
+    queue = queue_name(name)
+    async with existing(place) as backend:
+        depth = (await backend.queue.depths())[queue]
+        waiting = depth.ready + depth.delayed
+        question = f"Forget {counted(waiting, 'request')} in the queue {queue}, for ever?"
+        if not waiting:
+            output.say(f"Nothing waits in {queue}.")
+        elif output.agreed(question, yes=yes):
+            output.say(f"{counted(await backend.queue.purge(queue), 'request')} forgotten.")
+        else:
+            output.say("Nothing was done.")
+    return 0
+
+
+async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
+    queue = queue_name(name)
+    async with existing(place) as backend:
+        depth = (await backend.queue.depths())[queue]
+        waiting = depth.ready + depth.delayed
+        found = await backend.queue.peek(queue, limit=limit or max(1, waiting))
+    if json:
+        output.write_json([_brief(request) for request in found])
+        return 0
+    rows = [(one.type, one.policy, str(one.attempt), one.url) for one in found]
+    output.show_rows(("type", "policy", "failures", "url"), rows, numbers=("failures",))
+    if len(found) < waiting:
+        output.say(f"These are {number(len(found))} of {number(waiting)}; --limit 0 shows all.")
+    if not found:
+        output.say(f"Nothing waits in {queue}.")
+    return 0
+
+
+async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | None) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, DecodeError, QueueError."""
+    to = queue_name(queue)
+    settings, _ = settings_of(place, {"crawl.policy": policy} if policy else {})
+    platform = github_platform(settings)
+    requests = [_request(one, settings, platform) for one in _words(typed)]
+    async with open_backend(settings) as backend:
+        now = backend.clock.now()
+        asked = [request if request.asked_at else replace(request, asked_at=now) for request in requests]
+        pushed = await backend.queue.push([Push(request=request, queue=to) for request in asked])
+    waited = f", {number(pushed.bounced)} of which waited already" if pushed.bounced else ""
+    waiting = counted(pushed.queued + pushed.bounced, "request waits", "requests wait")
+    output.say(f"{waiting} in {to}{waited}. `{shlex.join(('ghcrawl', 'crawl', *place.typed()))}` works through them.")
+    return 0
+
+
+def _words(typed: Sequence[str]) -> Iterable[str]:
+    """What was typed; `-` stands for the lines of standard input."""
+    for word in typed:
+        if word == "-":
+            yield from (line.strip() for line in sys.stdin if line.strip())
+        else:
+            yield word
+
+
+def _request(text: str, settings: Settings, platform: Platform) -> Request:
+    if not text.lstrip().startswith("{"):
+        return roots.read(platform, [text], settings.github.api_url, settings.crawl.policy)[0].request
+    try:
+        value = jsonlib.loads(text)
+    except ValueError as error:
+        raise SpecError(f"{text[:60]!r} is no JSON object: {error}") from None
+    defaults = {"v": 1, "policy": settings.crawl.policy, "platform": platform.name}
+    request = read_message(jsonlib.dumps({**defaults, **value}))
+    if request.platform == platform.name and request.type not in platform.kinds:
+        raise SpecError(f"no type is called {request.type!r}; there are {', '.join(platform.kinds)}")
+    return request
+
+
+def _brief(request: Request) -> dict[str, object]:
+    return {
+        "type": request.type,
+        "url": request.url,
+        "policy": request.policy,
+        "platform": request.platform,
+        "qualifier": request.context.qualifier,
+        "attempt": request.attempt,
+        "asked_at": iso(request.asked_at) if request.asked_at else None,
+        "carries_body": request.payload is not None,
+        "last_failure": f"{request.failures[-1].cause}, {stamp(request.failures[-1].at)}" if request.failures else None,
+    }

@@ -1,0 +1,121 @@
+"""What is remembered of crawls in the store, so that the same command goes on where it was interrupted.
+
+    {"unfinished": [record, …], "last": record}
+
+A crawl is finished when nothing waits any more; whatever was begun before is finished with it then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from ghcrawl.model import iso, moment
+from ghcrawl.ports import Store
+
+STATE: Final = "crawls"
+MAX_UNFINISHED: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One crawl. asked_at: the moment that all its requests share; command: what goes on with it."""
+
+    specs: tuple[str, ...]
+    policy: str
+    api_url: str
+    asked_at: datetime
+    command: str
+    finished_at: datetime | None = None
+
+    def is_of(self, other: Record) -> bool:
+        """Whether both were begun by the same command."""
+        return (set(self.specs), self.policy, self.api_url) == (set(other.specs), other.policy, other.api_url)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+        return {
+            "specs": list(self.specs),
+            "policy": self.policy,
+            "api_url": self.api_url,
+            "asked_at": iso(self.asked_at),
+            "command": self.command,
+            "finished_at": iso(self.finished_at) if self.finished_at else None,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Record:
+        """What `to_json` wrote."""
+        finished = value.get("finished_at")
+        return cls(
+            specs=tuple(value["specs"]),
+            policy=value["policy"],
+            api_url=value["api_url"],
+            asked_at=moment(value["asked_at"]),
+            command=value["command"],
+            finished_at=moment(finished) if finished else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """All that is remembered."""
+
+    unfinished: tuple[Record, ...] = ()
+    last: Record | None = None
+
+    @property
+    def latest(self) -> Record | None:
+        """The crawl that was begun last."""
+        return self.unfinished[-1] if self.unfinished else self.last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A crawl that begins or goes on. others: what was begun before and is not finished."""
+
+    record: Record
+    resumed: bool
+    others: Sequence[Record]
+
+
+async def read(store: Store) -> Records:
+    """What is remembered. Raises StoreError."""
+    value: Mapping[str, Any] = await store.read_state(STATE) or {}
+    last = value.get("last")
+    return Records(
+        unfinished=tuple(Record.from_json(record) for record in value.get("unfinished", ())),
+        last=Record.from_json(last) if last else None,
+    )
+
+
+async def begin(store: Store, wanted: Record, *, afresh: bool = False) -> Begun:
+    """`wanted` is remembered; or, if it was begun before and not finished, goes on as it was asked then.
+
+    afresh: it begins again in any case. Raises StoreError.
+    """
+    records = await read(store)
+    before = next((record for record in records.unfinished if record.is_of(wanted)), None)
+    others = tuple(record for record in records.unfinished if not record.is_of(wanted))
+    resumed = before is not None and not afresh
+    record = replace(wanted, asked_at=before.asked_at) if before is not None and resumed else wanted
+    unfinished = (*others, record)[-MAX_UNFINISHED:]
+    await _write(store, Records(unfinished=unfinished, last=records.last))
+    return Begun(record=record, resumed=resumed, others=others)
+
+
+async def finish(store: Store, record: Record | None, at: datetime) -> None:
+    """Nothing waits any more, so nothing is unfinished. record: the crawl that was the last. Raises StoreError."""
+    records = await read(store)
+    last = record or records.latest
+    await _write(store, Records(last=replace(last, finished_at=at) if last else None))
+
+
+async def _write(store: Store, records: Records) -> None:
+    value = {
+        "unfinished": [record.to_json() for record in records.unfinished],
+        "last": records.last.to_json() if records.last else None,
+    }
+    await store.write_state(STATE, value)

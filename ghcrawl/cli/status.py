@@ -1,0 +1,129 @@
+"""`ghcrawl status`: everything about a file at a glance."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ghcrawl.cli import live, output, records
+from ghcrawl.cli.kinds import entity_types, split
+from ghcrawl.cli.opening import demand, settings_of
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.records import Record, Records
+from ghcrawl.cli.snapshot import depth_line
+from ghcrawl.cli.words import ago, counted, number, size, stamp, tallied
+from ghcrawl.model import QUEUES, QueueName
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth
+from ghcrawl.settings import Settings
+from ghcrawl.wiring import Backend, crawled_by, github_platform, open_backend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What is known of one file. crawled_by: the process that crawls it now."""
+
+    path: Path
+    size_bytes: int
+    now: datetime
+    crawled_by: int | None
+    records: Records
+    depths: Mapping[QueueName, Depth]
+    things: Mapping[str, int]
+    lists: int
+    deadletters: DeadletterCounts
+    live: Mapping[str, Any]
+
+    @property
+    def waiting(self) -> int:
+        """Requests that are not done."""
+        return sum(depth.total for depth in self.depths.values())
+
+
+async def status(place: Place, *, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, QueueError, StoreError."""
+    settings, _ = settings_of(place)
+    demand(settings)
+    async with open_backend(settings) as backend:
+        state = await _state(backend, settings)
+    if json:
+        output.write_json(_figures(state))
+        return 0
+    output.show_facts(_facts(state))
+    crawl = shlex.join(("ghcrawl", "crawl", *place.typed()))
+    for sentence in _advice(state, crawl):
+        output.say(sentence)
+    return 0
+
+
+async def _state(backend: Backend, settings: Settings) -> State:
+    path = settings.sqlite.path
+    files = [path, Path(f"{path}-wal")]
+    things, lists = split(await backend.store.counts(), entity_types([github_platform(settings)]))
+    return State(
+        path=path,
+        size_bytes=sum(file.stat().st_size for file in files if file.exists()),
+        now=backend.clock.now(),
+        crawled_by=crawled_by(path),
+        records=await records.read(backend.store),
+        depths=await backend.queue.depths(),
+        things=things,
+        lists=lists,
+        deadletters=await backend.deadletters.count(DeadletterFilter()),
+        live=await live.kept(backend.store),
+    )
+
+
+def _facts(state: State) -> Iterable[tuple[str, str]]:
+    yield "file", f"{state.path}, {size(state.size_bytes)}"
+    yield "crawled by", f"process {state.crawled_by}, now" if state.crawled_by else "nobody now"
+    for record in state.records.unfinished:
+        yield "unfinished", f"{', '.join(record.specs)}, begun {_when(record.asked_at, state.now)}"
+    if state.records.last is not None and state.records.last.finished_at is not None:
+        last, finished_at = state.records.last, state.records.last.finished_at
+        yield "finished", f"{', '.join(last.specs) or 'what waited'}, {_when(finished_at, state.now)}"
+    yield "waiting", depth_line(state.depths)
+    if delayed := sum(depth.delayed for depth in state.depths.values()):
+        yield "", f"{number(delayed)} of them later"
+    total = sum(state.things.values())
+    yield "documents", f"{number(total)} things{': ' if total else ''}{tallied(state.things)}"
+    yield "", f"{number(state.lists)} pages of lists and cursors"
+    letters = state.deadletters
+    yield "deadletters", f"{number(letters.total)}{': ' if letters.total else ''}{tallied(letters.by_kind)}"
+    if state.live:
+        yield "live", ", ".join(f"{name} = {value}" for name, value in sorted(state.live.items()))
+
+
+def _when(moment: datetime, now: datetime) -> str:
+    return f"{stamp(moment)} ({ago(moment, now)})"
+
+
+def _advice(state: State, crawl: str) -> Iterable[str]:
+    if state.crawled_by:
+        return
+    for record in state.records.unfinished:
+        yield f"`{record.command}` goes on with {', '.join(record.specs)}."
+    if state.waiting and not state.records.unfinished:
+        yield f"{counted(state.waiting, 'request waits', 'requests wait')}; `{crawl}` works through what waits."
+
+
+def _figures(state: State) -> Mapping[str, Any]:
+    parts = ("ready", "delayed", "in_flight", "total")
+    return {
+        "db": str(state.path),
+        "size_bytes": state.size_bytes,
+        "crawled_by": state.crawled_by,
+        "unfinished": [_record(record) for record in state.records.unfinished],
+        "last": _record(state.records.last) if state.records.last else None,
+        "queues": {name: {part: getattr(state.depths[name], part) for part in parts} for name in QUEUES},
+        "documents": {"entities": sum(state.things.values()), "by_type": dict(state.things), "lists": state.lists},
+        "deadletters": {"total": state.deadletters.total, "by_class": dict(state.deadletters.by_kind)},
+        "live": dict(state.live),
+    }
+
+
+def _record(record: Record) -> Mapping[str, Any]:
+    return record.to_json()

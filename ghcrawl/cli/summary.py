@@ -1,0 +1,144 @@
+"""What a crawl came to, for a person: a table, a few lines, and what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ghcrawl.cli.kinds import split
+from ghcrawl.cli.result import Result
+from ghcrawl.cli.words import counted, duration, number, tallied
+
+
+def headline(result: Result) -> str:
+    """How it ended, in one sentence."""
+    saved = f"{counted(result.tally.documents, 'document')} saved in {duration(result.duration_s)}"
+    if result.finished:
+        return f"Finished: {saved}."
+    return f"Stopped: {saved}; {counted(result.waiting, 'request waits', 'requests wait')} in {result.db}."
+
+
+def table(result: Result) -> Table:
+    """Documents by type: the things first, then all that only helps to find them."""
+    tally = result.tally
+    columns = [split(counts, result.entity_types) for counts in (tally.saved, tally.unchanged, result.stored)]
+    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_footer=False)
+    grid.add_column("type")
+    for title in ("saved", "unchanged", "in the file"):
+        grid.add_column(title, justify="right")
+    for type in result.entity_types:
+        if any(type in things for things, _ in columns):
+            grid.add_row(type, *(number(things.get(type, 0)) for things, _ in columns))
+    grid.add_row("lists and cursors", *(number(rest) for _, rest in columns), style="dim")
+    totals = [sum(things.values()) + rest for things, rest in columns]
+    grid.add_row("total", *map(number, totals), style="bold")
+    return grid
+
+
+def facts(result: Result) -> Iterable[tuple[str, str]]:
+    """The other figures, each with its name."""
+    tally = result.tally
+    yield "calls", _calls(result)
+    if tally.throttles:
+        yield "throttled", tallied(tally.throttles)
+    if tally.skipped:
+        yield "skipped", tallied(_explained(tally.skipped))
+    if tally.retried:
+        yield "retried", tallied(tally.retried)
+    if tally.buried:
+        yield "buried", tallied(tally.buried)
+    if result.deadletters.total:
+        yield "deadletters", f"{number(result.deadletters.total)} in the file: {tallied(result.deadletters.by_kind)}"
+    for quota in result.quotas[:5]:
+        if quota.remaining is not None:
+            yield "quota", f"{quota.label}: {number(quota.remaining)} of {number(quota.limit)} calls left"
+
+
+_REASONS: Final = {
+    "visited": "asked for already",
+    "not_known": "nothing known to look for",
+    "missing": "not there",
+    "excluded": "excluded by the settings",
+    "not_stored": "not in the file",
+    "not_ready": "not ready yet",
+}
+
+
+def _explained(skipped: Mapping[str, int]) -> Mapping[str, int]:
+    """Reasons in words. `denied_sso` and its like say why something was not shown to us."""
+    found: dict[str, int] = {}
+    for reason, count in skipped.items():
+        words = _REASONS.get(reason, reason.replace("denied_", "denied: ").replace("_", " "))
+        found[words] = found.get(words, 0) + count
+    return found
+
+
+def _calls(result: Result) -> str:
+    tally = result.tally
+    text = (
+        f"{number(tally.calls)}, of which {number(tally.statuses[304])} free (304) and {number(tally.charged)} charged"
+    )
+    if result.calls_per_entity is not None:
+        text += f"; {result.calls_per_entity:.2f} for each thing saved"
+    return text
+
+
+def advice(result: Result) -> Iterable[tuple[str, str]]:
+    """Commands to type next, each with what it is for."""
+    place = result.suggested
+
+    def command(*words: str) -> str:
+        return shlex.join(("ghcrawl", *words, *place))
+
+    if not result.finished:
+        yield result.command, "goes on from here"
+    if result.deadletters.total:
+        yield command("deadletters", "list"), "what was given up, and why"
+    if result.stored:
+        yield command("documents", "list", "--limit", "20"), "what was saved"
+        yield command("documents", "export", "--output", "documents.jsonl"), "all of it, one document a line"
+    if result.finished and result.stored:
+        yield result.command, "refreshes it, for next to nothing"
+
+
+def show(console: Console, result: Result, *, steps: Iterable[tuple[str, str]] | None = None) -> None:
+    """The whole summary. steps: what to type next, where that is not what it usually is."""
+    console.print()
+    console.print(Text(headline(result), style="bold"))
+    if result.tally.documents or result.stored:
+        console.print()
+        console.print(table(result))
+    console.print()
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in facts(result):
+        grid.add_row(name, Text(value))
+    console.print(grid)
+    if next_steps := list(advice(result) if steps is None else steps):
+        console.print()
+        show_steps(console, next_steps)
+
+
+def show_steps(console: Console, steps: Iterable[tuple[str, str]]) -> None:
+    """Commands that can be copied as they stand, each below what it does."""
+    for command, purpose in steps:
+        console.print(Text(f"# {purpose}", style="dim"))
+        console.print(Text(command, style="bold"), soft_wrap=True)
+
+
+def complaints(result: Result) -> Iterable[str]:
+    """What went wrong, a line each, for standard error."""
+    for spec, url, reason in result.refused:
+        yield (
+            f"{spec} leads to nothing: {url} answered {reason}" if reason[:3].isdigit() else f"{spec}: {reason} ({url})"
+        )
+    if result.trouble:
+        yield f"{result.trouble}. Nothing is lost: the same command goes on from here"
+    elif result.interrupted and not result.drained:
+        yield "some requests were cut short; they wait again"
