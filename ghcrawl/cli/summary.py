@@ -102,7 +102,7 @@ def advice(result: Result) -> Iterable[tuple[str, str]]:
     if result.stored:
         yield command("documents", "list", "--limit", "20"), "what was saved"
         yield command("documents", "export", "--output", "documents.jsonl"), "all of it, one document a line"
-    if result.finished and result.stored:
+    if result.finished and result.stored and result.specs:
         yield result.command, "refreshes it, for next to nothing"
 
 

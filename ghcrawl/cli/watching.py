@@ -52,8 +52,8 @@ class Watcher:
             stopping=stopping,
         )
         pace.mark(elapsed_s, settled=tally.done, saved=tally.documents, waiting=snapshot.waiting)
-        rates = {"settled_per_s": pace.settled_per_s, "saved_per_s": pace.saved_per_s}
-        return replace(snapshot, **rates, left=_left(snapshot, tally, pace))
+        left = _left(snapshot, tally, pace)
+        return replace(snapshot, settled_per_s=pace.settled_per_s, saved_per_s=pace.saved_per_s, left=left)
 
     def quotas(self) -> Sequence[Quota]:
         """One a principal, by name."""
