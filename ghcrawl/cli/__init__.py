@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import typer
 
 from ghcrawl.cli.app import app
-from ghcrawl.cli.failures import complain, misused, report
+from ghcrawl.cli.failures import misused, report
+from ghcrawl.cli.stderr import complain
 
 __all__ = ["main"]
 

@@ -11,6 +11,7 @@ from ghcrawl import settings as setting
 from ghcrawl.cli import live, output
 from ghcrawl.cli.opening import existing, settings_of, with_memory
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import Origins, Settings
@@ -34,7 +35,8 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
     if (value is None) != unset:
         raise ConfigError(f"write a value for {name}, or --unset")
     live.checked(name)
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         values = dict(await live.kept(backend.store))
         if value is None:
             values.pop(name, None)
@@ -44,7 +46,7 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
         values = {each: _at(settings, each) for each in values}
         await live.keep(backend.store, values)
     said = f"{name} is {_written(values[name])} from now on" if name in values else f"{name} is no longer set here"
-    output.say(f"{said}, for whatever crawls {settings.sqlite.path}.")
+    say(f"{said}, for whatever crawls {opened.path}.")
     return 0
 
 
@@ -55,7 +57,7 @@ async def check(place: Place) -> int:
     credentials = read_credentials(settings, setting.environment())
     for name, origin in sorted(origins.items()):
         output.write(f"{name} = {_written(_at(settings, name))}  # {origin}")
-    output.say(
+    say(
         f"All is well: {counted(len(origins), 'setting')} besides the defaults, "
         f"{counted(len(credentials), 'credential')}."
     )

@@ -11,12 +11,12 @@ from typing import Any
 from ghcrawl import settings as setting
 from ghcrawl.cli import crawling, summary
 from ghcrawl.cli.crawling import Plan
-from ghcrawl.cli.failures import complain
-from ghcrawl.cli.opening import with_memory
+from ghcrawl.cli.opening import asking, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import console, write_json
 from ghcrawl.cli.progress import Reporter, reporter
 from ghcrawl.cli.result import Result
+from ghcrawl.cli.stderr import complain
 from ghcrawl.settings import LogSection, Origins, Settings
 from ghcrawl.wiring import read_credentials, start_logging
 
@@ -45,7 +45,7 @@ async def crawl(wish: Wish) -> int:
     """Returns the exit status. Raises CrawlError where nothing could be begun."""
     settings, origins, remembered = await with_memory(wish.place, wish.more)
     if not wish.specs and remembered.latest is not None and "github.api_url" not in origins:
-        settings = _asking(settings, remembered.latest.api_url)
+        settings = asking(settings, remembered.latest.api_url)
     plan = Plan(
         specs=wish.specs,
         place=wish.place,
@@ -64,11 +64,6 @@ async def crawl(wish: Wish) -> int:
         shown.close()
     tell(result, json=wish.json, quiet=wish.quiet)
     return result.exit_status
-
-
-def _asking(settings: Settings, api_url: str) -> Settings:
-    """What waits was found at `api_url`, and nobody else can answer it."""
-    return settings.model_copy(update={"github": settings.github.model_copy(update={"api_url": api_url})})
 
 
 def log_to(shown: Reporter, settings: Settings, origins: Origins) -> None:

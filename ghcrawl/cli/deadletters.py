@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from ghcrawl.cli import output
@@ -12,9 +13,10 @@ from ghcrawl.cli.incident import show_incident, to_json
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.queues import queue_name
-from ghcrawl.cli.words import age, ago, counted, number, tallied
+from ghcrawl.cli.stderr import complain, say, suggest
+from ghcrawl.cli.words import age, ago, counted, number, path_of, tallied
 from ghcrawl.errors import ConfigError, SpecError
-from ghcrawl.model import Deadletter
+from ghcrawl.model import Deadletter, iso
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 from ghcrawl.wiring import Backend
 
@@ -43,7 +45,8 @@ class Which:
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         found = await _filter(backend, which)
         counts = await backend.deadletters.count(found)
         letters = await backend.deadletters.list(found, limit=limit or max(1, counts.total))
@@ -59,25 +62,39 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
         )
         return 0
     if not counts.total:
-        output.say("There are no deadletters." if not which.chooses else "No deadletters are like that.")
+        say("There are no deadletters." if not which.chooses else "No deadletters are like that.")
         return 0
-    rows = [(_id(one), ago(one.last_at, now), one.kind, one.request.type, one.reason) for one in letters]
-    output.show_rows(("id", "given up", "class", "type", "reason"), rows)
-    output.say(f"{counted(counts.total, 'deadletter')}: {tallied(counts.by_kind)}.")
+    _show_all(letters, now)
+    say(f"{counted(counts.total, 'deadletter')}: {tallied(counts.by_kind)}.")
     if len(letters) < counts.total:
-        output.say(f"These are the newest {number(len(letters))}; --limit 0 lists all.")
-    command = shlex.join(("ghcrawl", "deadletters", "show", _id(letters[0]), *place.typed()))
-    output.say(f"`{command}` tells the whole story of one.")
+        say(f"These are the newest {number(len(letters))}; --limit 0 lists all.")
+    suggest("the whole story of one", ("ghcrawl", "deadletters", "show", _id(letters[0]), *place.typed()))
     return 0
+
+
+def _show_all(letters: Sequence[Deadletter], now: datetime) -> None:
+    """A line each: for a person what fits, for a pipe everything."""
+    if output.console().is_terminal:
+        rows = [
+            (_id(one), ago(one.last_at, now), one.kind, one.request.type, path_of(one.request.url)) for one in letters
+        ]
+        output.show_rows(("id", "given up", "class", "type", "path"), rows)
+    else:
+        titles = ("urn", "last_at", "class", "type", "url", "reason")
+        output.show_rows(
+            titles,
+            [(one.urn, iso(one.last_at), one.kind, one.request.type, one.request.url, one.reason) for one in letters],
+        )
 
 
 async def show(place: Place, name: str, *, json: bool) -> int:
     """Returns the exit status: 1 where there is no such deadletter. Raises ConfigError, SpecError, StoreError."""
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         letter = await backend.deadletters.get((await _urns(backend, [name]))[0])
         now = backend.clock.now()
     if letter is None:
-        output.say(f"ghcrawl: there is no deadletter {name}; `ghcrawl deadletters list` names them")
+        complain(f"there is no deadletter {name}; `ghcrawl deadletters list` names them")
         return NOT_THERE
     if json:
         output.write_json(to_json(letter))
@@ -90,22 +107,24 @@ async def show(place: Place, name: str, *, json: bool) -> int:
 async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, QueueError, StoreError."""
     target = queue_name(to) if to else None
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         found = await _chosen(backend, which)
         if not await _wanted(backend, found, "requeue", dry_run=dry_run, yes=yes or bool(which.names)):
             return 0
         done = await backend.requeue(found, to=target)
     waited = f", {number(done.bounced)} of which waited already" if done.bounced else ""
-    output.say(f"{counted(done.queued + done.bounced, 'request waits', 'requests wait')} again{waited}.")
+    say(f"{counted(done.queued + done.bounced, 'request waits', 'requests wait')} again{waited}.")
     if done.unreadable:
-        output.say(f"{counted(done.unreadable, 'deadletter')} never was a request this version can read, and stays.")
-    output.say(f"`{shlex.join(('ghcrawl', 'crawl', *place.typed()))}` works through what waits.")
+        say(f"{counted(done.unreadable, 'deadletter')} never was a request this version can read, and stays.")
+    suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
     return 0
 
 
 async def delete(place: Place, which: Which, *, dry_run: bool, yes: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         found = await _chosen(backend, which)
         if not await _wanted(backend, found, "delete", dry_run=dry_run, yes=yes):
             return 0
@@ -113,7 +132,7 @@ async def delete(place: Place, which: Which, *, dry_run: bool, yes: bool) -> int
         deleted = 0
         while letters := await backend.deadletters.list(found, limit=AT_ONCE):
             deleted += await backend.deadletters.delete([letter.urn for letter in letters])
-    output.say(f"{counted(deleted, 'deadletter')} deleted.")
+    say(f"{counted(deleted, 'deadletter')} deleted.")
     return 0
 
 
@@ -121,14 +140,14 @@ async def _wanted(backend: Backend, found: DeadletterFilter, verb: str, *, dry_r
     """Whether it is really to be done. Says what it means where it is not."""
     counts = await backend.deadletters.count(found)
     if not counts.total:
-        output.say("No deadletters are like that.")
+        say("No deadletters are like that.")
         return False
     said = f"{verb} {counted(counts.total, 'deadletter')} ({tallied(counts.by_kind)})"
     if dry_run:
-        output.say(f"This would {said}.")
+        say(f"This would {said}.")
         return False
     if not output.agreed(f"{said[0].upper()}{said[1:]}?", yes=yes):
-        output.say("Nothing was done.")
+        say("Nothing was done.")
         return False
     return True
 

@@ -10,11 +10,11 @@ from typing import Final
 from ghcrawl import settings as setting
 from ghcrawl.cli import crawling, summary
 from ghcrawl.cli.crawling import Plan
-from ghcrawl.cli.failures import complain
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.output import console, say
+from ghcrawl.cli.output import console
 from ghcrawl.cli.progress import reporter
 from ghcrawl.cli.result import Result
+from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, duration, number
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import LogSection, Settings

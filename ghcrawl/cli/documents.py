@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from rich.json import JSON
 
-from ghcrawl.cli import output
+from ghcrawl.cli import output, roots
 from ghcrawl.cli.kinds import entity_types, split
-from ghcrawl.cli.opening import demand, settings_of
+from ghcrawl.cli.opening import Opened, existing
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.words import number, one_line
+from ghcrawl.cli.stderr import complain, say
+from ghcrawl.cli.words import counted, number, one_line
 from ghcrawl.errors import SpecError
 from ghcrawl.model import Document, JsonObject, iso
-from ghcrawl.ports import DocumentFilter, Store
-from ghcrawl.settings import Settings
-from ghcrawl.wiring import github_platform, open_backend
+from ghcrawl.ports import DocumentFilter
+from ghcrawl.wiring import github_platform
 
 NOT_THERE = 1
 _TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")
@@ -35,48 +36,42 @@ class Which:
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
-    settings, _ = settings_of(place)
-    demand(settings)
-    async with open_backend(settings) as backend:
-        found = [one async for one in _limited(selected(backend.store, which, settings), limit)]
+    async with existing(place) as opened:
+        found = [one async for one in _limited(selected(opened, which), limit)]
     if json:
         output.write_json([_brief(one) for one in found])
-    else:
+    elif found:
         rows = [(one.type, one.urn, one.url, title(one.body)) for one in found]
         shown = [(type, urn, name) for type, urn, _, name in rows] if output.console().is_terminal else rows
-        output.show_rows(("type", "urn", "title"), shown)
+        output.show_rows(("type", "urn", "url", "title") if shown is rows else ("type", "urn", "title"), shown)
+    else:
+        say("There are no such documents.")
     if limit and len(found) == limit:
-        output.say(f"These are the first {number(limit)}; --limit 0 lists all, --type and --under choose.")
+        say(f"These are the first {number(limit)}; --limit 0 lists all, --type and --under choose.")
     return 0
 
 
 async def show(place: Place, name: str, *, type: str, json: bool) -> int:
     """Returns the exit status: 1 where there is no such document. Raises ConfigError, StoreError."""
-    settings, _ = settings_of(place)
-    demand(settings)
-    async with open_backend(settings) as backend:
-        found = [one for one in await _named(backend.store, name, settings) if type in ("", one.type)]
+    async with existing(place) as opened:
+        found = [one for one in await _named(opened, name) if type in ("", one.type)]
     if not found:
-        output.say(
-            f"ghcrawl: there is no document {name} in {settings.sqlite.path}; `ghcrawl documents list` names them"
-        )
+        complain(f"there is no document {name} in {opened.path}; `ghcrawl documents list` names them")
         return NOT_THERE
     if json:
         output.write_json(found[0].to_json())
     else:
         _show(found[0])
     if others := [one.type for one in found[1:]]:
-        output.say(f"The same URL leads to {', '.join(others)}; --type chooses.")
+        say(f"The same name leads to {', '.join(others)}; --type chooses.")
     return 0
 
 
 async def count(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
-    settings, _ = settings_of(place)
-    demand(settings)
-    async with open_backend(settings) as backend:
-        counts = await backend.store.counts()
-    things, _ = split(counts, entity_types([github_platform(settings)]))
+    async with existing(place) as opened:
+        counts = await opened.backend.store.counts()
+    things, _ = split(counts, entity_types([github_platform(opened.settings)]))
     lists = {type: count for type, count in sorted(counts.items()) if type not in things}
     if json:
         total = sum(counts.values())
@@ -84,20 +79,21 @@ async def count(place: Place, *, json: bool) -> int:
         return 0
     rows = [*things.items(), *lists.items()]
     output.show_rows(("type", "documents"), [(type, str(count)) for type, count in rows], numbers=("documents",))
-    output.say(f"{number(sum(things.values()))} things, and {number(sum(lists.values()))} pages of lists and cursors.")
+    rest = counted(sum(lists.values()), "page of a list or cursor", "pages of lists and cursors")
+    say(f"{counted(sum(things.values()), 'thing')}, and {rest}.")
     return 0
 
 
-async def selected(store: Store, which: Which, settings: Settings) -> AsyncIterator[Document]:
+async def selected(opened: Opened, which: Which) -> AsyncIterator[Document]:
     """The documents that `which` means, by URN. Raises SpecError for an unknown thing to look under."""
-    types = which.types or (() if which.lists else entity_types([github_platform(settings)]))
+    types = which.types or (() if which.lists else entity_types([github_platform(opened.settings)]))
     scope = which.under
     if scope and not scope.startswith("urn:"):
-        found = await _named(store, scope, settings)
+        found = await _named(opened, scope)
         if not found:
             raise SpecError(f"there is no document {scope} to look under")
         scope = found[0].urn
-    async for document in store.list(DocumentFilter(types=types, scope=scope, deleted=which.deleted)):
+    async for document in opened.backend.store.list(DocumentFilter(types=types, scope=scope, deleted=which.deleted)):
         yield document
 
 
@@ -110,21 +106,16 @@ async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncItera
             return
 
 
-async def _named(store: Store, name: str, settings: Settings) -> Sequence[Document]:
+async def _named(opened: Opened, name: str) -> Sequence[Document]:
     """What is known under a URN, a URL, or whatever a person may call it; things before pages."""
+    store = opened.backend.store
     if name.startswith("urn:"):
         document = await store.get(name)
         return [document] if document else []
-    platform = github_platform(settings)
+    platform = github_platform(opened.settings)
     urls = [name]
-    try:
-        root = platform.read_spec(name, settings.github.api_url, "default")
-        fallback = platform.kinds[root.type].fallback
-        other = fallback(root) if fallback else None
-        urls += [*(errand.url for errand in root.context.then), *([] if root.context.then else [root.url])]
-        urls += [other.url] if other else []
-    except SpecError:
-        pass
+    with suppress(SpecError):
+        urls += roots.read(platform, [name], opened.api_url, "default")[0].own
     found = {document.urn: document for url in urls for document in await store.find(url)}
     things = entity_types([platform])
     return sorted(found.values(), key=lambda document: document.type not in things)

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TextIO
 
 from ghcrawl.cli.documents import Which, selected
-from ghcrawl.cli.opening import demand, settings_of
+from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.output import say
+from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted
 from ghcrawl.errors import ConfigError
 from ghcrawl.model import Document
-from ghcrawl.wiring import open_backend
 
 __all__ = ["Which", "export"]
 
@@ -27,10 +26,8 @@ async def export(place: Place, which: Which, *, output: Path | None, format: str
     """
     if format != "jsonl":
         raise ConfigError(f"there is no format {format}; there is jsonl")
-    settings, _ = settings_of(place)
-    demand(settings)
-    async with open_backend(settings) as backend:
-        documents = selected(backend.store, which, settings)
+    async with existing(place) as opened:
+        documents = selected(opened, which)
         if output is None or str(output) == "-":
             await _write(documents, sys.stdout)
             return 0

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import typer
 
+from ghcrawl.cli.stderr import complain, redacted
 from ghcrawl.errors import CrawlError
 
 FAILED: Final = 2
@@ -30,13 +31,6 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
     return status
 
 
-def complain(sentence: str) -> None:
-    """A line on standard error for each line of `sentence`."""
-    for line in sentence.splitlines():
-        sys.stderr.write(f"ghcrawl: {_redacted(line)}\n")
-    sys.stderr.flush()
-
-
 def misused(error: typer.TyperException) -> int:
     """Says what is wrong with the words that were typed. Returns the exit status."""
     context = getattr(error, "ctx", None)
@@ -49,7 +43,7 @@ def misused(error: typer.TyperException) -> int:
 def report(error: Exception) -> int:
     """Says what went wrong. Returns the exit status."""
     if os.environ.get(DEBUG):
-        sys.stderr.write(_redacted("".join(traceback.format_exception(error))))
+        sys.stderr.write(redacted("".join(traceback.format_exception(error))))
     if isinstance(error, CrawlError):
         complain(str(error))
         return FAILED
@@ -57,12 +51,3 @@ def report(error: Exception) -> int:
     if not os.environ.get(DEBUG):
         complain(f"set {DEBUG}=1 to see where, and please report it")
     return BUG
-
-
-def _redacted(text: str) -> str:
-    """`text` without credentials. Where wiring was not loaded, none was ever read."""
-    if "ghcrawl.wiring" not in sys.modules:
-        return text
-    from ghcrawl.wiring import redacted  # noqa: PLC0415  # loaded already here, and slow to load where it is not
-
-    return redacted(text)

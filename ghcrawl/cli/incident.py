@@ -65,7 +65,8 @@ def _failures(out: Console, letter: Deadletter) -> None:
 def _details(out: Console, letter: Deadletter) -> None:
     if letter.traceback:
         out.print(Text("\nWhere", style="bold"))
-        out.print(Text(letter.traceback.rstrip(), style="dim"), soft_wrap=True)
+        lines = [line for line in letter.traceback.splitlines() if line.strip(" ^~")]
+        out.print(Text("\n".join(lines), style="dim"), soft_wrap=True)
     if letter.raw is not None:
         out.print(Text("\nThe message, which is no request", style="bold"))
         out.print(Text(letter.raw[:MAX_RAW].decode("utf-8", "backslashreplace")), soft_wrap=True)

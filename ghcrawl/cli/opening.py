@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ghcrawl import settings as setting
@@ -19,22 +21,33 @@ def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Se
     return setting.load(place.config, setting.environment(), {**place.overrides(), **(more or {})})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A file that was crawled into. api_url: where what is in it comes from."""
+
+    backend: Backend
+    settings: Settings
+    api_url: str
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.settings.sqlite.path
+
+
 @asynccontextmanager
-async def existing(place: Place) -> AsyncIterator[Backend]:
-    """The file that was crawled into. Raises ConfigError where there is none: looking makes no file."""
-    settings, _ = settings_of(place)
-    demand(settings)
-    async with open_backend(settings) as backend:
-        yield backend
-
-
-def demand(settings: Settings) -> None:
-    """Raises ConfigError where there is no embedded file."""
+async def existing(place: Place) -> AsyncIterator[Opened]:
+    """The file of `place`, open. Raises ConfigError where there is none, since looking makes no file; StoreError."""
+    settings, origins = settings_of(place)
     if settings.store.provider != "sqlite":
         raise ConfigError("these settings keep everything in memory, so there is nothing to look at afterwards")
     path = settings.sqlite.path
     if not path.exists():
-        raise ConfigError(f"there is no file {path} here; `ghcrawl crawl` makes it, and --db names another")
+        raise ConfigError(f"there is no file {path} here; `ghcrawl crawl` makes one, and --db names another")
+    async with open_backend(settings) as backend:
+        remembered = await records.read(backend.store)
+        latest = remembered.latest if "github.api_url" not in origins else None
+        yield Opened(backend=backend, settings=settings, api_url=latest.api_url if latest else settings.github.api_url)
 
 
 async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins, records.Records]:
@@ -51,3 +64,8 @@ async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tu
     if kept:
         settings, origins = live.applied(place, more or {}, kept)
     return settings, origins, remembered
+
+
+def asking(settings: Settings, api_url: str) -> Settings:
+    """The same settings for the API at `api_url`: what was found there, nobody else can answer."""
+    return settings.model_copy(update={"github": settings.github.model_copy(update={"api_url": api_url})})

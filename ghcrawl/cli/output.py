@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ghcrawl.cli.words import one_line
 from ghcrawl.errors import ConfigError
+
+GAP: Final = "  "
+MIN_LAST: Final = 6
 
 
 def console() -> Console:
@@ -38,26 +42,30 @@ def write(line: str) -> None:
 def show_rows(titles: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
     """A table on a terminal; else the bare rows, a line each, with tabs in between.
 
-    numbers: the titles of columns that are aligned to the right. The last column is cut where it is too long.
+    numbers: the titles of columns that are aligned to the right. The last column has what room the others leave it and
+    is cut to that; the others are never cut, since people copy from them.
     """
     out = console()
+    cells = [[one_line(cell) for cell in row] for row in rows]
     if not out.is_terminal:
-        for row in rows:
-            write("\t".join(one_line(cell) for cell in row))
+        for row in cells:
+            write("\t".join(row))
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for title in titles:
-        last = title == titles[-1]
-        table.add_column(
-            title,
-            justify="right" if title in numbers else "left",
-            no_wrap=True,
-            overflow="ellipsis" if last else "fold",
-            ratio=1 if last and title not in numbers else None,
-        )
-    for row in rows:
-        table.add_row(*(Text(one_line(cell)) for cell in row))
-    out.print(table)
+    widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
+    room = out.width - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
+    widths[-1] = min(widths[-1], max(MIN_LAST, room))
+    right = [title in numbers for title in titles]
+    for place, row in enumerate([list(titles), *cells]):
+        line = GAP.join(_padded(cell, width, right=to) for cell, width, to in zip(row, widths, right, strict=True))
+        out.print(Text(line.rstrip(), style="" if place else "dim"), soft_wrap=True)
+
+
+def _padded(cell: str, width: int, *, right: bool) -> str:
+    """`cell` in exactly so many columns of the terminal."""
+    text = Text(cell)
+    text.truncate(width, overflow="ellipsis")
+    blanks = " " * (width - text.cell_len)
+    return blanks + text.plain if right else text.plain + blanks
 
 
 def show_facts(facts: Iterable[tuple[str, str]]) -> None:
@@ -68,12 +76,6 @@ def show_facts(facts: Iterable[tuple[str, str]]) -> None:
     for name, value in facts:
         grid.add_row(name, Text(value))
     console().print(grid)
-
-
-def say(sentence: str) -> None:
-    """A sentence for a person who reads standard error."""
-    sys.stderr.write(f"{sentence}\n")
-    sys.stderr.flush()
 
 
 def agreed(question: str, *, yes: bool) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import difflib
 import json as jsonlib
-import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ghcrawl.cli import output, roots
-from ghcrawl.cli.opening import existing, settings_of
+from ghcrawl.cli.opening import asking, existing, with_memory
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.words import counted, number, stamp
+from ghcrawl.cli.stderr import say, suggest
+from ghcrawl.cli.words import counted, number, path_of, stamp
 from ghcrawl.errors import SpecError
 from ghcrawl.model import QUEUES, Push, QueueName, Request, iso
 from ghcrawl.platform import Platform
@@ -32,7 +32,8 @@ def queue_name(text: str) -> QueueName:
 
 async def depths(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, QueueError."""
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         found = await backend.queue.depths()
     if json:
         parts = ("ready", "delayed", "in_flight", "total")
@@ -49,42 +50,48 @@ async def depths(place: Place, *, json: bool) -> int:
 async def purge(place: Place, name: str, *, yes: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
     queue = queue_name(name)
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         depth = (await backend.queue.depths())[queue]
         waiting = depth.ready + depth.delayed
         question = f"Forget {counted(waiting, 'request')} in the queue {queue}, for ever?"
         if not waiting:
-            output.say(f"Nothing waits in {queue}.")
+            say(f"Nothing waits in {queue}.")
         elif output.agreed(question, yes=yes):
-            output.say(f"{counted(await backend.queue.purge(queue), 'request')} forgotten.")
+            say(f"{counted(await backend.queue.purge(queue), 'request')} forgotten.")
         else:
-            output.say("Nothing was done.")
+            say("Nothing was done.")
     return 0
 
 
 async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
     queue = queue_name(name)
-    async with existing(place) as backend:
+    async with existing(place) as opened:
+        backend = opened.backend
         depth = (await backend.queue.depths())[queue]
         waiting = depth.ready + depth.delayed
         found = await backend.queue.peek(queue, limit=limit or max(1, waiting))
     if json:
         output.write_json([_brief(request) for request in found])
         return 0
-    rows = [(one.type, one.policy, str(one.attempt), one.url) for one in found]
-    output.show_rows(("type", "policy", "failures", "url"), rows, numbers=("failures",))
+    whole = not output.console().is_terminal
+    rows = [(one.type, one.policy, str(one.attempt), one.url if whole else path_of(one.url)) for one in found]
+    if rows:
+        output.show_rows(("type", "policy", "failures", "path"), rows, numbers=("failures",))
     if len(found) < waiting:
-        output.say(f"These are {number(len(found))} of {number(waiting)}; --limit 0 shows all.")
+        say(f"These are {number(len(found))} of {number(waiting)}; --limit 0 shows all.")
     if not found:
-        output.say(f"Nothing waits in {queue}.")
+        say(f"Nothing waits in {queue}.")
     return 0
 
 
 async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | None) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, DecodeError, QueueError."""
     to = queue_name(queue)
-    settings, _ = settings_of(place, {"crawl.policy": policy} if policy else {})
+    settings, origins, remembered = await with_memory(place, {"crawl.policy": policy} if policy else {})
+    if remembered.latest is not None and "github.api_url" not in origins:
+        settings = asking(settings, remembered.latest.api_url)
     platform = github_platform(settings)
     requests = [_request(one, settings, platform) for one in _words(typed)]
     async with open_backend(settings) as backend:
@@ -93,7 +100,8 @@ async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | 
         pushed = await backend.queue.push([Push(request=request, queue=to) for request in asked])
     waited = f", {number(pushed.bounced)} of which waited already" if pushed.bounced else ""
     waiting = counted(pushed.queued + pushed.bounced, "request waits", "requests wait")
-    output.say(f"{waiting} in {to}{waited}. `{shlex.join(('ghcrawl', 'crawl', *place.typed()))}` works through them.")
+    say(f"{waiting} in {to}{waited}.")
+    suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
     return 0
 
 

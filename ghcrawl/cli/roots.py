@@ -15,11 +15,17 @@ from ghcrawl.wiring import redacted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Root:
-    """One spec. asks: the URLs at which the thing itself is looked for → the type that is looked for there."""
+    """One spec. asks: the URLs that must lead to something → the type that is looked for there."""
 
     spec: str
     request: Request
     asks: dict[str, str]
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Where the thing itself may live: behind its parent, if it needs one."""
+        errands = tuple(errand.url for errand in self.request.context.then)
+        return errands or tuple(self.asks)
 
 
 def read(platform: Platform, specs: Sequence[str], api_url: str, policy: str) -> tuple[Root, ...]:

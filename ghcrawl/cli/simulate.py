@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ghcrawl.cli.output import say, write
+from ghcrawl.cli.output import write
 from ghcrawl.cli.signals import Signals
+from ghcrawl.cli.stderr import say
 from ghcrawl.errors import ConfigError
 from ghcrawl.simulator.faults import Faults
 from ghcrawl.simulator.generation.generate import generate

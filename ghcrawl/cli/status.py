@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,15 +11,16 @@ from typing import Any
 
 from ghcrawl.cli import live, output, records
 from ghcrawl.cli.kinds import entity_types, split
-from ghcrawl.cli.opening import demand, settings_of
+from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.records import Record, Records
 from ghcrawl.cli.snapshot import depth_line
-from ghcrawl.cli.words import ago, counted, number, size, stamp, tallied
+from ghcrawl.cli.stderr import suggest
+from ghcrawl.cli.words import ago, number, size, stamp, tallied
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth
 from ghcrawl.settings import Settings
-from ghcrawl.wiring import Backend, crawled_by, github_platform, open_backend
+from ghcrawl.wiring import Backend, crawled_by, github_platform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +46,14 @@ class State:
 
 async def status(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, QueueError, StoreError."""
-    settings, _ = settings_of(place)
-    demand(settings)
-    async with open_backend(settings) as backend:
-        state = await _state(backend, settings)
+    async with existing(place) as opened:
+        state = await _state(opened.backend, opened.settings)
     if json:
         output.write_json(_figures(state))
         return 0
     output.show_facts(_facts(state))
-    crawl = shlex.join(("ghcrawl", "crawl", *place.typed()))
-    for sentence in _advice(state, crawl):
-        output.say(sentence)
+    for purpose, words in _advice(state, place):
+        suggest(purpose, words)
     return 0
 
 
@@ -101,13 +99,15 @@ def _when(moment: datetime, now: datetime) -> str:
     return f"{stamp(moment)} ({ago(moment, now)})"
 
 
-def _advice(state: State, crawl: str) -> Iterable[str]:
+def _advice(state: State, place: Place) -> Iterable[tuple[str, Sequence[str]]]:
     if state.crawled_by:
         return
     for record in state.records.unfinished:
-        yield f"`{record.command}` goes on with {', '.join(record.specs)}."
+        yield f"goes on with {', '.join(record.specs)}", shlex.split(record.command)
     if state.waiting and not state.records.unfinished:
-        yield f"{counted(state.waiting, 'request waits', 'requests wait')}; `{crawl}` works through what waits."
+        yield "works through what waits", ("ghcrawl", "crawl", *place.typed())
+    if state.deadletters.total:
+        yield "what was given up, and why", ("ghcrawl", "deadletters", "list", *place.typed())
 
 
 def _figures(state: State) -> Mapping[str, Any]:

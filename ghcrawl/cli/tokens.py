@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from ghcrawl import settings as setting
 from ghcrawl.cli import output
-from ghcrawl.cli.failures import FAILED, complain
+from ghcrawl.cli.failures import FAILED
 from ghcrawl.cli.opening import settings_of
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import number, stamp, time_of_day
 from ghcrawl.clock import SystemClock
 from ghcrawl.model import iso
@@ -19,8 +20,8 @@ from ghcrawl.wiring import Checked, Sourced, check_credentials, source_credentia
 
 SOON: Final = timedelta(days=14)
 NONE: Final = (
-    "There are no tokens: everything is asked as nobody, at most 60 times an hour. "
-    "Make one at https://github.com/settings/tokens (public data needs no scope), then: export GHCRAWL_TOKENS=TOKEN"
+    "There are no tokens, so everything is asked as nobody, which GitHub allows 60 times an hour. Make one at "
+    "https://github.com/settings/tokens (for public data it needs no scope at all), and put it into GHCRAWL_TOKENS."
 )
 
 
@@ -32,12 +33,12 @@ async def list_(place: Place, *, json: bool) -> int:
         output.write_json([_brief(one) for one in found])
         return 0
     if not found:
-        output.say(NONE)
+        say(NONE)
         return 0
     output.show_rows(
         ("credential", "traits", "from"), [(one.credential.label, _traits(one), one.source) for one in found]
     )
-    output.say("`ghcrawl tokens check` asks the API about them.")
+    suggest("asks the API about them", ("ghcrawl", "tokens", "check", *_typed(place)))
     return 0
 
 
@@ -57,9 +58,9 @@ async def check(place: Place, *, json: bool) -> int:
             rows.append((one.label, one.login, "" if one.trouble else left, reset, one.trouble or _scopes(one.scopes)))
         output.show_rows(("credential", "login", "calls left", "new at", "scopes"), rows, numbers=("calls left",))
     for sentence in _expiring(checks, now):
-        output.say(sentence)
+        say(sentence)
     for sentence in _shared(found, [one.login for one in checks]):
-        output.say(sentence)
+        say(sentence)
     useless = [one for one in checks if one.trouble]
     for one in useless:
         complain(f"{one.label} is of no use: {one.trouble}")
@@ -86,6 +87,10 @@ def _shared(found: Sequence[Sourced], logins: Sequence[str]) -> Iterable[str]:
         declared = getattr(one.credential, "user", "")
         if declared and login and declared != login.lower():
             yield f"{one.credential.label} belongs to {login}; correct its #user:{declared}."
+
+
+def _typed(place: Place) -> tuple[str, ...]:
+    return (*place.typed(), *(("--tokens-file", str(place.tokens_file)) if place.tokens_file else ()))
 
 
 def _traits(one: Sourced) -> str:

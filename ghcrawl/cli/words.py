@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from urllib.parse import urlsplit
 
 from ghcrawl.errors import SpecError
 
@@ -90,6 +91,12 @@ def size(size_bytes: int) -> str:
             return f"{value:.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:,.1f} TB"
+
+
+def path_of(url: str) -> str:
+    """What a URL says after the host."""
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
 def one_line(text: str, limit: int = 0) -> str:

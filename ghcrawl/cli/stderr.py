@@ -1,0 +1,43 @@
+"""Standard error: sentences for a person. On a terminal they break between words; elsewhere each is one line."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+
+
+def say(sentence: str) -> None:
+    """A sentence."""
+    sys.stderr.write(f"{_broken(redacted(sentence))}\n")
+    sys.stderr.flush()
+
+
+def complain(sentence: str) -> None:
+    """What went wrong: a line for each line of `sentence`."""
+    for line in sentence.splitlines():
+        say(f"ghcrawl: {line}")
+
+
+def suggest(purpose: str, words: Sequence[str]) -> None:
+    """A command to type, as a line that can be copied."""
+    sys.stderr.write(f"# {purpose}\n{redacted(shlex.join(words))}\n")
+    sys.stderr.flush()
+
+
+def _broken(sentence: str) -> str:
+    if not sys.stderr.isatty():
+        return sentence
+    width = max(40, shutil.get_terminal_size().columns)
+    return textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False)
+
+
+def redacted(text: str) -> str:
+    """`text` without credentials. Where wiring was not loaded, none was ever read."""
+    if "ghcrawl.wiring" not in sys.modules:
+        return text
+    from ghcrawl.wiring import redacted  # noqa: PLC0415  # loaded already here, and slow to load where it is not
+
+    return redacted(text)
