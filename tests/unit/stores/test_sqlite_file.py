@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -60,16 +61,25 @@ async def test_an_empty_file_is_a_new_one(path: Path) -> None:
         assert numbers(file) == []
 
 
-async def test_an_opening_that_is_cancelled_leaves_nothing_behind(path: Path) -> None:
-    before = threading.enumerate()
-    for turns in range(4):
-        opening = asyncio.create_task(SqliteFile.open(path, schema=SCHEMA, synchronous="OFF"))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        opening.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await opening
-        assert threading.enumerate() == before
+async def test_an_opening_that_is_cancelled_leaves_nothing_behind(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, connecting, go_on = threading.enumerate(), threading.Event(), threading.Event()
+    connect = sqlite3.connect
+
+    def slowly(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        connecting.set()
+        go_on.wait(10)
+        connection: sqlite3.Connection = connect(*args, **kwargs)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", slowly)
+    opening = asyncio.create_task(SqliteFile.open(path, schema=SCHEMA, synchronous="OFF"))
+    await asyncio.to_thread(connecting.wait, 10)
+    opening.cancel()
+    asyncio.get_running_loop().call_soon(go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    left = [thread for thread in threading.enumerate() if thread.name.startswith("sqlite") and thread not in before]
+    assert left == []
 
 
 async def test_a_file_with_odd_letters_in_its_name_is_a_file(tmp_path: Path) -> None:
