@@ -123,7 +123,7 @@ class SqliteSection(Section):
 class LogSection(Section):
     """What is written to standard error."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     format: Literal["auto", "console", "json"] = "auto"
 
 

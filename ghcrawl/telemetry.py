@@ -15,7 +15,7 @@ from ghcrawl import __version__
 from ghcrawl.ports import Call, Observer, Settled
 
 LogFormat = Literal["json", "console"]
-LogLevel = Literal["debug", "info", "warning", "error"]
+LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 

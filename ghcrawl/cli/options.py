@@ -37,7 +37,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", show_defau
 LogLevel = Annotated[
     str | None,
     typer.Option(
-        "--log-level", metavar="LEVEL", help="debug, info, warning (if not set) or error.", show_default=False
+        "--log-level", metavar="LEVEL", help="debug, info, warning or error; none if not set.", show_default=False
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log everything.", show_default=False)]

@@ -20,7 +20,10 @@ SHOW_CURSOR: Final = "\x1b[?25h"
 
 
 class Reporter(Protocol):
-    """Shows snapshots, and says sentences between them. log_level: what is logged unless somebody wants more."""
+    """Shows snapshots, and says sentences between them.
+
+    log_level: what is logged unless somebody wants more. Whoever shows snapshots has shown what a warning would say.
+    """
 
     log_level: LogLevel
 
@@ -41,7 +44,7 @@ class Reporter(Protocol):
 class Screen:
     """A live screen below everything that is said."""
 
-    log_level: LogLevel = "error"
+    log_level: LogLevel = "critical"
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -77,7 +80,7 @@ class Screen:
 class Lines:
     """A line every ten seconds, and one whenever something begins to be in the way or ends to be."""
 
-    log_level: LogLevel = "warning"
+    log_level: LogLevel = "critical"
 
     def __init__(self, stream: TextIO, *, every_s: float = LINE_EVERY_S) -> None:
         self._stream = stream
@@ -112,7 +115,7 @@ class Lines:
 class Silence:
     """Shows nothing; logs still go to standard error."""
 
-    log_level: LogLevel = "warning"
+    log_level: LogLevel = "error"
 
     @property
     def stream(self) -> TextIO:

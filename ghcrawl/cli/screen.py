@@ -108,4 +108,6 @@ def _trouble(snapshot: Snapshot) -> Text:
         parts.append(f"{counted(sum(snapshot.throttles.values()), 'throttle')} ({tallied(snapshot.throttles)})")
     if snapshot.buried:
         parts.append(f"{counted(sum(snapshot.buried.values()), 'deadletter')} ({tallied(snapshot.buried)})")
+    if snapshot.restarts:
+        parts.append(f"{counted(snapshot.restarts, 'loop')} died and began again (-v says why)")
     return Text(" · ".join(parts) or "none", style="red" if snapshot.buried else "")

@@ -43,8 +43,8 @@ class Quota:
 class Snapshot:
     """Everything about a running crawl that is worth showing.
 
-    left: an estimate, in words. quota_until: nothing that needs a call is begun before. stopping: what is being
-    waited for before the end.
+    left: an estimate, in words. quota_until: nothing that needs a call is begun before. restarts: of loops that died,
+    which only a bug makes them do. stopping: what is being waited for before the end.
     """
 
     now: datetime
@@ -68,6 +68,7 @@ class Snapshot:
     outage: Outage | None = None
     paused: bool = False
     trouble: str = ""
+    restarts: int = 0
     stopping: str = ""
 
     @property

@@ -12,7 +12,10 @@ from rich.text import Text
 
 from ghcrawl.cli.kinds import split
 from ghcrawl.cli.result import Result
+from ghcrawl.cli.snapshot import Quota
 from ghcrawl.cli.words import counted, duration, number, tallied
+
+MAX_QUOTAS: Final = 5
 
 
 def headline(result: Result) -> str:
@@ -43,20 +46,23 @@ def table(result: Result) -> Table:
 def facts(result: Result) -> Iterable[tuple[str, str]]:
     """The other figures, each with its name."""
     tally = result.tally
+    left = result.deadletters
     yield "calls", _calls(result)
-    if tally.throttles:
-        yield "throttled", tallied(tally.throttles)
-    if tally.skipped:
-        yield "skipped", tallied(_explained(tally.skipped))
-    if tally.retried:
-        yield "retried", tallied(tally.retried)
-    if tally.buried:
-        yield "buried", tallied(tally.buried)
-    if result.deadletters.total:
-        yield "deadletters", f"{number(result.deadletters.total)} in the file: {tallied(result.deadletters.by_kind)}"
-    for quota in result.quotas[:5]:
-        if quota.remaining is not None:
-            yield "quota", f"{quota.label}: {number(quota.remaining)} of {number(quota.limit)} calls left"
+    counts = {
+        "throttled": tallied(tally.throttles),
+        "skipped": tallied(_explained(tally.skipped)),
+        "retried": tallied(tally.retried),
+        "buried": tallied(tally.buried),
+        "deadletters": f"{number(left.total)} in the file: {tallied(left.by_kind)}" if left.total else "",
+    }
+    yield from ((name, text) for name, text in counts.items() if text)
+    yield from (("quota", f"{quota.label}: {_left(quota)}") for quota in result.quotas[:MAX_QUOTAS] if _left(quota))
+
+
+def _left(quota: Quota) -> str:
+    if quota.trouble or quota.remaining is None:
+        return quota.trouble
+    return f"{number(quota.remaining)} of {number(quota.limit)} calls left"
 
 
 _REASONS: Final = {

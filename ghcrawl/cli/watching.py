@@ -49,6 +49,7 @@ class Watcher:
             quota_until=_quota_until(service, now),
             paused=service.supervisor.tuning.paused,
             trouble=str(service.trouble.error) if service.trouble else "",
+            restarts=service.supervisor.restarts,
             stopping=stopping,
         )
         pace.mark(elapsed_s, settled=tally.done, saved=tally.documents, waiting=snapshot.waiting)

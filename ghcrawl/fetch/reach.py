@@ -4,6 +4,9 @@ Where no answer came, one plain connection tells the two cases apart. If the hos
 fails as it would have. If not, requests are put off, the loops pop nothing that needs a call, and one request at a
 time finds out whether the host is back. Until a first answer came, any failure counts as out of reach: a name that is
 mistyped, a port where nobody listens and a certificate that nobody trusts are found when a crawl begins.
+
+While nobody may ask anything, for want of quota or of a token that is accepted, nothing is popped anyway. So what was
+in hand is put off for a moment only: whoever goes on with better credentials need not wait for the end of an hour.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from ghcrawl.ports import Clock, Fetcher, Stored
 log = structlog.stdlib.get_logger(__name__)
 
 CONNECT_S: Final = 5.0
+BLOCKED_S: Final = 5.0
 PROBING_S: Final = 1.0
 """How long requests are put off while one of them finds out."""
 _PORTS: Final = {"http": 80, "https": 443}
@@ -90,9 +94,16 @@ class Reach:
         finally:
             if probe:
                 self._probing = False
-        if not isinstance(retrieved, Throttled):
-            self._answered()
+        if isinstance(retrieved, Throttled):
+            return self._briefly(retrieved)
+        self._answered()
         return retrieved
+
+    def _briefly(self, throttled: Throttled) -> Throttled:
+        if self._fetcher.blocked_until() is None:
+            return throttled
+        soon = self._clock.now() + timedelta(seconds=BLOCKED_S)
+        return replace(throttled, until=min(throttled.until, soon))
 
     def _closed_until(self) -> datetime | None:
         if self.outage is None:

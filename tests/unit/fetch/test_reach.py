@@ -150,6 +150,15 @@ async def test_waiting_for_quota_is_no_answer_and_the_longer_wait_holds() -> Non
     assert reach.blocked_until() == at(2)
 
 
+async def test_what_nobody_may_ask_for_waits_for_a_moment_only() -> None:
+    reach, fetcher, _ = a_reach(Line(), Throttled(until=at(3600), reason="no_principal"))
+    assert await ask(reach) == Throttled(until=at(3600), reason="no_principal"), "somebody else may ask meanwhile"
+    fetcher.blocked = at(3600)
+    assert await ask(reach) == Throttled(until=at(5), reason="no_principal")
+    fetcher.answers[URL] = Throttled(until=at(1), reason="primary")
+    assert await ask(reach) == Throttled(until=at(1), reason="primary")
+
+
 @pytest.mark.parametrize(
     ("url", "address"),
     [
