@@ -13,7 +13,7 @@ from ghcrawl.cli import crawling, summary
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.opening import asking, with_memory
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.output import console, write_json
+from ghcrawl.cli.output import write_json
 from ghcrawl.cli.progress import Reporter, reporter
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.stderr import complain
@@ -77,6 +77,6 @@ def tell(result: Result, *, json: bool, quiet: bool) -> None:
     if json:
         write_json(result.figures())
     elif not quiet:
-        summary.show(console(), result)
+        summary.show(result)
     for sentence in summary.complaints(result):
         complain(sentence)

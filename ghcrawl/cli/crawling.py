@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -93,7 +94,8 @@ class _Crawl:
         self._signals = signals
         self._clock = service.backend.clock
         reserve = plan.settings.github.reserve
-        self._watcher = Watcher(service, tally, title=plan.heading, reserve=reserve)
+        unpause = shlex.join(("ghcrawl", "config", "set", "crawl.paused", "false", *plan.place.typed()))
+        self._watcher = Watcher(service, tally, title=plan.heading, reserve=reserve, unpause=unpause)
         self._began_s = asyncio.get_running_loop().time()
         self._next_shown_s = 0.0
         self._next_live_s = LIVE_EVERY_S
@@ -207,7 +209,10 @@ class _Crawl:
             self._reporter.say(f"The live settings cannot be used: {error}")
         else:
             self._service.supervisor.tune(settings.crawl.tuning())
-            self._reporter.say("The settings were changed, and hold from now on.")
+            for name in sorted({name for name in {*kept, *self._live} if kept.get(name) != self._live.get(name)}):
+                self._reporter.say(
+                    f"{name} is {kept[name]} from now on." if name in kept else f"{name} is no longer set."
+                )
         self._live = kept
 
     def _hopeless(self) -> str:

@@ -43,7 +43,7 @@ async def demo(*, size: int, db: Path, seed: int) -> int:
         crawls = await _crawls(settings)
     first, last = crawls[0], crawls[-1]
     out = console()
-    summary.show(out, first, steps=())
+    summary.show(first, steps=())
     for sentence in summary.complaints(last):
         complain(sentence)
     if last.finished:
@@ -124,7 +124,9 @@ def _shown(first: Result, again: Result, last: Result) -> Iterable[str]:
         f"changed. {number(again.tally.statuses[304])} answers were free; {number(again.tally.charged)} were charged, "
         "to learn where each list goes on."
     )
-    yield f"The third was charged {counted(last.tally.charged, 'call')}: what has not changed costs nothing."
+    refused = sum(last.tally.statuses[status] for status in (403, 404, 410, 451))
+    why = f", {number(refused)} of them for what is blocked or not there" if refused else ""
+    yield f"The third was charged {counted(last.tally.charged, 'call')}{why}: what has not changed costs nothing."
 
 
 def _steps(db: Path) -> Iterable[tuple[str, str]]:

@@ -36,6 +36,8 @@ def misused(error: typer.TyperException) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "ghcrawl"
     message = error.format_message().replace("\n\t", " ").strip().rstrip(".")
+    if not message:  # no command of a group was named, and its help was shown
+        return FAILED
     complain(f"{message[:1].lower()}{message[1:]}; see {path} --help")
     return FAILED
 

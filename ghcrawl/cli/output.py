@@ -69,13 +69,21 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 
 
 def show_facts(facts: Iterable[tuple[str, str]]) -> None:
-    """Names and values, one below the other."""
+    """Names and values, one below the other. A value may have several lines."""
+    out, known = console(), list(facts)
+    if not out.is_terminal:
+        width = max((len(name) for name, _ in known), default=0)
+        for name, value in known:
+            lines = value.splitlines() or [""]
+            for place, line in enumerate(lines):
+                write(f"{'' if place else name:{width}}{GAP}{line}".rstrip())
+        return
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name, value in facts:
+    for name, value in known:
         grid.add_row(name, Text(value))
-    console().print(grid)
+    out.print(grid)
 
 
 def agreed(question: str, *, yes: bool) -> bool:

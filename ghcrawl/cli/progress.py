@@ -142,7 +142,7 @@ def line(snapshot: Snapshot) -> str:
         f"{number(snapshot.calls)} calls",
         *([f"{number(sum(quota))} calls left"] if quota else []),
         *([f"{number(sum(snapshot.buried.values()))} deadletters"] if snapshot.buried else []),
-        *([f"{snapshot.left} to go"] if snapshot.left else []),
+        *([f"left: {snapshot.left}"] if snapshot.left else []),
     ]
     return f"{snapshot.now.astimezone():%H:%M:%S} {snapshot.title}: {', '.join(parts)}"
 

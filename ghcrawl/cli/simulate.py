@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -51,7 +52,9 @@ async def simulate(wish: Wish) -> int:
                 while not signals.received:
                     await signals.wait(TICK_S)
         except OSError as error:
-            raise ConfigError(f"port {wish.port} cannot be used: {error.strerror}; name another with --port") from error
+            raise ConfigError(
+                f"port {wish.port} cannot be used: {os.strerror(error.errno or 0)}; name another with --port"
+            ) from error
     say("Stopped.")
     return 0
 

@@ -44,7 +44,7 @@ class Snapshot:
     """Everything about a running crawl that is worth showing.
 
     left: an estimate, in words. quota_until: nothing that needs a call is begun before. restarts: of loops that died,
-    which only a bug makes them do. stopping: what is being waited for before the end.
+    which only a bug makes them do. paused: what goes on. stopping: what is being waited for before the end.
     """
 
     now: datetime
@@ -66,7 +66,7 @@ class Snapshot:
     left: str = ""
     quota_until: datetime | None = None
     outage: Outage | None = None
-    paused: bool = False
+    paused: str = ""
     trouble: str = ""
     restarts: int = 0
     stopping: str = ""
@@ -92,7 +92,7 @@ class Snapshot:
         notes = {
             "outage": _outage(self),
             "quota": _out_of_quota(self),
-            "paused": _paused(self),
+            "paused": f"paused; this goes on: {self.paused}" if self.paused else "",
             "trouble": f"{self.trouble}; trying again" if self.trouble else "",
             "stopping": self.stopping,
         }
@@ -115,10 +115,6 @@ def _out_of_quota(snapshot: Snapshot) -> str:
     waiting = sum(depth.total for name, depth in snapshot.depths.items() if name != "event")
     what = f"{waiting:,} request{' waits' if waiting == 1 else 's wait'}"
     return f"quota used up until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C is safe meanwhile."
-
-
-def _paused(snapshot: Snapshot) -> str:
-    return "paused: `ghcrawl config set crawl.paused false` goes on" if snapshot.paused else ""
 
 
 class _Mark(NamedTuple):

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ghcrawl.cli import output
 from ghcrawl.cli.kinds import split
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.snapshot import Quota
@@ -23,7 +24,8 @@ def headline(result: Result) -> str:
     saved = f"{counted(result.tally.documents, 'document')} saved in {duration(result.duration_s)}"
     if result.finished:
         return f"Finished: {saved}."
-    return f"Stopped: {saved}; {counted(result.waiting, 'request waits', 'requests wait')} in {result.db}."
+    by = {"SIGINT": " by Ctrl-C", "SIGTERM": " by SIGTERM"}.get(result.interrupted, "") if not result.trouble else ""
+    return f"Stopped{by}: {saved}; {counted(result.waiting, 'request waits', 'requests wait')} in {result.db}."
 
 
 def table(result: Result) -> Table:
@@ -112,23 +114,19 @@ def advice(result: Result) -> Iterable[tuple[str, str]]:
         yield result.command, "refreshes it, for next to nothing"
 
 
-def show(console: Console, result: Result, *, steps: Iterable[tuple[str, str]] | None = None) -> None:
+def show(result: Result, *, steps: Iterable[tuple[str, str]] | None = None) -> None:
     """The whole summary. steps: what to type next, where that is not what it usually is."""
-    console.print()
-    console.print(Text(headline(result), style="bold"))
+    out = output.console()
+    out.print()
+    out.print(Text(headline(result), style="bold"))
     if result.tally.documents or result.stored:
-        console.print()
-        console.print(table(result))
-    console.print()
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, value in facts(result):
-        grid.add_row(name, Text(value))
-    console.print(grid)
+        out.print()
+        out.print(table(result))
+    out.print()
+    output.show_facts(facts(result))
     if next_steps := list(advice(result) if steps is None else steps):
-        console.print()
-        show_steps(console, next_steps)
+        out.print()
+        show_steps(out, next_steps)
 
 
 def show_steps(console: Console, steps: Iterable[tuple[str, str]]) -> None:

@@ -17,13 +17,14 @@ _BENCHED = {
 
 
 class Watcher:
-    """Looks at one crawl. reserve: the part of each budget that is left to others."""
+    """Looks at one crawl. reserve: the part of each budget that is left to others. unpause: what ends a pause."""
 
-    def __init__(self, service: Service, tally: Tally, *, title: str, reserve: float) -> None:
+    def __init__(self, service: Service, tally: Tally, *, title: str, reserve: float, unpause: str) -> None:
         self._service = service
         self._tally = tally
         self._title = title
         self._reserve = reserve
+        self._unpause = unpause
         self._pace = Pace()
 
     async def look(self, elapsed_s: float, *, stopping: str = "") -> Snapshot:
@@ -47,7 +48,7 @@ class Watcher:
             buried=dict(tally.buried),
             outage=service.reach.outage,
             quota_until=_quota_until(service, now),
-            paused=service.supervisor.tuning.paused,
+            paused=self._unpause if service.supervisor.tuning.paused else "",
             trouble=str(service.trouble.error) if service.trouble else "",
             restarts=service.supervisor.restarts,
             stopping=stopping,
