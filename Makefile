@@ -17,7 +17,7 @@ test: $(VENV)/.dev ## every test
 	$(RUN) -m pytest
 
 unit: $(VENV)/.dev ## the fast tests only, in seconds
-	$(RUN) -m pytest tests/unit tests/contracts
+	$(RUN) -m pytest tests/unit tests/contracts -m "not slow"
 
 lint: $(VENV)/.dev ## format, lint, types and import contracts
 	$(VENV)/bin/ruff format --check .

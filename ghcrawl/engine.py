@@ -10,22 +10,22 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar, assert_never
+from typing import Final, assert_never
 from uuid import uuid4
 
 import structlog
 
 from ghcrawl.decision import Decider, Decision, Mounted
 from ghcrawl.errors import CrawlError, QueueError, StoreError, Unstorable
+from ghcrawl.finished import finished
 from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
 from ghcrawl.outcome import Bury, Defer, Outcome, OutcomeName, Retry, Save, Skip
 from ghcrawl.ports import Clock, Committed, Delivery, Effects, Ledger, Observer, Queue, Settled, Store
 from ghcrawl.tuning import FREE_QUEUES, Tuning
 
-T = TypeVar("T")
 log = structlog.stdlib.get_logger(__name__)
 
 IN_HAND_WAIT_S: Final = 0.2
@@ -141,9 +141,13 @@ class Engine:
 
     def blocked_until(self) -> datetime | None:
         """While no platform can be asked anything: when the first can be again."""
-        waits = [mounted.fetcher.blocked_until() for mounted in self._mounted.values()]
-        blocked = [wait for wait in waits if wait is not None]
-        return min(blocked) if blocked and len(blocked) == len(waits) else None
+        first: datetime | None = None
+        for mounted in self._mounted.values():
+            until = mounted.fetcher.blocked_until()
+            if until is None:
+                return None
+            first = until if first is None else min(first, until)
+        return first
 
     async def step(self, delivery: Delivery) -> None:
         """Decide one delivery and make the decision durable: it is acked, or released and will come again."""
@@ -156,7 +160,7 @@ class Engine:
             began = monotonic()
             decision = await self._take_in_hand(request, place)
             decided = monotonic()
-            outcome, committed = await finished(self.settle(delivery, decision))
+            outcome, committed = await self.settle(delivery, decision)
             acked = True
             if isinstance(outcome, Save | Skip):
                 self._answered.add(request, started_at, refused=_refused(outcome))
@@ -285,14 +289,3 @@ def _settled(delivery: Delivery, outcome: Outcome, committed: Committed, *, fetc
         fetch_s=fetch_s,
         write_s=write_s,
     )
-
-
-async def finished(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which runs to its end even if the caller is cancelled meanwhile."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        if not task.done():
-            await asyncio.wait([task])
-        raise

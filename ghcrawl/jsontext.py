@@ -7,13 +7,13 @@ JSON) go to the standard library, so that whatever a platform sends comes back a
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final, NoReturn
 
 import orjson
 
-_LONG_INTEGER: Final = re.compile(rb"\d{19}")
-"""orjson reads integers beyond 64 bits as floats, and says nothing."""
+_DIGITS_ALIKE: Final = bytes.maketrans(b"123456789", b"000000000")
+_LONG_INTEGER: Final = b"0" * 19
+"""orjson reads integers beyond 64 bits as floats, and says nothing. Looked for in this way it costs next to nothing."""
 
 
 def dumps(value: Any, *, sort_keys: bool = False) -> bytes:
@@ -27,7 +27,7 @@ def dumps(value: Any, *, sort_keys: bool = False) -> bytes:
 
 def loads(data: bytes) -> Any:
     """The value that `data` writes. Raises ValueError for what is not JSON."""
-    if _LONG_INTEGER.search(data) is None:
+    if _LONG_INTEGER not in data.translate(_DIGITS_ALIKE):
         try:
             return orjson.loads(data)
         except orjson.JSONDecodeError:

@@ -284,7 +284,8 @@ class Ledger(Protocol):
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """Order: pushes confirmed → document, touch or deadletter written → ack; or all of it in one transaction.
 
-        Raises QueueError or StoreError before the ack; the caller then releases the delivery.
+        Goes on to its end even if the caller is cancelled meanwhile. Raises QueueError or StoreError before the ack;
+        the caller then releases the delivery.
         """
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ghcrawl.errors import StoreError
+from ghcrawl.finished import finished
 from ghcrawl.model import Deadletter, Push
 from ghcrawl.ports import Committed, Deadletters, Delivery, Effects, Pushed, Queue, Saved, Store
 from ghcrawl.sqlite_file import SqliteFile
@@ -24,6 +25,9 @@ class SequentialLedger:
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says. A crash between two steps repeats the ones before it, which changes nothing."""
+        return await finished(self._commit(delivery, effects))
+
+    async def _commit(self, delivery: Delivery, effects: Effects) -> Committed:
         pushed = await self._queue.push(effects.pushes) if effects.pushes else Pushed()
         saved: Saved | None = None
         if effects.document is not None:
@@ -62,7 +66,7 @@ class SqliteLedger:
         self._deadletters = deadletters
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
-        """As the port says. Either all of it is durable or none."""
+        """As the port says. Either all of it is durable or none; what was submitted cannot be cancelled any more."""
         settle = self._queue.settling(delivery, effects.pushes)
         save = self._saving(effects)
         rest = self._rest(effects)

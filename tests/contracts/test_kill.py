@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from ghcrawl.model import QUEUES, Push
 from ghcrawl.ports import DocumentFilter
 from tests.contracts.adapters import SqliteRig
@@ -38,6 +40,7 @@ async def found(rig: SqliteRig) -> tuple[set[int], set[int]]:
     return documents, waiting
 
 
+@pytest.mark.slow
 async def test_kill_9_at_any_moment_loses_nothing_and_leaves_nothing_half_done(tmp_path: Path) -> None:
     rig = SqliteRig(tmp_path / "crawl.db")
     await rig.open()

@@ -72,8 +72,8 @@ async def test_another_organisation_and_a_user_are_crawled_the_same_way(tmp_path
     [
         pytest.param(THREE_REPOS, 0.30, id="three repositories"),
         pytest.param(silent(THREE_REPOS), 0.30, id="three repositories where nobody talks"),
-        pytest.param(SIX_REPOS, 0.20, id="six large repositories", marks=pytest.mark.crawl),
-        pytest.param(silent(SIX_REPOS), 0.20, id="six where nobody talks", marks=pytest.mark.crawl),
+        pytest.param(SIX_REPOS, 0.20, id="six large repositories", marks=pytest.mark.slow),
+        pytest.param(silent(SIX_REPOS), 0.20, id="six where nobody talks", marks=pytest.mark.slow),
     ],
 )
 async def test_a_crawl_takes_few_calls_and_asks_for_no_url_twice(tmp_path: Path, size: WorldSize, limit: float):

@@ -11,10 +11,9 @@ import pytest
 from ghcrawl.errors import FetchError, QueueError, StoreError, Unstorable
 from ghcrawl.model import Context, Document, Payload, Push, Request
 from ghcrawl.outcome import Denied, Missing, Pending, Refused, Throttled, Unchanged
-from ghcrawl.ports import Committed, DeadletterFilter, Delivery, Effects
+from ghcrawl.ports import DeadletterFilter
 from ghcrawl.scope import Scope
 from ghcrawl.tuning import Tuning
-from stores.ledger import SequentialLedger
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_failure, at
 from tests.support.library import LIBRARY
@@ -399,14 +398,13 @@ async def test_cancelling_while_deciding_releases_and_while_settling_finishes():
 
     committing, go_on = asyncio.Event(), asyncio.Event()
 
-    class Slow(SequentialLedger):
-        async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
+    class Slow(MemoryStore):
+        async def save(self, document: Document, *, supersede: str = "") -> Any:
             committing.set()
             await go_on.wait()
-            return await super().commit(delivery, effects)
+            return await super().save(document, supersede=supersede)
 
-    rig = a_rig()
-    rig = a_rig(queue=rig.queue, store=rig.store, ledger=Slow(rig.queue, rig.store, rig.deadletters))
+    rig = a_rig(store=Slow())
     await rig.push(SHELF)
     delivery = await rig.pop()
     assert delivery is not None

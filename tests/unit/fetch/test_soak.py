@@ -66,6 +66,7 @@ async def clock() -> FastClock:
     return FastClock()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("aligned", "skew_s"), [(False, -7.3), (True, 4.6)])
 async def test_not_one_call_is_over_the_limit(
     start: Start, server: Scripted, clock: FastClock, aligned: bool, skew_s: float
