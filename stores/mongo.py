@@ -1,0 +1,321 @@
+"""MongoDB, as the adapters need it: the only file that knows the driver. Its errors end here.
+
+Nothing that one kind of server has and another has not: no transactions, no sessions of our own, no pipelines in
+updates, no expiry, no change streams. Every change is of one document, and what many clients write at once is found by
+`_id` or by one indexed field alone: MongoDB would plan better, but simpler servers that speak its protocol look at
+every document for anything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Self, TypeVar
+
+from bson import ObjectId, encode
+from bson.errors import BSONError
+from bson.raw_bson import RawBSONDocument
+from motor.motor_asyncio import AsyncIOMotorClient
+from pymongo import ReplaceOne
+from pymongo.errors import (
+    BulkWriteError,
+    ConfigurationError,
+    ConnectionFailure,
+    CursorNotFound,
+    DocumentTooLarge,
+    DuplicateKeyError,
+    InvalidName,
+    NotPrimaryError,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+)
+
+from ghcrawl.errors import ConfigError, StoreError, Unstorable
+from stores.mongo_settings import Index, MongoSettings
+
+T = TypeVar("T")
+_Errors = type[BaseException] | tuple[type[BaseException], ...]
+Fields = Mapping[str, Any]
+"""A document, a filter, an update or a projection."""
+
+SCHEMA: Final = 1
+"""Of all that lies in the database. Raised when an older ghcrawl would misread it."""
+
+MAX_BYTES: Final = 16 * 1024 * 1024
+OURS: Final = "ghcrawl."
+"""Begins the names of collections that hold no documents. No type's name does."""
+
+_SCHEMA_IN: Final = f"{OURS}schema"
+_DUPLICATE: Final = 11000
+_TOO_LARGE: Final = frozenset({10334, 17419, 17420, 17280})
+_NO_PRIMARY: Final = frozenset({189, 10058, 10107, 11602, 13435, 13436})
+_SENTENCES: Final[Mapping[frozenset[int], str]] = {
+    frozenset({11, 18}): "MongoDB at {place} does not know this user with this password",
+    frozenset({13}): "this user may not do that in {place}; grant it the role readWrite",
+    frozenset({85, 86}): "{place} has an index with the right name and other options; drop it",
+}
+_BAD_URL: Final = (
+    "the MongoDB URL cannot be used; it should look like mongodb://user:password@host:27017, with %-escapes for "
+    "special characters in the password"
+)
+
+
+class Mongo:
+    """An open database.
+
+    Every method raises StoreError within `timeout_s` while no server answers, and works again once one does; and
+    Unstorable for a document that no server takes.
+    """
+
+    def __init__(self, client: AsyncIOMotorClient[dict[str, Any]], settings: MongoSettings) -> None:
+        self._client = client
+        self._database = client[settings.database]
+        self._settings = settings
+
+    @classmethod
+    async def open(cls, settings: MongoSettings) -> Self:
+        """The database, of a schema that this program understands.
+
+        Raises ConfigError for what an operator must mend (URL, credentials, rights, somebody else's data, another
+        schema), StoreError while no server answers.
+        """
+        mongo = cls(_client(settings), settings)
+        try:
+            with opening():
+                await mongo._check_schema()
+        except BaseException:
+            await mongo.close()
+            raise
+        return mongo
+
+    async def close(self) -> None:
+        """Whatever is under way fails."""
+        self._client.close()
+
+    # Writing
+
+    async def insert(self, collection: str, document: Fields) -> bool:
+        """Whether it is there now; False: it collides with a unique index, of `_id` or another."""
+        return await self._unless_taken(self._database[collection].insert_one(_packed(document))) is not None
+
+    async def insert_many(self, collection: str, documents: Sequence[Fields]) -> frozenset[str]:
+        """All are there now but those that collide; returns the `_id`s of these."""
+        packed = [_packed(document) for document in documents]
+        try:
+            await self._do(self._database[collection].insert_many(packed, ordered=False), but=BulkWriteError)
+        except BulkWriteError as error:
+            details = error.details or {}
+            failures = details.get("writeErrors", ())
+            if details.get("writeConcernErrors") or any(failure["code"] != _DUPLICATE for failure in failures):
+                raise _translated(error, self._settings) from error
+            return frozenset(str(documents[failure["index"]]["_id"]) for failure in failures)
+        return frozenset()
+
+    async def replace(self, collection: str, which: Fields, document: Fields) -> bool:
+        """Whether the document of this filter was there and is this one now; False also for a collision."""
+        result = await self._unless_taken(self._database[collection].replace_one(which, _packed(document)))
+        return result is not None and result.matched_count > 0
+
+    async def replace_many(self, collection: str, pairs: Sequence[tuple[Fields, Fields]]) -> None:
+        """For each pair of a filter and a document: the same, in one round trip, and nobody is told."""
+        writes = [ReplaceOne(which, _packed(document)) for which, document in pairs]
+        await self._do(self._database[collection].bulk_write(writes, ordered=False))
+
+    async def put(self, collection: str, document: Fields) -> None:
+        """It is there now, whatever was there under its `_id`."""
+        packed, which = _packed(document), {"_id": document["_id"]}
+        while await self._unless_taken(self._database[collection].replace_one(which, packed, upsert=True)) is None:
+            continue  # somebody put the first one at the same moment
+
+    async def update(self, collection: str, which: Fields, change: Fields) -> bool:
+        """Whether the one document of this filter was there and is changed now; False also for a collision."""
+        result = await self._unless_taken(self._database[collection].update_one(which, change))
+        return result is not None and result.matched_count > 0
+
+    async def update_many(self, collection: str, which: Fields, change: Fields) -> int:
+        """How many documents were changed."""
+        return int((await self._do(self._database[collection].update_many(which, change))).matched_count)
+
+    async def count_up(self, collection: str, which: Fields, change: Fields) -> dict[str, Any]:
+        """The one document of this filter as the change leaves it; made from nothing if need be."""
+        work = self._database[collection].find_one_and_update
+        while (after := await self._unless_taken(work(which, change, upsert=True, return_document=True))) is None:
+            continue
+        return dict(after)
+
+    async def delete(self, collection: str, which: Fields) -> int:
+        """How many documents are gone."""
+        return int((await self._do(self._database[collection].delete_many(which))).deleted_count)
+
+    # Reading
+
+    async def find_one(self, collection: str, which: Fields, fields: Fields | None = None) -> dict[str, Any] | None:
+        """A document of this filter."""
+        return await self._do(self._database[collection].find_one(which, fields))
+
+    async def find(
+        self,
+        collection: str,
+        which: Fields,
+        fields: Fields | None = None,
+        *,
+        newest: str = "",
+        limit: int = 0,
+    ) -> list[dict[str, Any]]:
+        """The documents of this filter. newest: the greatest in this field first."""
+        cursor = self._database[collection].find(which, fields, limit=limit)
+        return await self._do((cursor.sort(newest, -1) if newest else cursor).to_list(None))
+
+    async def by_id(self, collection: str, span: Fields, which: Fields) -> AsyncGenerator[dict[str, Any], None]:
+        """The documents whose `_id` is in `span` and that `which` admits, by `_id`, however long reading takes."""
+        while True:
+            cursor = self._database[collection].find({"_id": span, **which}).sort("_id", 1)
+            try:
+                while True:
+                    document = await self._do(cursor.next(), but=(CursorNotFound, StopAsyncIteration))
+                    span = {**{name: value for name, value in span.items() if name != "$gte"}, "$gt": document["_id"]}
+                    yield document
+            except CursorNotFound:
+                continue  # nobody asked for so long that the server forgot it: go on behind the last
+            except StopAsyncIteration:
+                return
+            finally:
+                await cursor.close()
+
+    async def aggregate(self, collection: str, stages: Sequence[Fields]) -> list[dict[str, Any]]:
+        """What the pipeline makes of the collection."""
+        return await self._do(self._database[collection].aggregate(list(stages)).to_list(None))
+
+    async def size(self, collection: str) -> int:
+        """How many documents the collection holds, without looking at them."""
+        return await self._do(self._database[collection].estimated_document_count())
+
+    async def count(self, collection: str, which: Fields) -> int:
+        """How many documents this filter has."""
+        return await self._do(self._database[collection].count_documents(which))
+
+    async def collections(self) -> list[str]:
+        """The names of those that hold documents."""
+        names = await self._do(self._database.list_collection_names())
+        return sorted(name for name in names if not name.startswith((OURS, "system.")))
+
+    # Set-up
+
+    async def index(self, collection: str, *indexes: Index) -> None:
+        """The collection is there with these indexes. Raises ConfigError where one has other options already."""
+        for index in indexes:
+            options: dict[str, Any] = {name: True for name in ("unique", "sparse") if getattr(index, name)}
+            keys = [(name, 1) for name in index.fields]
+            await self._do(self._database[collection].create_index(keys, name=index.name, **options))
+
+    async def _check_schema(self) -> None:
+        known = await self.find_one(_SCHEMA_IN, {"_id": "schema"})
+        if known is None and (others := await self.collections()):
+            raise ConfigError(
+                f"the database {self._settings.place} holds collections that this ghcrawl did not make "
+                f"({', '.join(others[:5])}{', …' if len(others) > 5 else ''}); name another database"
+            )
+        await self.count_up(_SCHEMA_IN, {"_id": "schema"}, {"$setOnInsert": {"version": SCHEMA}})
+        version = SCHEMA if known is None else known["version"]
+        if version != SCHEMA:
+            raise ConfigError(
+                f"the database {self._settings.place} has schema {version} and this ghcrawl reads and writes {SCHEMA}: "
+                + ("a newer ghcrawl wrote it; use that one" if version > SCHEMA else "export it with the older one")
+            )
+
+    # Errors
+
+    async def _do(self, work: Awaitable[T], *, but: _Errors = ()) -> T:
+        """What `work` comes to. but: errors of the driver that the caller knows what to do with."""
+        try:
+            async with asyncio.timeout(self._settings.timeout_s + 1):
+                return await work
+        except but:
+            raise
+        except (PyMongoError, TimeoutError) as error:
+            raise _translated(error, self._settings) from error
+
+    async def _unless_taken(self, work: Awaitable[T]) -> T | None:
+        """What `work` comes to; None where a unique index stands in its way."""
+        try:
+            return await self._do(work, but=DuplicateKeyError)
+        except DuplicateKeyError:
+            return None
+
+
+class Refused(StoreError):
+    """What only an operator can mend: credentials, rights, an index with other options."""
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """Who opens a database and is refused is told so as one who configured it. Raises ConfigError."""
+    try:
+        yield
+    except Refused as error:
+        raise ConfigError(str(error)) from error
+
+
+def token() -> Any:
+    """A value that no other call ever returns, here or elsewhere. They ascend: an index over them grows at its end."""
+    return ObjectId()
+
+
+def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
+    try:
+        return AsyncIOMotorClient(
+            settings.url,
+            appname="ghcrawl",
+            connectTimeoutMS=int(settings.connect_timeout_s * 1000),
+            serverSelectionTimeoutMS=int(settings.connect_timeout_s * 1000),
+            timeoutMS=int(settings.timeout_s * 1000),
+            maxPoolSize=settings.connections,
+            w=settings.write_concern,
+            journal=settings.journal,
+            readConcernLevel=settings.read_concern,
+            readPreference=settings.read_preference,
+        )
+    except (ConfigurationError, InvalidName, ValueError, TypeError):
+        raise ConfigError(_BAD_URL) from None  # the driver's own sentence may hold a part of the password
+
+
+def _packed(document: Fields) -> Any:
+    """The document in its final bytes. Raises Unstorable: above all, where there are too many of them."""
+    urn = str(document["_id"])
+    try:
+        packed = encode(document)
+    except (BSONError, ValueError, OverflowError) as error:
+        raise Unstorable(f"{urn} cannot be written as BSON: {error}", urn=urn) from error
+    if len(packed) > MAX_BYTES:
+        raise Unstorable(f"{urn} has {len(packed):,} bytes and MongoDB takes {MAX_BYTES:,} at the most", urn=urn)
+    return RawBSONDocument(packed)
+
+
+def _translated(error: Exception, settings: MongoSettings) -> StoreError:
+    """One clear sentence for an error of the driver."""
+    place, code = settings.place, getattr(error, "code", None)
+    if isinstance(error, ServerSelectionTimeoutError):
+        return StoreError(f"no MongoDB that takes writes answers at {place} within {settings.connect_timeout_s:g} s")
+    if isinstance(error, TimeoutError):
+        return StoreError(f"MongoDB at {place} did not answer within {settings.timeout_s:g} s")
+    if isinstance(error, NotPrimaryError) or code in _NO_PRIMARY:
+        return StoreError(f"MongoDB at {place} takes no writes now: it is not the primary")
+    if isinstance(error, ConnectionFailure):
+        return StoreError(f"the connection to MongoDB at {place} broke, or was too slow")
+    if isinstance(error, DocumentTooLarge) or code in _TOO_LARGE:
+        return Unstorable(f"a document became larger than MongoDB takes: {_why(error)}")
+    for codes, sentence in _SENTENCES.items():
+        if code in codes:
+            return Refused(f"{sentence.format(place=place)}: {_why(error)}")
+    return StoreError(f"MongoDB at {place} refused: {_why(error)}")
+
+
+def _why(error: Exception) -> str:
+    """The server's own words."""
+    details: Any = error.details if isinstance(error, OperationFailure) else None
+    if isinstance(error, BulkWriteError) and details:
+        details = next(iter(details.get("writeErrors") or details.get("writeConcernErrors") or ()), None)
+    text = str(details.get("errmsg", "")) if isinstance(details, Mapping) else ""
+    return (text or str(error))[:200]
