@@ -29,9 +29,9 @@ bench: $(VENV)/.dev ## the benchmarks, as ratios
 	$(RUN) -m benchmarks
 
 lock: $(VENV)/.dev ## write both lock files anew
-	$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q \
+	$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate -q \
 		pyproject.toml -o requirements.txt
-	$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q \
+	$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate -q \
 		pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
 
 clean: ## forget everything that was set up
