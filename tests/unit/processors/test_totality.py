@@ -56,7 +56,7 @@ def test_any_json_gives_an_outcome_or_a_refusal(type: str, body: Any, qualifier:
 def test_any_field_may_be_missing_null_or_something_else(type: str, data: st.DataObject):
     body = dict(WHOLE[type])
     for name in data.draw(st.sets(st.sampled_from(sorted(body)))):
-        replacement = data.draw(st.sampled_from(["absent", None, [], {}, "x", 0, -1, True]))
+        replacement: object = data.draw(st.sampled_from(["absent", None, [], {}, "x", 0, -1, True]))
         if replacement == "absent":
             del body[name]
         else:
