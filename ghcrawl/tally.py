@@ -29,7 +29,7 @@ class Tally:
     """An observer that counts. Bounded: types, reasons and classes are few, principals are as many as we hold.
 
     asked: the names (`Request.name`) of what a person asked for; empty: whatever has no ancestors.
-    refused_roots: URL and reason of those that led to nothing.
+    refused_roots: URL, reason and detail of those that led to nothing.
     fetches: requests that are done and did not carry what they asked for.
     """
 
@@ -47,7 +47,7 @@ class Tally:
     throttles: Counter[str] = field(default_factory=Counter)
     charged: int = 0
     quotas: dict[str, Quota] = field(default_factory=dict)
-    refused_roots: list[tuple[str, str]] = field(default_factory=list)
+    refused_roots: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
     def done(self) -> int:
@@ -93,7 +93,7 @@ class Tally:
         is_root = request.name in self.asked if self.asked else not request.context.history
         led_on = settled.pushed.queued or settled.pushed.bounced
         if is_root and not led_on and settled.reason not in _UNASKED and len(self.refused_roots) < MAX_ROOTS:
-            self.refused_roots.append((request.url, settled.detail or settled.reason))
+            self.refused_roots.append((request.url, settled.reason, settled.detail))
 
     def called(self, call: Call) -> None:
         """Count it."""

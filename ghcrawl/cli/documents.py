@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json as jsonlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rich.json import JSON
+from rich.highlighter import JSONHighlighter
 
 from ghcrawl.cli import output, roots
 from ghcrawl.cli.kinds import entity_types, split
 from ghcrawl.cli.opening import Opened, existing
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
-from ghcrawl.cli.words import counted, number, one_line
+from ghcrawl.cli.words import counted, number, one_line, printable
 from ghcrawl.errors import SpecError
 from ghcrawl.model import Document, JsonObject, iso
 from ghcrawl.ports import DocumentFilter
@@ -155,8 +156,5 @@ def _show(document: Document) -> None:
     out.print("\nLinks", style="bold")
     output.show_facts((name, link.href or "\n".join(link.hrefs)) for name, link in document.links.items())
     out.print("\nContent", style="bold")
-    out.print(JSON.from_data(document.body) if out.is_terminal else _plain(document.body), soft_wrap=True)
-
-
-def _plain(body: JsonObject) -> str:
-    return JSON.from_data(body).text.plain
+    text = printable(jsonlib.dumps(document.body, indent=2, ensure_ascii=False))
+    out.print(JSONHighlighter()(text), soft_wrap=True)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ghcrawl.cli import output
-from ghcrawl.cli.words import ago, counted, duration, stamp
+from ghcrawl.cli.words import ago, counted, duration, printable, stamp
 from ghcrawl.model import Deadletter, iso
 
 MAX_RAW = 2_000
@@ -19,7 +19,7 @@ MAX_RAW = 2_000
 def show_incident(letter: Deadletter, now: datetime, retry: str) -> None:
     """The whole story. retry: the command that tries it again."""
     out, request = output.console(), letter.request
-    out.print(Text(f"{letter.kind}: {letter.reason}", style="bold red"))
+    out.print(Text(printable(f"{letter.kind}: {letter.reason}"), style="bold red"))
     out.print()
     facts = [
         ("deadletter", letter.urn),
@@ -48,7 +48,7 @@ def _ancestors(out: Console, letter: Deadletter) -> None:
         return
     out.print(Text("\nHow it was found", style="bold"))
     for depth, name in enumerate((*letter.request.context.history, letter.request.name)):
-        out.print(Text(f"{'  ' * depth}{name.replace('@', ' ', 1)}"), soft_wrap=True)
+        out.print(Text(printable(f"{'  ' * depth}{name.replace('@', ' ', 1)}")), soft_wrap=True)
 
 
 def _failures(out: Console, letter: Deadletter) -> None:
@@ -58,7 +58,7 @@ def _failures(out: Console, letter: Deadletter) -> None:
         later = f", {duration((failure.at - before).total_seconds())} later" if before is not None else ""
         worker = f", worker {failure.worker}" if failure.worker else ""
         out.print(Text(f"{place}. {stamp(failure.at)}{later}{worker}: {failure.cause}"), soft_wrap=True)
-        out.print(Text(f"   {failure.message}", style="dim"), soft_wrap=True)
+        out.print(Text(printable(f"   {failure.message}"), style="dim"), soft_wrap=True)
         before = failure.at
 
 
@@ -66,10 +66,10 @@ def _details(out: Console, letter: Deadletter) -> None:
     if letter.traceback:
         out.print(Text("\nWhere", style="bold"))
         lines = [line for line in letter.traceback.splitlines() if line.strip(" ^~")]
-        out.print(Text("\n".join(lines), style="dim"), soft_wrap=True)
+        out.print(Text(printable("\n".join(lines)), style="dim"), soft_wrap=True)
     if letter.raw is not None:
         out.print(Text("\nThe message, which is no request", style="bold"))
-        out.print(Text(letter.raw[:MAX_RAW].decode("utf-8", "backslashreplace")), soft_wrap=True)
+        out.print(Text(printable(letter.raw[:MAX_RAW].decode("utf-8", "backslashreplace"))), soft_wrap=True)
 
 
 def to_json(letter: Deadletter) -> Mapping[str, Any]:

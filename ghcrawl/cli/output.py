@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ghcrawl.cli.words import one_line
+from ghcrawl.cli.words import one_line, printable
 from ghcrawl.errors import ConfigError
 
 GAP: Final = "  "
@@ -34,7 +34,7 @@ def write_json(value: Any) -> None:
 
 
 def write(line: str) -> None:
-    """A line as it is. What no encoding can write (half of a surrogate pair) becomes a question mark."""
+    """A line as it is. What the encoding lacks is replaced."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(f"{line}\n".encode(encoding, "replace").decode(encoding))
 
@@ -70,7 +70,7 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 
 def show_facts(facts: Iterable[tuple[str, str]]) -> None:
     """Names and values, one below the other. A value may have several lines."""
-    out, known = console(), list(facts)
+    out, known = console(), [(name, printable(value)) for name, value in facts]
     if not out.is_terminal:
         width = max((len(name) for name, _ in known), default=0)
         for name, value in known:

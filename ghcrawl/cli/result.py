@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from ghcrawl.cli.kinds import split
+from ghcrawl.cli.roots import Refused
 from ghcrawl.cli.signals import SignalName
 from ghcrawl.cli.snapshot import Quota
 from ghcrawl.model import QUEUES, QueueName, iso
@@ -26,7 +27,7 @@ class Result:
 
     asked_at: None where only what waited was worked through. finished: nothing waits any more.
     interrupted: by which signal. trouble: why it could not go on. drained: what was in hand then was finished.
-    refused: spec, URL and reason of what led to nothing. suggested: options for commands that are suggested.
+    refused: what led to nothing. suggested: options for commands that are suggested.
     """
 
     specs: Sequence[str]
@@ -43,7 +44,7 @@ class Result:
     duration_s: float
     tally: Tally
     entity_types: Sequence[str]
-    refused: Sequence[tuple[str, str, str]]
+    refused: Sequence[Refused]
     depths: Mapping[QueueName, Depth]
     stored: Mapping[str, int]
     deadletters: DeadletterCounts
@@ -92,7 +93,7 @@ class Result:
             **tally,
             "entities": self._entities(),
             "deadletters": self._deadletters(),
-            "refused": [{"spec": spec, "url": url, "reason": reason} for spec, url, reason in self.refused],
+            "refused": [asdict(refused) for refused in self.refused],
             "waiting": {name: self.depths[name].total for name in QUEUES if name in self.depths},
         }
 

@@ -28,6 +28,16 @@ class Root:
         return errands or tuple(self.asks)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A spec that led to nothing. reason: a word of a fixed few; detail: in the platform's words."""
+
+    spec: str
+    url: str
+    reason: str
+    detail: str
+
+
 def read(platform: Platform, specs: Sequence[str], api_url: str, policy: str) -> tuple[Root, ...]:
     """The roots of a crawl. Raises SpecError for what nobody can read, and for a policy that leads nowhere."""
     return tuple(_root(platform, spec, api_url, policy) for spec in dict.fromkeys(specs))
@@ -38,14 +48,15 @@ def names(roots: Sequence[Root]) -> frozenset[str]:
     return frozenset(f"{type}@{url}" for root in roots for url, type in root.asks.items())
 
 
-def refused(roots: Sequence[Root], tally: Tally) -> Sequence[tuple[str, str, str]]:
-    """Spec, URL and reason of what led to nothing."""
-    reasons = dict(tally.refused_roots)
+def refused(roots: Sequence[Root], tally: Tally) -> Sequence[Refused]:
+    """What led to nothing."""
+    why = {url: (reason, detail) for url, reason, detail in tally.refused_roots}
     found = []
     for root in roots:
-        url = next((url for url in reversed(root.asks) if url in reasons), None)
+        url = next((url for url in reversed(root.asks) if url in why), None)
         if url is not None:
-            found.append((root.spec, url, reasons[url]))
+            reason, detail = why[url]
+            found.append(Refused(spec=root.spec, url=url, reason=reason, detail=detail))
     return found
 
 

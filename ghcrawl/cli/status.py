@@ -16,7 +16,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.records import Record, Records
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
-from ghcrawl.cli.words import ago, number, size, stamp, tallied
+from ghcrawl.cli.words import ago, counted, number, size, stamp, tallied
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth
 from ghcrawl.settings import Settings
@@ -87,8 +87,8 @@ def _facts(state: State) -> Iterable[tuple[str, str]]:
     if delayed := sum(depth.delayed for depth in state.depths.values()):
         yield "", f"{number(delayed)} of them later"
     total = sum(state.things.values())
-    yield "documents", f"{number(total)} things{': ' if total else ''}{tallied(state.things)}"
-    yield "", f"{number(state.lists)} pages of lists and cursors"
+    yield "documents", f"{counted(total, 'thing')}{': ' if total else ''}{tallied(state.things)}"
+    yield "", counted(state.lists, "page of a list or cursor", "pages of lists and cursors")
     letters = state.deadletters
     yield "deadletters", f"{number(letters.total)}{': ' if letters.total else ''}{tallied(letters.by_kind)}"
     if state.live:

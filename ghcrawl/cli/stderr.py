@@ -8,10 +8,12 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from ghcrawl.cli.words import printable
+
 
 def say(sentence: str) -> None:
     """A sentence."""
-    sys.stderr.write(f"{_broken(redacted(sentence))}\n")
+    sys.stderr.write(f"{_broken(printable(redacted(sentence)))}\n")
     sys.stderr.flush()
 
 

@@ -81,9 +81,12 @@ def _explained(skipped: Mapping[str, int]) -> Mapping[str, int]:
     """Reasons in words. `denied_sso` and its like say why something was not shown to us."""
     found: dict[str, int] = {}
     for reason, count in skipped.items():
-        words = _REASONS.get(reason, reason.replace("denied_", "denied: ").replace("_", " "))
-        found[words] = found.get(words, 0) + count
+        found[_in_words(reason)] = found.get(_in_words(reason), 0) + count
     return found
+
+
+def _in_words(reason: str) -> str:
+    return _REASONS.get(reason, reason.replace("denied_", "denied: ").replace("_", " "))
 
 
 def _calls(result: Result) -> str:
@@ -138,10 +141,9 @@ def show_steps(console: Console, steps: Iterable[tuple[str, str]]) -> None:
 
 def complaints(result: Result) -> Iterable[str]:
     """What went wrong, a line each, for standard error."""
-    for spec, url, reason in result.refused:
-        yield (
-            f"{spec} leads to nothing: {url} answered {reason}" if reason[:3].isdigit() else f"{spec}: {reason} ({url})"
-        )
+    for refused in result.refused:
+        detail = f", {refused.detail}" if refused.detail else ""
+        yield f"{refused.spec} leads to nothing: {_in_words(refused.reason)}{detail} ({refused.url})"
     if result.trouble:
         yield f"{result.trouble}. Nothing is lost: the same command goes on from here"
     elif result.interrupted and not result.drained:

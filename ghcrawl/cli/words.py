@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -97,6 +98,13 @@ def path_of(url: str) -> str:
     """What a URL says after the host."""
     parts = urlsplit(url)
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def printable(text: str) -> str:
+    """`text` with everything that could move a cursor, or that no encoding can write, as JSON escapes it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def one_line(text: str, limit: int = 0) -> str:

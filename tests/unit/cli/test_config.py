@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ghcrawl.settings import Settings
+from tests.unit.cli.conftest import Command, Fill
+
+DEFAULT = Path(__file__).parents[3] / "config" / "default.toml"
+
+
+@pytest.fixture
+def db(filled: Fill) -> Path:
+    return filled()
+
+
+def test_what_is_shown_is_a_config_file_that_says_the_same(ghcrawl: Command) -> None:
+    ran = ghcrawl("config", "show")
+    assert Settings.model_validate(tomllib.loads(ran.out)) == Settings()
+
+
+def test_the_file_that_shows_the_defaults_has_every_one_of_them() -> None:
+    shown = tomllib.loads(DEFAULT.read_text())
+    assert Settings.model_validate(shown) == Settings()
+    values = Settings().model_dump(mode="json")
+    values["github"].pop("apps")
+    assert {section: set(found) for section, found in shown.items()} == {
+        section: set(found) for section, found in values.items()
+    }
+
+
+def test_what_is_no_default_is_shown_with_where_it_comes_from(
+    ghcrawl: Command, db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("g.toml").write_text(
+        '[crawl]\nretry_base_s = 9\n[[github.apps]]\napp_id = "1"\ninstallation_id = 2\nprivate_key_file = "k.pem"\n'
+    )
+    monkeypatch.setenv("GHCRAWL_CRAWL__EXCLUDE", "acme/old, acme/attic")
+    monkeypatch.setenv("GHCRAWL_CONFIG", "g.toml")
+    ghcrawl("config", "set", "crawl.loops", "5")
+    ghcrawl("config", "set", "crawl.weights.later", "0")
+    ran = ghcrawl("config", "show", "--db", db)
+    assert [line for line in ran.out.splitlines() if "#" in line] == [
+        "loops = 5  # live",
+        "retry_base_s = 9.0  # g.toml",
+        'exclude = ["acme/old", "acme/attic"]  # environment',
+        "later = 0  # live",
+        f'path = "{db}"  # command line',
+    ]
+    assert '[[github.apps]]\napp_id = "1"\n' in ran.out
+    assert tomllib.loads(ran.out)["github"]["apps"][0]["installation_id"] == 2
+    assert ghcrawl("config", "show", "--json").json["origins"]["crawl.loops"] == "live"
+
+
+def test_a_live_setting_is_kept_until_it_is_unset(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("config", "set", "crawl.exclude", "acme/old-*,acme/attic")
+    assert ran.err == 'crawl.exclude is ["acme/old-*", "acme/attic"] from now on, for whatever crawls ghcrawl.db.\n'
+    assert ghcrawl("config", "set", "crawl.paused", "yes").err.startswith("crawl.paused is true from now on")
+    assert ghcrawl("config", "show", "--json").json["settings"]["crawl"]["paused"] is True
+    ran = ghcrawl("config", "set", "crawl.paused", "--unset")
+    assert ran.err == "crawl.paused is no longer set here, for whatever crawls ghcrawl.db.\n"
+    assert ghcrawl("status", "--json").json["live"] == {"crawl.exclude": ["acme/old-*", "acme/attic"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("crawl.lops", "5"), "did you mean crawl.loops?"),
+        (("crawl.loops", "many"), "crawl.loops (live): Input should be a valid integer"),
+        (("crawl.loops", "0"), "crawl.loops (live): Input should be greater than 0"),
+        (("crawl.policy", "refresh"), "crawl.policy cannot change while a crawl runs"),
+        (("crawl.loops",), "write a value for crawl.loops, or --unset"),
+        (("crawl.loops", "5", "--unset"), "write a value for crawl.loops, or --unset"),
+    ],
+)
+def test_what_cannot_be_set_changes_nothing(ghcrawl: Command, db: Path, words: tuple[str, ...], sentence: str) -> None:
+    ran = ghcrawl("config", "set", *words)
+    assert ran.status == 2
+    assert sentence in ran.err
+    assert ghcrawl("status", "--json").json["live"] == {}
+
+
+def test_a_config_file_that_is_fine_is_fine(ghcrawl: Command) -> None:
+    Path("g.toml").write_text("[crawl]\nloops = 3\n")
+    ran = ghcrawl("config", "check", "--config", "g.toml")
+    assert (ran.status, ran.out) == (0, "crawl.loops = 3  # g.toml\n")
+    assert ran.err == "All is well: 1 setting besides the defaults, 0 credentials.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[crawl]\nlopps = 3\n", "crawl.lopps (g.toml): no setting is called that; did you mean crawl.loops?"),
+        ("[crawl]\nloops = 'x'\nmax_attempts = 0\n", "crawl.max_attempts (g.toml): Input should be greater than 0"),
+        ("[crawl\n", "g.toml is not valid TOML"),
+        ("[crawl]\npolicy = 'foo'\n", "crawl.policy: no policy is called 'foo'"),
+        ("[github]\ntokens_file = 'none.txt'\n", "there is no tokens file none.txt"),
+        ("[github]\napi_url = 'ftp://x'\n", "github.api_url (g.toml)"),
+    ],
+)
+def test_a_config_file_with_a_mistake_says_which(ghcrawl: Command, text: str, sentence: str) -> None:
+    Path("g.toml").write_text(text)
+    ran = ghcrawl("config", "check", "--config", "g.toml")
+    assert (ran.status, ran.out) == (2, "")
+    assert sentence in ran.err
+    assert all(line.startswith("ghcrawl: ") for line in ran.err.splitlines())
+
+
+def test_a_config_file_that_is_not_there_is_said(ghcrawl: Command) -> None:
+    assert ghcrawl("config", "check", "--config", "g.toml").err == "ghcrawl: there is no config file g.toml\n"

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ghcrawl.model import Document, Link
+from tests.support.builders import API, a_document, at
+from tests.unit.cli.conftest import Command, Fill
+
+REPO = a_document(
+    type="repo", urn="urn:repo:12", url=f"{API}/repos/acme/web", body={"id": 12, "full_name": "acme/web", "name": "web"}
+)
+COMMIT = a_document(
+    type="commit",
+    urn="urn:repo:12:commit:" + "a" * 40,
+    url=f"{API}/repos/acme/web/commits/{'a' * 40}",
+    body={"sha": "a" * 40, "commit": {"message": "Fix it\n\nIn many words"}},
+)
+PAGE = a_document(
+    type="issues",
+    urn="urn:repo:12:issues:page:1",
+    url=f"{API}/repos/acme/web/issues?per_page=100",
+    body={"elements": []},
+)
+GONE = a_document(9, title="gone", deleted_at=at(5), deleted_reason="404 Not Found")
+OTHER = a_document(type="repo", urn="urn:repo:120", url=f"{API}/repos/acme/api", body={"full_name": "acme/api"})
+ALL = [REPO, a_document(34, title="first\tof\nall"), a_document(5), COMMIT, PAGE, GONE, OTHER]
+CRAWLS = {
+    "unfinished": [],
+    "last": {
+        "specs": ["acme"],
+        "policy": "default",
+        "api_url": API,
+        "asked_at": "2026-11-21T12:00:00.000Z",
+        "command": "ghcrawl crawl acme",
+        "finished_at": "2026-11-21T12:01:00.000Z",
+    },
+}
+
+
+@pytest.fixture
+def db(filled: Fill) -> Path:
+    return filled(documents=ALL, crawls=CRAWLS)
+
+
+# list ------------------------------------------------------------------------------------------------------------
+
+
+def test_documents_are_named_a_line_each_with_tabs_into_a_pipe(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "list", "--type", "issue", "--type", "commit")
+    assert ran.status == 0
+    assert ran.rows == [
+        ["commit", COMMIT.urn, COMMIT.url, "Fix it In many words"],
+        ["issue", "urn:repo:12:issue:34", f"{API}/repos/acme/web/issues/34", "first of all"],
+        ["issue", "urn:repo:12:issue:5", f"{API}/repos/acme/web/issues/5", "first"],
+        ["issue", "urn:repo:12:issue:9", f"{API}/repos/acme/web/issues/9", "gone"],
+    ]
+
+
+def test_pages_are_listed_only_where_they_are_asked_for(ghcrawl: Command, db: Path) -> None:
+    assert "issues" not in [row[0] for row in ghcrawl("documents", "list").rows]
+    assert "issues" in [row[0] for row in ghcrawl("documents", "list", "--lists").rows]
+    assert [row[1] for row in ghcrawl("documents", "list", "--type", "issues").rows] == [PAGE.urn]
+
+
+@pytest.mark.parametrize("under", ["urn:repo:12", f"{API}/repos/acme/web", "acme/web"])
+def test_what_lies_below_a_thing_is_listed_however_that_is_called(ghcrawl: Command, db: Path, under: str) -> None:
+    urns = [row[1] for row in ghcrawl("documents", "list", "--under", under).rows]
+    assert len(urns) == 5
+    assert "urn:repo:120" not in urns
+
+
+def test_an_unknown_thing_to_look_under_is_an_error(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "list", "--under", "acme/nothing")
+    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: there is no document acme/nothing to look under\n")
+
+
+def test_a_list_that_was_cut_says_so(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "list", "--limit", "2")
+    assert len(ran.rows) == 2
+    assert ran.err == "These are the first 2; --limit 0 lists all, --type and --under choose.\n"
+    assert len(ghcrawl("documents", "list", "--limit", "0").rows) == 6
+
+
+def test_a_list_as_json_is_one_array(ghcrawl: Command, db: Path) -> None:
+    (gone, *_), rest = [one for one in ghcrawl("documents", "list", "--json").json if one["deletedAt"]], ALL
+    assert gone == {
+        "type": "issue",
+        "urn": "urn:repo:12:issue:9",
+        "url": GONE.url,
+        "title": "gone",
+        "observedAt": "2026-11-21T12:00:00.000Z",
+        "deletedAt": "2026-11-21T12:00:05.000Z",
+    }
+    assert len(ghcrawl("documents", "list", "--json").json) == len(rest) - 1
+    assert ghcrawl("documents", "list", "--json", "--type", "nothing").json == []
+
+
+def test_nothing_to_list_is_said(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "list", "--type", "nothing")
+    assert (ran.status, ran.out, ran.err) == (0, "", "There are no such documents.\n")
+
+
+# show ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["urn:repo:12", f"{API}/repos/acme/web", "acme/web"])
+def test_a_document_is_shown_however_it_is_called(ghcrawl: Command, db: Path, name: str) -> None:
+    ran = ghcrawl("documents", "show", name, "--json")
+    assert ran.status == 0
+    assert Document.from_json(ran.json).urn == "urn:repo:12"
+
+
+def test_for_a_person_it_is_shown_with_where_it_leads(ghcrawl: Command, filled: Fill) -> None:
+    links = {
+        "self": Link(type="resource", href="urn:repo:12"),
+        "assignees": Link(type="resource", hrefs=("urn:user:1", "urn:user:2")),
+    }
+    filled(documents=[a_document(7, links=links, aliases=(f"{API}/old",), body={"title": "ünïcode \ud800", "n": None})])
+    ran = ghcrawl("documents", "show", "urn:repo:12:issue:7")
+    lines = ran.out.splitlines()
+    assert lines[:3] == [
+        "type  issue",
+        "urn   urn:repo:12:issue:7",
+        f"url   {API}/repos/acme/web/issues/7",
+    ]
+    assert f"also  {API}/old" in lines
+    assert lines[lines.index("Links") + 1 :][:3] == [
+        "self       urn:repo:12",
+        "assignees  urn:user:1",
+        "           urn:user:2",
+    ]
+    assert '  "n": null' in lines
+    assert "ünïcode" in ran.out
+
+
+def test_what_is_not_there_is_said_with_exit_status_1(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "show", "acme/nothing", "--json")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == (
+        "ghcrawl: there is no document acme/nothing in ghcrawl.db; `ghcrawl documents list` names them\n"
+    )
+
+
+def test_where_a_url_leads_to_several_things_the_type_chooses(ghcrawl: Command, filled: Fill) -> None:
+    page = a_document(type="issues", urn="urn:repo:12:issues:page:1", body={"elements": []})
+    filled(documents=[page, a_document(1)])
+    ran = ghcrawl("documents", "show", f"{API}/repos/acme/web/issues/1")
+    assert ran.out.startswith("type  issue\n"), "things come before pages"
+    assert ran.err == "The same name leads to issues; --type chooses.\n"
+    assert ghcrawl("documents", "show", page.url, "--type", "issues").out.startswith("type  issues\n")
+
+
+# count -----------------------------------------------------------------------------------------------------------
+
+
+def test_documents_are_counted_by_type_things_first(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "count")
+    assert ran.rows == [["repo", "2"], ["issue", "2"], ["commit", "1"], ["issues", "1"]]
+    assert ran.err == "5 things, and 1 page of a list or cursor.\n"
+    assert ghcrawl("documents", "count", "--json").json == {
+        "total": 6,
+        "entities": 5,
+        "by_type": {"repo": 2, "issue": 2, "commit": 1, "issues": 1},
+    }
+
+
+# export ----------------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_exported_a_document_a_line(ghcrawl: Command, db: Path) -> None:
+    lines = ghcrawl("documents", "export", "--format", "jsonl").out.splitlines()
+    documents = [Document.from_json(json.loads(line)) for line in lines]
+    assert sorted(documents, key=lambda one: one.urn) == sorted(ALL, key=lambda one: one.urn)
+
+
+def test_an_export_may_choose(ghcrawl: Command, db: Path) -> None:
+    lines = ghcrawl("documents", "export", "--type", "issue", "--no-deleted", "-o", "-").out.splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [34, 5]
+    assert len(ghcrawl("documents", "export", "--under", "urn:repo:120").out.splitlines()) == 1
+
+
+def test_an_export_into_a_file_says_what_it_wrote(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "export", "--output", "all.jsonl")
+    assert (ran.status, ran.out, ran.err) == (0, "", "7 documents written to all.jsonl.\n")
+    assert len(Path("all.jsonl").read_text().splitlines()) == 7
+    assert sorted(path.name for path in Path().iterdir() if "jsonl" in path.name) == ["all.jsonl"]
+
+
+def test_an_export_that_cannot_be_written_leaves_nothing(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "export", "--output", "nowhere/all.jsonl")
+    assert ran.status == 2
+    assert ran.err == "ghcrawl: nowhere/all.jsonl cannot be written: No such file or directory\n"
+    Path("there").mkdir()
+    assert ghcrawl("documents", "export", "--output", "there").status == 2
+    assert not list(Path().glob("*.partial"))
+
+
+def test_another_format_is_refused(ghcrawl: Command, db: Path) -> None:
+    assert ghcrawl("documents", "export", "--format", "csv").err == "ghcrawl: there is no format csv; there is jsonl\n"
+
+
+# a file that is not there ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("documents", "list"),
+        ("documents", "show", "urn:repo:1"),
+        ("documents", "count"),
+        ("documents", "export"),
+        ("deadletters", "list"),
+        ("queue",),
+        ("requests", "peek", "soon"),
+        ("status",),
+        ("config", "set", "crawl.loops", "3"),
+    ],
+)
+def test_looking_makes_no_file(ghcrawl: Command, words: tuple[str, ...]) -> None:
+    ran = ghcrawl(*words)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == ("ghcrawl: there is no file ghcrawl.db here; `ghcrawl crawl` makes one, and --db names another\n")
+    assert not list(Path().iterdir())

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ghcrawl.cli import live
+from ghcrawl.cli.options import Place
+from ghcrawl.errors import ConfigError
+from ghcrawl.settings import LIVE, Settings, load, names
+from ghcrawl.tuning import DEFAULT_WEIGHTS, Tuning
+
+
+def test_live_settings_win_over_file_and_environment_and_the_command_line_over_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ghcrawl.toml"
+    file.write_text("[crawl]\nloops = 1\nmax_attempts = 1\nretry_base_s = 1\n")
+    monkeypatch.setenv("GHCRAWL_CRAWL__LOOPS", "2")
+    monkeypatch.setenv("GHCRAWL_CRAWL__MAX_ATTEMPTS", "2")
+    values = {"crawl.loops": 3, "crawl.max_attempts": "3"}
+    settings, origins = live.applied(Place(config=file), {"crawl.loops": 4}, values)
+    assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.retry_base_s) == (4, 3, 1)
+    assert origins == {
+        "crawl.loops": "command line",
+        "crawl.max_attempts": "live",
+        "crawl.retry_base_s": str(file),
+    }
+
+
+def test_what_is_changed_in_the_middle_wins_over_the_command_line_that_began_it() -> None:
+    more = {"crawl.loops": 4, "crawl.policy": "refresh"}
+    before = {"crawl.loops": 3, "crawl.max_attempts": 2}
+    settings, _ = live.changed(Place(), more, before, {"crawl.loops": 3, "crawl.max_attempts": 1})
+    assert (settings.crawl.loops, settings.crawl.max_attempts) == (4, 1)
+    settings, _ = live.changed(Place(), more, before, {"crawl.loops": 7})
+    assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.policy) == (7, 5, "refresh")
+
+
+def test_everything_that_tuning_holds_may_be_set_live_and_nothing_else() -> None:
+    known = names()
+    for name in LIVE:
+        assert name in known or name.rpartition(".")[0] in known
+    assert {name.split(".")[1] for name in LIVE} | {"scope", "patience_s"} == {
+        *Tuning.__dataclass_fields__,
+        "allow",
+        "exclude",
+    }
+
+
+def test_one_weight_is_set_without_the_others_and_not_all_to_nothing() -> None:
+    settings, _ = live.applied(Place(), {}, {"crawl.weights.later": 0})
+    assert settings.crawl.tuning().weights == {**DEFAULT_WEIGHTS, "later": 0}
+    with pytest.raises(ConfigError, match="at least one weight"):
+        live.applied(Place(), {}, {f"crawl.weights.{name}": 0 for name in DEFAULT_WEIGHTS})
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("crawl.lops", "no setting is called crawl.lops; did you mean crawl.loops?"),
+        ("loops", "no setting is called loops; did you mean crawl.loops?"),
+        ("crawl.weights.sonn", "did you mean crawl.weights.soon?"),
+        ("github.reserve", "in the config file, or as GHCRAWL_GITHUB__RESERVE in the environment"),
+        ("xyzzy.frobnicate", "live ones are crawl.loops, crawl.paused"),
+    ],
+)
+def test_what_cannot_be_set_live_is_refused_with_what_was_meant(name: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        live.checked(name)
+    assert sentence in str(refused.value)
+
+
+def test_a_section_that_is_also_a_value_is_refused() -> None:
+    with pytest.raises(ConfigError, match="crawl is set to a value and is a section too"):
+        load(None, {"GHCRAWL_CRAWL": "5", "GHCRAWL_CRAWL__LOOPS": "3"})
+
+
+def test_a_paused_crawl_is_a_setting_too() -> None:
+    assert Settings().crawl.tuning() == Tuning()
+    assert live.applied(Place(), {}, {"crawl.paused": "true"})[0].crawl.tuning().paused

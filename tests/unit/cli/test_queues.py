@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.cli.opening import existing
+from ghcrawl.cli.options import Place
+from ghcrawl.model import Push, QueueName, Request
+from tests.support.builders import API, a_failure, a_request, at
+from tests.unit.cli.conftest import Command, Fill
+from tests.unit.cli.test_documents import CRAWLS
+
+PUSHES = [
+    Push(request=a_request(1), queue="soon"),
+    Push(request=a_request(2, attempt=1, failures=(a_failure(),)), queue="soon"),
+    Push(request=a_request(3), queue="later", not_before=at(10**9)),
+]
+
+
+@pytest.fixture
+def db(filled: Fill) -> Path:
+    return filled(pushes=PUSHES, crawls=CRAWLS)
+
+
+def waiting(queue: QueueName, db: Path = Path("ghcrawl.db")) -> list[Request]:
+    async def look() -> list[Request]:
+        async with existing(Place(db=db)) as opened:
+            return list(await opened.backend.queue.peek(queue, limit=100))
+
+    return asyncio.run(look())
+
+
+def test_depths_are_shown_for_every_queue(ghcrawl: Command, db: Path) -> None:
+    assert ghcrawl("queue").rows == [
+        ["event", "0", "0", "0"],
+        ["immediate", "0", "0", "0"],
+        ["soon", "2", "0", "0"],
+        ["normal", "0", "0", "0"],
+        ["later", "0", "1", "0"],
+    ]
+    depths = ghcrawl("queue", "--json").json
+    assert depths["later"] == {"ready": 0, "delayed": 1, "in_flight": 0, "total": 1}
+
+
+def test_one_queue_is_emptied_and_no_other(ghcrawl: Command, db: Path) -> None:
+    assert ghcrawl("queue", "purge", "soon", "--yes").err == "2 requests forgotten.\n"
+    assert ghcrawl("queue", "purge", "soon", "--yes").err == "Nothing waits in soon.\n"
+    assert not waiting("soon")
+    assert len(waiting("later")) == 1
+
+
+def test_emptying_needs_somebody_who_wants_it(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("queue", "purge", "soon")
+    assert (ran.status, ran.err) == (
+        2,
+        "ghcrawl: Forget 2 requests in the queue soon, for ever? Nobody is here to answer: add --yes\n",
+    )
+    assert len(waiting("soon")) == 2
+
+
+@pytest.mark.parametrize("words", [("queue", "purge", "later on"), ("requests", "peek", "nothing")])
+def test_there_are_five_queues(ghcrawl: Command, db: Path, words: tuple[str, ...]) -> None:
+    ran = ghcrawl(*words)
+    assert ran.status == 2
+    assert f"no queue is called {words[-1]}; " in ran.err
+
+
+def test_what_waits_is_shown_and_stays(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("requests", "peek", "soon")
+    assert ran.rows == [
+        ["issue", "default:issue", "0", a_request(1).url],
+        ["issue", "default:issue", "1", a_request(2).url],
+    ]
+    assert ghcrawl("requests", "peek", "soon", "--limit", "1").err == "These are 1 of 2; --limit 0 shows all.\n"
+    assert ghcrawl("requests", "peek", "event").err == "Nothing waits in event.\n"
+    second = ghcrawl("requests", "peek", "soon", "--limit", "0", "--json").json[1]
+    assert second["last_failure"] == "http_503, 2026-11-21 12:00:00 UTC"
+    assert len(waiting("soon")) == 2
+
+
+def test_specs_are_pushed_where_they_are_wanted(ghcrawl: Command) -> None:
+    ran = ghcrawl("requests", "push", "acme", "acme/web", "--queue", "later", "--policy", "refresh:self")
+    assert (ran.status, ran.out) == (0, "")
+    assert ran.err == "2 requests wait in later.\n# works through what waits\nghcrawl crawl\n"
+    found = {request.url: request for request in waiting("later")}
+    assert set(found) == {"https://api.github.com/orgs/acme", "https://api.github.com/repos/acme/web"}
+    assert {request.policy for request in found.values()} == {"refresh:self"}
+    assert all(request.asked_at for request in found.values())
+
+
+def test_specs_mean_what_they_meant_when_the_file_was_crawled(ghcrawl: Command, db: Path) -> None:
+    ghcrawl("requests", "push", "acme/api")
+    assert [request.url for request in waiting("immediate")] == [f"{API}/repos/acme/api"]
+    ghcrawl("requests", "push", "acme/docs", "--api-url", "https://ghe.example.test/api/v3")
+    assert waiting("immediate")[1].url == "https://ghe.example.test/api/v3/repos/acme/docs"
+
+
+def test_requests_are_pushed_as_json(ghcrawl: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        json.dumps({"type": "repo", "url": f"{API}/repos/acme/r{n}", "context": {"scope": "acme"}}) for n in (1, 2)
+    ]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([lines[1], "", "acme"])))
+    assert ghcrawl("requests", "push", lines[0], "-").status == 0
+    first, second, third = waiting("immediate")
+    assert (first.type, first.url, first.policy, first.context.scope) == (
+        "repo",
+        f"{API}/repos/acme/r1",
+        "default",
+        "acme",
+    )
+    assert (second.url, third.type) == (f"{API}/repos/acme/r2", "org")
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ('{"type": "repo"}', "the message lacks 'url'"),
+        ('{"type": "repo", "url": 5}', "the message is malformed"),
+        ('{"type": "rpo", "url": "https://x"}', "no type is called 'rpo'; there are org, user,"),
+        ("{nonsense", "is no JSON object"),
+        ("two words", "is nothing to crawl"),
+    ],
+)
+def test_what_is_no_request_is_refused_and_nothing_is_pushed(ghcrawl: Command, typed: str, sentence: str) -> None:
+    ran = ghcrawl("requests", "push", "acme", typed)
+    assert ran.status == 2
+    assert sentence in ran.err
+    assert not Path("ghcrawl.db").exists()
+
+
+def test_what_waited_already_is_said(ghcrawl: Command) -> None:
+    push: tuple[Any, ...] = ("requests", "push", "acme")
+    ghcrawl(*push)
+    assert "1 request waits in immediate, 1 of which waited already." in ghcrawl(*push).err
