@@ -16,7 +16,7 @@ from tests.support.services.debian import Unavailable, alone, cache, install
 from tests.support.services.keeper import Keeper, alive, end
 from tests.support.services.network import free_ports, until
 
-SOURCE: Final = Path(__file__).parent / "mongo"
+SOURCE: Final = Path(__file__).parent / "mongo_java"
 START_S: Final = 60.0
 BOUND: Final = "listening"
 """The word in the line that `Main.java` prints once it can be connected to."""
