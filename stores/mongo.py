@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final, Self, TypeVar
 
 from bson import ObjectId, encode
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import ReplaceOne
+from pymongo import ReplaceOne, WriteConcern
 from pymongo.errors import (
     BulkWriteError,
     ConfigurationError,
@@ -31,6 +32,8 @@ from pymongo.errors import (
     PyMongoError,
     ServerSelectionTimeoutError,
 )
+from pymongo.read_concern import ReadConcern
+from pymongo.read_preferences import ReadPreference
 
 from ghcrawl.errors import ConfigError, StoreError, Unstorable
 from stores.mongo_settings import Index, MongoSettings
@@ -50,6 +53,7 @@ OURS: Final = "ghcrawl."
 _SCHEMA_IN: Final = f"{OURS}schema"
 _DUPLICATE: Final = 11000
 _TOO_LARGE: Final = frozenset({10334, 17419, 17420, 17280})
+_READ_FROM: Final = {"primary": ReadPreference.PRIMARY, "primaryPreferred": ReadPreference.PRIMARY_PREFERRED}
 _NO_PRIMARY: Final = frozenset({189, 10058, 10107, 11602, 13435, 13436})
 _SENTENCES: Final[Mapping[frozenset[int], str]] = {
     frozenset({11, 18}): "MongoDB at {place} does not know this user with this password",
@@ -71,8 +75,13 @@ class Mongo:
 
     def __init__(self, client: AsyncIOMotorClient[dict[str, Any]], settings: MongoSettings) -> None:
         self._client = client
-        self._database = client[settings.database]
         self._settings = settings
+        self._database = client.get_database(
+            settings.database,
+            read_preference=_READ_FROM[settings.read_preference],
+            read_concern=ReadConcern(settings.read_concern),
+            write_concern=WriteConcern(w=settings.write_concern, j=settings.journal),
+        )
 
     @classmethod
     async def open(cls, settings: MongoSettings) -> Self:
@@ -93,6 +102,11 @@ class Mongo:
     async def close(self) -> None:
         """Whatever is under way fails."""
         self._client.close()
+
+    def strict(self) -> Mongo:
+        """The same database for what may never be taken back nor read too late, whatever the settings say."""
+        sure = replace(self._settings, write_concern="majority", read_concern="majority", read_preference="primary")
+        return Mongo(self._client, sure)
 
     # Writing
 
@@ -138,12 +152,9 @@ class Mongo:
         """How many documents were changed."""
         return int((await self._do(self._database[collection].update_many(which, change))).matched_count)
 
-    async def count_up(self, collection: str, which: Fields, change: Fields) -> dict[str, Any]:
-        """The one document of this filter as the change leaves it; made from nothing if need be."""
-        work = self._database[collection].find_one_and_update
-        while (after := await self._unless_taken(work(which, change, upsert=True, return_document=True))) is None:
-            continue
-        return dict(after)
+    async def delete_one(self, collection: str, which: Fields) -> bool:
+        """Whether the one document of this filter was there and is gone."""
+        return (await self._do(self._database[collection].delete_one(which))).deleted_count > 0
 
     async def delete(self, collection: str, which: Fields) -> int:
         """How many documents are gone."""
@@ -184,9 +195,12 @@ class Mongo:
             finally:
                 await cursor.close()
 
-    async def aggregate(self, collection: str, stages: Sequence[Fields]) -> list[dict[str, Any]]:
-        """What the pipeline makes of the collection."""
-        return await self._do(self._database[collection].aggregate(list(stages)).to_list(None))
+    async def numbers(self, collection: str, which: Fields, by: Sequence[str], *, index: str) -> list[dict[str, Any]]:
+        """How many documents this filter has, as `number`, for each combination of the fields `by`."""
+        group = {"_id": {name: f"${name}" for name in by}, "number": {"$sum": 1}}
+        stages: list[Fields] = [{"$match": which}, {"$group": group}]
+        groups = await self._do(self._database[collection].aggregate(stages, hint=index).to_list(None))
+        return [{**found["_id"], "number": found["number"]} for found in groups]
 
     async def size(self, collection: str) -> int:
         """How many documents the collection holds, without looking at them."""
@@ -211,13 +225,15 @@ class Mongo:
             await self._do(self._database[collection].create_index(keys, name=index.name, **options))
 
     async def _check_schema(self) -> None:
+        others = await self.collections()  # before the schema: whoever makes both makes that one first
         known = await self.find_one(_SCHEMA_IN, {"_id": "schema"})
-        if known is None and (others := await self.collections()):
+        if known is None and others:
             raise ConfigError(
                 f"the database {self._settings.place} holds collections that this ghcrawl did not make "
                 f"({', '.join(others[:5])}{', …' if len(others) > 5 else ''}); name another database"
             )
-        await self.count_up(_SCHEMA_IN, {"_id": "schema"}, {"$setOnInsert": {"version": SCHEMA}})
+        if known is None and not await self.insert(_SCHEMA_IN, {"_id": "schema", "version": SCHEMA}):
+            known = await self.find_one(_SCHEMA_IN, {"_id": "schema"})
         version = SCHEMA if known is None else known["version"]
         if version != SCHEMA:
             raise ConfigError(
@@ -272,10 +288,6 @@ def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
             serverSelectionTimeoutMS=int(settings.connect_timeout_s * 1000),
             timeoutMS=int(settings.timeout_s * 1000),
             maxPoolSize=settings.connections,
-            w=settings.write_concern,
-            journal=settings.journal,
-            readConcernLevel=settings.read_concern,
-            readPreference=settings.read_preference,
         )
     except (ConfigurationError, InvalidName, ValueError, TypeError):
         raise ConfigError(_BAD_URL) from None  # the driver's own sentence may hold a part of the password

@@ -190,7 +190,9 @@ class MongoStore:
         if row is not None:
             return await self._mongo.replace(collection, which, row)
         change = change_of(held.remembered, remembered, held.urn, token())
-        return change is None or await self._mongo.update(collection, which, change)
+        if change is None:
+            return await self._mongo.find_one(collection, which, {"_id": 1}) is not None
+        return await self._mongo.update(collection, which, change)
 
     async def _evicted(self, collection: str, place: Placed) -> bool:
         """Whether all places that are wanted were given up."""

@@ -1,0 +1,153 @@
+"""Tags and starts in MongoDB, for all the processes that share one broker.
+
+    ghcrawl.tags    {"_id": key, "copy": "key token", "token", "queued", "queue", "at", "askedAt"?, "notBefore"?}
+    ghcrawl.starts  {"_id": message, "starts": 2, "at"}
+
+`copy` is there so that "this key with this token" is one indexed field: with a million of them, a condition beside the
+`_id` would cost simpler servers than MongoDB a look at each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Self
+
+from ghcrawl.model import QUEUES, QueueName
+from ghcrawl.tags import Tag
+from stores.mongo import OURS, Mongo, opening
+from stores.mongo_json import safe_text
+from stores.mongo_names import time_text
+from stores.mongo_settings import Index
+
+TAGS: Final = f"{OURS}tags"
+STARTS: Final = f"{OURS}starts"
+INDEXES: Final = (
+    Index(name="copy", fields=("copy",), unique=True),
+    Index(name="delayed", fields=("notBefore", "queue"), sparse=True),
+)
+
+
+class MongoTags:
+    """As `ghcrawl.tags.Tags` says. Every write outlives a failover, and every read is of the primary."""
+
+    def __init__(self, mongo: Mongo) -> None:
+        self._mongo = mongo.strict()
+
+    @classmethod
+    async def open(cls, mongo: Mongo) -> Self:
+        """The tags, with their indexes. Raises ConfigError, StoreError."""
+        with opening():
+            await mongo.index(TAGS, *INDEXES)
+        return cls(mongo)
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, Tag]:
+        """As the port says."""
+        found = await self._mongo.find(TAGS, {"_id": {"$in": list(keys)}}) if keys else []
+        return {row["_id"]: _tag(row) for row in found}
+
+    async def insert(self, tags: Sequence[Tag]) -> frozenset[str]:
+        """As the port says."""
+        return await self._mongo.insert_many(TAGS, [_row(tag) for tag in tags]) if tags else frozenset()
+
+    async def replace(self, pairs: Sequence[tuple[Tag, Tag]]) -> None:
+        """As the port says."""
+        if pairs:
+            await self._mongo.replace_many(
+                TAGS, [({"copy": _copy(old.key, old.token)}, _row(new)) for old, new in pairs]
+            )
+
+    async def confirm(self, keys: Sequence[str], token: str) -> None:
+        """As the port says."""
+        if keys:
+            copies = [_copy(key, token) for key in keys]
+            await self._mongo.update_many(TAGS, {"copy": {"$in": copies}}, {"$set": {"queued": True}})
+
+    async def delete(self, key: str, token: str) -> bool:
+        """As the port says."""
+        return await self._mongo.delete_one(TAGS, {"copy": _copy(key, token)})
+
+    async def any_queued(self) -> bool:
+        """As the port says."""
+        return await self._mongo.find_one(TAGS, {"queued": True}, {"_id": 1}) is not None
+
+    async def delayed(self, now: datetime) -> Mapping[QueueName, int]:
+        """As the port says."""
+        which = {"notBefore": {"$gt": time_text(now)}}
+        return {
+            row["queue"]: row["number"] for row in await self._mongo.numbers(TAGS, which, ["queue"], index="delayed")
+        }
+
+    async def clear(self, queue: QueueName) -> int:
+        """As the port says."""
+        return await self._mongo.delete(TAGS, {"queue": queue})
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+        return await self._mongo.delete(TAGS, {"at": {"$lt": time_text(before)}})
+
+
+class MongoStarts:
+    """As `ghcrawl.tags.Starts` says."""
+
+    def __init__(self, mongo: Mongo) -> None:
+        self._mongo = mongo.strict()
+
+    async def count(self, message: str) -> int:
+        """As the port says."""
+        found = await self._mongo.find_one(STARTS, {"_id": safe_text(message)})
+        return 0 if found is None else int(found["starts"])
+
+    async def add(self, message: str, at: datetime) -> int:
+        """As the port says. Counted by hand: what others add meanwhile is never in the number that is returned."""
+        name, text = safe_text(message), time_text(at)
+        while True:
+            starts = await self.count(message)
+            if starts:
+                change = {"$set": {"starts": starts + 1}, "$max": {"at": text}}
+                added = await self._mongo.update(STARTS, {"_id": name, "starts": starts}, change)
+            else:
+                added = await self._mongo.insert(STARTS, {"_id": name, "starts": 1, "at": text})
+            if added:
+                return starts + 1
+
+    async def forget(self, message: str) -> None:
+        """As the port says."""
+        await self._mongo.delete_one(STARTS, {"_id": safe_text(message)})
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+        return await self._mongo.delete(STARTS, {"at": {"$lt": time_text(before)}})
+
+
+def _copy(key: str, token: str) -> str:
+    return f"{key} {token}"
+
+
+def _row(tag: Tag) -> dict[str, Any]:
+    moments = {"askedAt": tag.asked_at, "notBefore": tag.not_before}
+    return {
+        "_id": tag.key,
+        "copy": _copy(tag.key, tag.token),
+        "token": tag.token,
+        "queued": tag.queued,
+        "queue": tag.queue,
+        "at": time_text(tag.at),
+        **{name: time_text(moment) for name, moment in moments.items() if moment is not None},
+    }
+
+
+def _tag(row: Mapping[str, Any]) -> Tag:
+    return Tag(
+        key=row["_id"],
+        token=row["token"],
+        queued=row["queued"],
+        queue=next(name for name in QUEUES if name == row["queue"]),
+        asked_at=_moment(row.get("askedAt")),
+        not_before=_moment(row.get("notBefore")),
+        at=datetime.fromisoformat(row["at"]),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
