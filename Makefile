@@ -6,12 +6,14 @@ PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,$(
 	'import sys, venv, ensurepip; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null)))
 VENV := .venv
 RUN := $(VENV)/bin/python
+INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
+COMPILE := $(VENV)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
-	@PYTHONPATH=. $(RUN) -m ghcrawl demo
+	@$(VENV)/bin/ghcrawl demo
 
 test: $(VENV)/.dev ## every test
 	$(RUN) -m pytest
@@ -28,11 +30,10 @@ lint: $(VENV)/.dev ## format, lint, types and import contracts
 bench: $(VENV)/.dev ## the benchmarks, as ratios
 	$(RUN) -m benchmarks
 
-lock: $(VENV)/.dev ## write both lock files anew
-	$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate -q \
-		pyproject.toml -o requirements.txt
-	$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate -q \
-		pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
+lock: $(VENV)/.dev ## write the lock files anew
+	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) --group build -c requirements.txt -o requirements-build.txt
+	$(COMPILE) pyproject.toml --group dev -c requirements.txt -c requirements-build.txt -o requirements-dev.txt
 
 clean: ## forget everything that was set up
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
@@ -42,12 +43,13 @@ $(VENV)/bin/python:
 	@echo "Setting up $(VENV) with $(PYTHON) ..."
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.txt | $(VENV)/bin/python
-	@$(RUN) -m pip install -q --disable-pip-version-check --require-hashes -r requirements.txt
+$(VENV)/.runtime: requirements.txt requirements-build.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing ghcrawl in it ..."
+	@$(INSTALL) --require-hashes -r requirements.txt -r requirements-build.txt
+	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@echo "Installing what the tests need ..."
-	@$(RUN) -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.txt
-	@$(RUN) -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $@ $(VENV)/.runtime
+	@$(INSTALL) --require-hashes -r requirements-dev.txt
+	@touch $@

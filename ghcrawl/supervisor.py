@@ -23,8 +23,10 @@ class _Loop:
 class Supervisor:
     """Owns the loops of one process. Everything here runs on one event loop; nothing needs a lock."""
 
-    def __init__(self, engine: Engine, clock: Clock) -> None:
+    def __init__(self, engine: Engine, clock: Clock, *, restart_s: float = 1.0) -> None:
+        """restart_s: how long the first loop that died stays away; each one after it a little longer."""
         self.restarts = 0
+        self._restart_s = restart_s
         self._clock = clock
         self._engine = engine
         self._loops: list[_Loop] = []
@@ -104,7 +106,7 @@ class Supervisor:
             return
         self.restarts += 1
         log.error("loop_died", exc_info=error, restarts=self.restarts)
-        asyncio.get_running_loop().call_later(min(self.restarts, 30), self._refit)
+        asyncio.get_running_loop().call_later(min(self.restarts, 30) * self._restart_s, self._refit)
 
     def _refit(self) -> None:
         if not self._draining:

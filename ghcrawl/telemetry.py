@@ -32,8 +32,6 @@ def configure_logging(
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     rendered: list[Processor] = [structlog.processors.format_exc_info, *redact, _renderer(format, stream)]
-    if format == "console":
-        rendered = [*redact, _renderer(format, stream)]
     structlog.configure(
         processors=[*shared, *rendered],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
@@ -53,7 +51,8 @@ def configure_logging(
 def _renderer(format: LogFormat, stream: TextIO) -> Processor:
     if format == "json":
         return structlog.processors.JSONRenderer()
-    return structlog.dev.ConsoleRenderer(colors=stream.isatty())
+    # A plain traceback: a rich one would show locals, after everything that redacts has run.
+    return structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback)
 
 
 _LEVELS: Final = {"retry": logging.WARNING, "bury": logging.ERROR}
