@@ -70,6 +70,14 @@ class Budget:
             return Wait(now, "busy", settles=True)
         return Wait(self.until, "primary" if self._told else "budget")
 
+    def keep(self, reserve: float) -> None:
+        """Leave so much of each window untouched, from now on."""
+        self._reserve = reserve
+        self.floor = self._floor(self.limit)
+
+    def _floor(self, limit: int) -> int:
+        return int(limit * self._reserve + 1e-9)
+
     def lapse(self) -> None:
         """The window is over, or nothing known about it holds any more."""
         self.known = False
@@ -93,7 +101,7 @@ class Budget:
             self._put_off = 0
         self.known = True
         self.limit = quota.limit
-        self.floor = int(quota.limit * self._reserve + 1e-9)  # what is left untouched
+        self.floor = self._floor(quota.limit)  # what is left untouched
         self.until = max(self.until, until) if same else until
         self._resets = max(self._resets, quota.resets) if same else quota.resets
         self._span = max(self._span, until - now)

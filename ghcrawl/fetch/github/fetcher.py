@@ -70,6 +70,10 @@ class GitHubFetcher:
         """Work with these from now on; those that were there before keep their budgets."""
         await self._pool.use(credentials)
 
+    def limit(self, *, concurrency: int, reserve: float) -> None:
+        """Ask with so many calls at a time for each principal, and leave so much of its budgets to others."""
+        self._pool.limit(concurrency=concurrency, reserve=reserve)
+
     def blocked_until(self) -> datetime | None:
         """While nobody has quota for `core`: when the first will. None: go ahead."""
         return self._pool.blocked_until()

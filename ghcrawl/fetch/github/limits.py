@@ -69,6 +69,12 @@ class Limits:
             budget = self.budgets[resource] = Budget(self._reserve)
         return budget
 
+    def change(self, *, concurrency: int, reserve: float) -> None:
+        """So many calls at a time from now on, and so much of each budget left to others."""
+        self._concurrency, self._reserve = concurrency, reserve
+        for budget in self.budgets.values():
+            budget.keep(reserve)
+
     def wait(self, resource: str, now: float) -> Wait | None:
         """Why a call to `resource` must wait; None: it may be taken."""
         if now < self.benched_until:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -93,6 +93,13 @@ class Pool:
         for seat in before:
             if seat not in seats:
                 await seat.close(lane_too=id(seat.lane) not in kept)
+
+    def limit(self, *, concurrency: int, reserve: float) -> None:
+        """Every principal has these limits from now on; whoever waits for one of them looks again."""
+        self._settings = replace(self._settings, concurrency=concurrency, reserve=reserve)
+        for lane in {id(seat.lane): seat.lane for seat in self._seats}.values():
+            lane.limits.change(concurrency=concurrency, reserve=reserve)
+            lane.serve()
 
     async def close(self) -> None:
         """Nobody waits, and nothing is being minted."""

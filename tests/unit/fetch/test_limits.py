@@ -40,6 +40,20 @@ def known(remaining: int, **over: Any) -> Limits:
     return made
 
 
+def test_limits_may_change_while_calls_are_made() -> None:
+    made = known(60, reserve=0.05)
+    made.take("core")
+    assert made.wait("core", 0.0) is None
+    made.change(concurrency=1, reserve=0.05)
+    assert made.wait("core", 0.0) is not None
+    made.change(concurrency=8, reserve=0.60)
+    wait = made.wait("core", 0.0)
+    assert wait is not None
+    assert wait.until == 1000.0
+    made.change(concurrency=8, reserve=0.0)
+    assert made.wait("core", 0.0) is None
+
+
 # Budgets -----------------------------------------------------------------------------------------------------
 
 
