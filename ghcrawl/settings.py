@@ -120,11 +120,34 @@ class SqliteSection(Section):
     max_mb: NonNegativeInt = 0
 
 
+Port = Annotated[int, Field(ge=0, le=65535)]
+"""A TCP port; 0 lets the system choose one."""
+
+
 class LogSection(Section):
     """What is written to standard error."""
 
     level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     format: Literal["auto", "console", "json"] = "auto"
+
+
+class ServiceSection(Section):
+    """What `ghcrawl serve` listens to, and how patiently. Its tokens and secrets are files or environment variables."""
+
+    host: str = "127.0.0.1"
+    port: Port = 3000
+    metrics_host: str = ""
+    metrics_port: Port = 9464
+    admin_tokens_file: str = ""
+    webhook_secrets_file: str = ""
+    request_timeout_s: PositiveFloat = 30.0
+    webhook_timeout_s: PositiveFloat = 8.0
+    max_body_mb: Annotated[int, Field(ge=1, le=100)] = 2
+
+    @property
+    def probed_at(self) -> str:
+        """The address of the port for metrics and probes."""
+        return self.metrics_host or self.host
 
 
 class Settings(Section):
@@ -136,6 +159,7 @@ class Settings(Section):
     store: StoreSection = StoreSection()
     sqlite: SqliteSection = SqliteSection()
     log: LogSection = LogSection()
+    service: ServiceSection = ServiceSection()
 
 
 Origins = Mapping[str, str]
@@ -151,8 +175,11 @@ LIVE: Final = (
     "crawl.allow",
     "crawl.exclude",
     *(f"crawl.weights.{name}" for name in QUEUES),
+    "github.concurrency",
+    "github.reserve",
+    "log.level",
 )
-"""What may be set while a crawl runs: the part of the settings that `Tuning` holds."""
+"""What may be set while a crawl runs: the part of the settings that `Tuning` holds, limits, and what is logged."""
 
 
 def load(
