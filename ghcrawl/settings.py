@@ -7,17 +7,20 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     NonNegativeInt,
+    PlainSerializer,
     PositiveFloat,
     PositiveInt,
+    SecretStr,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
 from ghcrawl.errors import ConfigError, SpecError
@@ -35,6 +38,20 @@ class Section(BaseModel):
     """A part of the settings. A name that is not one is an error, so that typos are found."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def without_password(url: SecretStr) -> str:
+    """`url` for a person: its host and path, and that there was more."""
+    scheme, found, rest = url.get_secret_value().partition("://")
+    if not found:
+        return "***" if scheme else ""
+    credentials, _, place = rest.rpartition("@")
+    place, query, _ = place.partition("?")
+    return f"{scheme}://{'***@' if credentials else ''}{place}{'?***' if query else ''}"
+
+
+SecretUrl = Annotated[SecretStr, PlainSerializer(without_password, return_type=str, when_used="json")]
+"""A URL that may hold a password: in no repr, no error and no output."""
 
 
 class CrawlSettings(Section):
@@ -107,9 +124,9 @@ class QueueSection(Section):
 
 
 class StoreSection(Section):
-    """What keeps the documents."""
+    """What keeps the documents, and the deadletters beside them."""
 
-    provider: Literal["sqlite", "memory"] = "sqlite"
+    provider: Literal["sqlite", "memory", "mongo"] = "sqlite"
 
 
 class SqliteSection(Section):
@@ -118,6 +135,39 @@ class SqliteSection(Section):
     path: Path = Path("ghcrawl.db")
     synchronous: Literal["full", "normal"] = "full"
     max_mb: NonNegativeInt = 0
+
+
+class MongoSection(Section):
+    """The database, where it keeps anything. Its URL may hold a password, which is never shown.
+
+    Documents and deadletters go by these; tags and starts are always written to a majority and read from the primary.
+    """
+
+    url: SecretUrl = SecretStr("mongodb://127.0.0.1:27017")
+    url_file: str = ""
+    database: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,63}$")] = "ghcrawl"
+    write_concern: Literal["majority"] | PositiveInt = "majority"
+    journal: bool = True
+    read_concern: Literal["local", "majority", "linearizable"] = "majority"
+    timeout_s: PositiveFloat = 10.0
+    connect_timeout_s: PositiveFloat = 5.0
+    connections: PositiveInt = 100
+
+    @field_validator("url")
+    @classmethod
+    def _is_mongodb(cls, url: SecretStr) -> SecretStr:
+        if not url.get_secret_value().startswith(("mongodb://", "mongodb+srv://")):
+            raise ValueError("it should look like mongodb://user:password@host:27017")
+        return url
+
+    @model_validator(mode="after")
+    def _reads_what_it_wrote(self) -> Self:
+        if self.write_concern != "majority" and self.read_concern != "local":
+            raise ValueError(
+                f'read_concern "{self.read_concern}" does not see what write_concern {self.write_concern} wrote; '
+                'set it to "local"'
+            )
+        return self
 
 
 Port = Annotated[int, Field(ge=0, le=65535)]
@@ -158,6 +208,7 @@ class Settings(Section):
     queue: QueueSection = QueueSection()
     store: StoreSection = StoreSection()
     sqlite: SqliteSection = SqliteSection()
+    mongo: MongoSection = MongoSection()
     log: LogSection = LogSection()
     service: ServiceSection = ServiceSection()
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final, TextIO
 
 import processors.github
+from ghcrawl.backend import Backend, Requeued, open_backend, read_secret
 from ghcrawl.clock import SystemClock
 from ghcrawl.decision import Mounted
 from ghcrawl.engine import Engine, Ports
-from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import (
     REDACTOR,
     Credential,
@@ -26,47 +26,38 @@ from ghcrawl.fetch.github import (
     read_tokens,
 )
 from ghcrawl.fetch.reach import Reach
-from ghcrawl.model import QueueName, Request
+from ghcrawl.model import Request
 from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Ledger, Observer, Queue, Store
+from ghcrawl.ports import Clock, Observer
 from ghcrawl.settings import GitHubSection, LogSection, Settings, logged_as
-from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.supervisor import Supervisor
 from ghcrawl.telemetry import configure_logging
 from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
 from queues import codec
-from queues import sqlite as sqlite_queue
-from queues.memory import MemoryQueue
 from queues.sqlite import SqliteQueue
 from queues.weighted import draw
-from stores import sqlite as sqlite_store
-from stores import sqlite_deadletters
-from stores.deadletters import Requeued, requeue
-from stores.ledger import SequentialLedger, SqliteLedger
-from stores.memory import MemoryDeadletters, MemoryStore
-from stores.sqlite import SqliteStore
-from stores.sqlite_deadletters import SqliteDeadletters
+
+__all__ = [
+    "Backend",
+    "Checked",
+    "Requeued",
+    "Service",
+    "Sourced",
+    "check_credentials",
+    "crawled_by",
+    "github_platform",
+    "open_backend",
+    "open_service",
+    "read_credentials",
+    "read_message",
+    "redacted",
+    "source_credentials",
+    "start_logging",
+]
 
 Checked = checks.Checked
-SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
-PAGES_PER_MB: Final = 256
 UNREACHED_CAP_S: Final = 30.0
 """How long a platform that cannot be reached is left alone at the most: whoever sits before it wants it back."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backend:
-    """Queue, documents and deadletters, open."""
-
-    queue: Queue
-    store: Store
-    deadletters: Deadletters
-    ledger: Ledger
-    clock: Clock
-
-    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
-        """What `which` means waits again as if it had never been tried. Raises QueueError, StoreError."""
-        return await requeue(self.deadletters, self.queue, which, now=self.clock.now(), to=to)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,46 +77,6 @@ class Service:
     def trouble(self) -> Trouble | None:
         """Since when nothing can be popped, or nothing can be made durable; None while both work."""
         return self.ledger.trouble or self.queue.trouble
-
-
-@asynccontextmanager
-async def open_backend(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Backend]:
-    """What `settings` name, until the block is left. Raises ConfigError, StoreError, QueueError."""
-    clock = clock or SystemClock()
-    providers = (settings.queue.provider, settings.store.provider)
-    if "sqlite" not in providers:
-        yield _backend(None, settings, clock)
-        return
-    section = settings.sqlite
-    file = await SqliteFile.open(
-        section.path,
-        schema=SCHEMA,
-        synchronous="FULL" if section.synchronous == "full" else "NORMAL",
-        max_pages=section.max_mb * PAGES_PER_MB,
-    )
-    try:
-        yield _backend(file, settings, clock)
-    finally:
-        await file.close()
-
-
-def _backend(file: SqliteFile | None, settings: Settings, clock: Clock) -> Backend:
-    """The adapters that were chosen. Queue and store in one file settle in one transaction."""
-    deadletters: Deadletters = MemoryDeadletters()
-    store: Store = MemoryStore()
-    queue: Queue = MemoryQueue(clock)
-    ledger: Ledger | None = None
-    if file is not None:
-        letters, documents = SqliteDeadletters(file, codec), SqliteStore(file)
-        if settings.store.provider == "sqlite":
-            deadletters, store = letters, documents
-        if settings.queue.provider == "sqlite":
-            requests = SqliteQueue(file, clock, bury=letters.burying)
-            queue = requests
-            if settings.store.provider == "sqlite":
-                ledger = SqliteLedger(file, requests, documents, letters)
-    ledger = ledger or SequentialLedger(queue, store, deadletters)
-    return Backend(queue=queue, store=store, deadletters=deadletters, ledger=ledger, clock=clock)
 
 
 @asynccontextmanager
@@ -258,7 +209,7 @@ def source_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[
     """The same, each with where it comes from."""
     variable, file = environ.get("GHCRAWL_TOKENS", ""), ""
     if settings.github.tokens_file:
-        file = _read_secret(Path(settings.github.tokens_file).expanduser(), "tokens file")
+        file = read_secret(Path(settings.github.tokens_file).expanduser(), "tokens file")
     of_variable = len(read_tokens(variable))
     credentials: list[Credential] = list(read_tokens(f"{variable}\n{file}"))
     sources = [
@@ -278,12 +229,3 @@ def source_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[
 def check_credentials(settings: Settings, credentials: Sequence[Credential]) -> AsyncIterator[Checked]:
     """What the API says about each. Raises ConfigError, and FetchError where it cannot be reached."""
     return checks.check(_github(settings.github, unhurried=True), credentials, SystemClock())
-
-
-def _read_secret(path: Path, what: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ConfigError(f"there is no {what} {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the {what} {path} cannot be read: {type(error).__name__}") from None

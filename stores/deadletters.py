@@ -86,3 +86,11 @@ async def requeue(
         )
         behind = unreadable[-1].urn if unreadable else behind
     return done
+
+
+async def move(source: Deadletters, target: Deadletters, *, at_once: int = 100) -> None:
+    """All of them are in `target` instead. A crash in between leaves some in both. Raises StoreError."""
+    while page := await source.list(DeadletterFilter(), limit=at_once):
+        for letter in page:
+            await target.bury(letter)
+        await source.delete([letter.urn for letter in page])

@@ -1,0 +1,172 @@
+"""What keeps the queues, the documents and the deadletters: settings become open adapters. Part of the wiring."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, assert_never
+
+from ghcrawl.clock import SystemClock
+from ghcrawl.errors import ConfigError
+from ghcrawl.model import QueueName
+from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Ledger, Queue, Store
+from ghcrawl.settings import MongoSection, Settings
+from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.tags import Starts, Tags
+from queues import codec
+from queues import sqlite as sqlite_queue
+from queues.memory import MemoryQueue
+from queues.memory_tags import MemoryStarts, MemoryTags
+from queues.sqlite import SqliteQueue
+from stores import sqlite as sqlite_store
+from stores import sqlite_deadletters
+from stores.deadletters import Requeued, move, requeue
+from stores.ledger import SequentialLedger, SqliteLedger
+from stores.memory import MemoryDeadletters, MemoryStore
+from stores.mongo import Mongo
+from stores.mongo_deadletters import MongoDeadletters
+from stores.mongo_documents import MongoStore
+from stores.mongo_settings import MongoSettings
+from stores.mongo_tags import MongoStarts, MongoTags
+from stores.sqlite import SqliteStore
+from stores.sqlite_deadletters import SqliteDeadletters
+
+__all__ = ["SCHEMA", "Backend", "Requeued", "mongo_settings", "open_backend", "read_secret"]
+
+SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
+PAGES_PER_MB: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """Queue, documents and deadletters, open."""
+
+    queue: Queue
+    store: Store
+    deadletters: Deadletters
+    ledger: Ledger
+    clock: Clock
+
+    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
+        """What `which` means waits again as if it had never been tried. Raises QueueError, StoreError."""
+        return await requeue(self.deadletters, self.queue, which, now=self.clock.now(), to=to)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where things are kept, open. tags, starts: for a broker that cannot be asked what waits in it."""
+
+    store: Store
+    deadletters: Deadletters
+    tags: Tags
+    starts: Starts
+
+
+@asynccontextmanager
+async def open_backend(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Backend]:
+    """What `settings` name, until the block is left. Raises ConfigError, StoreError, QueueError."""
+    clock = clock or SystemClock()
+    async with AsyncExitStack() as stack:
+        file = await _file(settings, stack)
+        kept = await _kept(settings, file, stack)
+        queue = await _queue(settings, file, kept, clock)
+        yield Backend(
+            queue=queue,
+            store=kept.store,
+            deadletters=kept.deadletters,
+            ledger=_ledger(file, queue, kept),
+            clock=clock,
+        )
+
+
+async def _file(settings: Settings, stack: AsyncExitStack) -> SqliteFile | None:
+    """The embedded file, where anything is kept in it."""
+    if "sqlite" not in (settings.queue.provider, settings.store.provider):
+        return None
+    section = settings.sqlite
+    file = await SqliteFile.open(
+        section.path,
+        schema=SCHEMA,
+        synchronous="FULL" if section.synchronous == "full" else "NORMAL",
+        max_pages=section.max_mb * PAGES_PER_MB,
+    )
+    stack.push_async_callback(file.close)
+    return file
+
+
+async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitStack) -> Kept:
+    """What `store.provider` says. Tags outlive this process only where other processes can reach them as well."""
+    store: Store
+    deadletters: Deadletters
+    match settings.store.provider:
+        case "mongo":
+            mongo = await Mongo.open(mongo_settings(settings.mongo))
+            stack.push_async_callback(mongo.close)
+            return Kept(
+                store=await MongoStore.open(mongo),
+                deadletters=await MongoDeadletters.open(mongo, codec),
+                tags=await MongoTags.open(mongo),
+                starts=MongoStarts(mongo),
+            )
+        case "sqlite":
+            assert file is not None
+            store, deadletters = SqliteStore(file), SqliteDeadletters(file, codec)
+        case "memory":
+            store, deadletters = MemoryStore(), MemoryDeadletters()
+        case _:
+            assert_never(settings.store.provider)
+    return Kept(store=store, deadletters=deadletters, tags=MemoryTags(), starts=MemoryStarts())
+
+
+async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock: Clock) -> Queue:
+    """What `queue.provider` says. What cannot be read is filed where the other deadletters are."""
+    match settings.queue.provider:
+        case "memory":
+            return MemoryQueue(clock)
+        case "sqlite":
+            assert file is not None
+            beside = SqliteDeadletters(file, codec)
+            if not isinstance(kept.deadletters, SqliteDeadletters):
+                await move(beside, kept.deadletters)
+            return SqliteQueue(file, clock, bury=beside.burying)
+        case _:
+            assert_never(settings.queue.provider)
+
+
+def _ledger(file: SqliteFile | None, queue: Queue, kept: Kept) -> Ledger:
+    """Queue and store in one file settle in one transaction."""
+    store, deadletters = kept.store, kept.deadletters
+    if file is None or not isinstance(queue, SqliteQueue):
+        return SequentialLedger(queue, store, deadletters)
+    if not isinstance(store, SqliteStore) or not isinstance(deadletters, SqliteDeadletters):
+        return SequentialLedger(queue, store, deadletters)
+    return SqliteLedger(file, queue, store, deadletters)
+
+
+def mongo_settings(section: MongoSection) -> MongoSettings:
+    """The section as the adapter wants it, with the URL of its file if it has one. Raises ConfigError."""
+    url = section.url.get_secret_value()
+    if section.url_file:
+        url = read_secret(Path(section.url_file).expanduser(), "file mongo.url_file").strip()
+    return MongoSettings(
+        url=url,
+        database=section.database,
+        write_concern=section.write_concern,
+        journal=section.journal,
+        read_concern=section.read_concern,
+        timeout_s=section.timeout_s,
+        connect_timeout_s=section.connect_timeout_s,
+        connections=section.connections,
+    )
+
+
+def read_secret(path: Path, what: str) -> str:
+    """What a file of credentials says. Raises ConfigError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"there is no {what} {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the {what} {path} cannot be read: {type(error).__name__}") from None
