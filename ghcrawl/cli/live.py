@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from ghcrawl import settings as setting
 from ghcrawl.cli.options import Place
-from ghcrawl.errors import ConfigError
+from ghcrawl.live import STATE, checked
 from ghcrawl.ports import Store
-from ghcrawl.settings import LIVE, Origins, Settings
+from ghcrawl.settings import Origins, Settings
 
-STATE: Final = "live"
+__all__ = ["applied", "changed", "checked", "keep", "kept"]
 
 
 async def kept(store: Store) -> Mapping[str, Any]:
@@ -36,22 +35,3 @@ def changed(
     """The same in the middle of a crawl: what was changed since it began wins over the command line that began it."""
     touched = {name for name in {*before, *now} if before.get(name) != now.get(name)}
     return applied(place, {name: value for name, value in more.items() if name not in touched}, now)
-
-
-def checked(name: str) -> str:
-    """`name`, if it may be set live. Raises ConfigError with the name that was probably meant."""
-    if name in LIVE:
-        return name
-    if name in setting.names():
-        raise ConfigError(
-            f"{name} cannot change while a crawl runs; set it in the config file, or as "
-            f"{setting.PREFIX}{name.upper().replace('.', '__')} in the environment"
-        )
-    known = [*LIVE, *setting.names()]
-    close = difflib.get_close_matches(name, [*known, *(one.rpartition(".")[2] for one in LIVE)], n=1)
-    meant = next((one for one in known if close and (one == close[0] or one.endswith(f".{close[0]}"))), "")
-    raise ConfigError(
-        f"no setting is called {name}; did you mean {meant}?"
-        if meant
-        else f"no setting is called {name}; live ones are {', '.join(LIVE)}"
-    )

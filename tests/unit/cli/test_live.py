@@ -37,14 +37,19 @@ def test_what_is_changed_in_the_middle_wins_over_the_command_line_that_began_it(
     assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.policy) == (7, 5, "refresh")
 
 
-def test_everything_that_tuning_holds_may_be_set_live_and_nothing_else() -> None:
+def test_what_tuning_holds_may_be_set_live_and_limits_and_the_log_level_and_nothing_else() -> None:
     known = names()
     for name in LIVE:
         assert name in known or name.rpartition(".")[0] in known
-    assert {name.split(".")[1] for name in LIVE} | {"scope", "patience_s"} == {
+    assert {name.split(".")[1] for name in LIVE if name.startswith("crawl.")} | {"scope", "patience_s"} == {
         *Tuning.__dataclass_fields__,
         "allow",
         "exclude",
+    }
+    assert {name for name in LIVE if not name.startswith("crawl.")} == {
+        "github.concurrency",
+        "github.reserve",
+        "log.level",
     }
 
 
@@ -61,7 +66,7 @@ def test_one_weight_is_set_without_the_others_and_not_all_to_nothing() -> None:
         ("crawl.lops", "no setting is called crawl.lops; did you mean crawl.loops?"),
         ("loops", "no setting is called loops; did you mean crawl.loops?"),
         ("crawl.weights.sonn", "did you mean crawl.weights.soon?"),
-        ("github.reserve", "in the config file, or as GHCRAWL_GITHUB__RESERVE in the environment"),
+        ("github.commits", "in the config file, or as GHCRAWL_GITHUB__COMMITS in the environment"),
         ("xyzzy.frobnicate", "live ones are crawl.loops, crawl.paused"),
     ],
 )

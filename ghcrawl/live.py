@@ -1,0 +1,157 @@
+"""Settings that change while processes run: kept in the store, so that every process that shares it takes them.
+
+    live        {"crawl.loops": 5, …}
+    live-audit  {"entries": [{"at", "who", "name", "from", "to"}, …]}, newest first
+
+A value that cannot be used never gets into the store: a change is checked against everything else that is set before
+anything is written. Who changes two settings at once changes both or none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from ghcrawl import settings as setting
+from ghcrawl.errors import ConfigError
+from ghcrawl.model import iso, moment
+from ghcrawl.ports import Clock, Store
+from ghcrawl.settings import LIVE, Origins, Settings
+
+STATE: Final = "live"
+AUDIT: Final = "live-audit"
+MAX_ENTRIES: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One setting was changed by somebody. before, after: None where it was, or is, not set live."""
+
+    at: datetime
+    who: str
+    name: str
+    before: Any
+    after: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept."""
+        return {"at": iso(self.at), "who": self.who, "name": self.name, "from": self.before, "to": self.after}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Entry:
+        """What `to_json` wrote."""
+        at, who, name = moment(value["at"]), value["who"], value["name"]
+        return cls(at=at, who=who, name=name, before=value["from"], after=value["to"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """The settings that hold. origins: where each that is no default comes from; live: what is set in the store."""
+
+    settings: Settings
+    origins: Origins
+    live: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """Everything but the live settings: the file, the environment, and what was said on the command line."""
+
+    path: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    def holding(self, live: Mapping[str, Any]) -> Holding:
+        """What holds with `live` on top: what somebody changed while it runs wins over how it was started.
+
+        Raises ConfigError.
+        """
+        overrides = {name: value for name, value in self.overrides.items() if name not in live}
+        settings, origins = setting.load(self.path, self.environ, overrides, live)
+        return Holding(settings=settings, origins=origins, live=live)
+
+
+class LiveSettings:
+    """The live settings of all processes that share `store`. demand: raises ConfigError for settings that it refuses.
+
+    One process changes them one after another. Of two processes that do so in the same moment, the later one wins
+    whole: what the other changed is lost then, and its entry in the audit may be.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, base: Base, *, demand: Callable[[Settings], None] = lambda _: None
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._base = base
+        self._demand = demand
+        self._one_at_a_time = asyncio.Lock()
+
+    async def read(self) -> Holding:
+        """What holds now. Raises StoreError, and ConfigError where what is kept cannot be used."""
+        return self._base.holding(dict(await self._store.read_state(STATE) or {}))
+
+    async def change(self, wanted: Mapping[str, Any], who: str) -> Sequence[Entry]:
+        """`wanted` holds from now on, `section.name` → value; None: it is no longer set live.
+
+        Returns what that changed. Raises ConfigError, and then nothing was changed; StoreError.
+        """
+        for name in wanted:
+            checked(name)
+        async with self._one_at_a_time:
+            before = dict(await self._store.read_state(STATE) or {})
+            after = {name: value for name, value in {**before, **wanted}.items() if value is not None}
+            holding = self._base.holding(after)
+            self._demand(holding.settings)
+            after = {name: value_of(holding.settings, name) for name in after}
+            entries = self._entries(before, after, who)
+            if entries:
+                await self._store.write_state(STATE, after)
+                await self._write_down(entries)
+        return entries
+
+    async def audit(self) -> Sequence[Entry]:
+        """Who changed what, newest first. Raises StoreError."""
+        kept: Any = (await self._store.read_state(AUDIT) or {}).get("entries", ())
+        return [Entry.from_json(each) for each in kept]
+
+    def _entries(self, before: Mapping[str, Any], after: Mapping[str, Any], who: str) -> Sequence[Entry]:
+        names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+        at = self._clock.now()
+        return [Entry(at=at, who=who, name=name, before=before.get(name), after=after.get(name)) for name in names]
+
+    async def _write_down(self, entries: Sequence[Entry]) -> None:
+        kept = [*entries, *await self.audit()][:MAX_ENTRIES]
+        await self._store.write_state(AUDIT, {"entries": [entry.to_json() for entry in kept]})
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of `section.name`, as JSON has it; None where nothing is called that."""
+    found: Any = settings.model_dump(mode="json")
+    for part in name.split("."):
+        found = found[part] if isinstance(found, Mapping) and part in found else None
+    return found
+
+
+def checked(name: str) -> str:
+    """`name`, if it may be set live. Raises ConfigError with the name that was probably meant."""
+    if name in LIVE:
+        return name
+    if name in setting.names():
+        raise ConfigError(
+            f"{name} cannot change while a crawl runs; set it in the config file, or as "
+            f"{setting.PREFIX}{name.upper().replace('.', '__')} in the environment"
+        )
+    known = [*LIVE, *setting.names()]
+    close = difflib.get_close_matches(name, [*known, *(one.rpartition(".")[2] for one in LIVE)], n=1)
+    meant = next((one for one in known if close and (one == close[0] or one.endswith(f".{close[0]}"))), "")
+    raise ConfigError(
+        f"no setting is called {name}; did you mean {meant}?"
+        if meant
+        else f"no setting is called {name}; live ones are {', '.join(LIVE)}"
+    )
