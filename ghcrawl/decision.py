@@ -70,6 +70,7 @@ class Decider:
             version=kind.version,
             processed_at=self._clock.now(),
             known=body.stored is not None,
+            visited=body.stored is not None and policy.stands_where(body.stored.visits),
         )
         outcome = kind.processor(visit)
         if isinstance(outcome, Skip):

@@ -161,7 +161,7 @@ class Visit:
     """All that a processor is told.
 
     onward: where this request may go; a link that is not there is not followed.
-    known: we held a copy of this before.
+    known: we held a copy of this before; visited: and it was traversed from this very position before.
     version: the version of the processor, for the document's metadata.
     processed_at: the moment to write down; processors hold no clock.
     """
@@ -172,6 +172,7 @@ class Visit:
     version: int
     processed_at: datetime
     known: bool = False
+    visited: bool = False
 
 
 Processor: TypeAlias = Callable[[Visit], Save | Skip]

@@ -1,13 +1,14 @@
 """How a request is to be answered: fetch mode × freshness × position in the visitor map.
 
-A spec is `name[:[scenario/]map[@path]]`: `default`, `reload:team`, `refresh:repo@/issues`. Besides the names below,
-any pair may be written out as `fetch+freshness`: `mutables+7d` asks the platform for whatever was processed more
-than seven days ago.
+A spec is `name[:[scenario/]map[@path]]`: `default`, `reload:team`, `refresh:repo@/issues`; `refresh:issues/` names a
+scenario and leaves the map to the kind of thing. Besides the names below, any pair may be written out as
+`fetch+freshness`: `mutables+7d` asks the platform for whatever was processed more than seven days ago.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -57,7 +58,9 @@ NAMED: Final[dict[str, tuple[Fetch, Freshness]]] = {
     "reprocessAlways": (Fetch.STORAGE_ONLY, Freshness.ALWAYS),
 }
 
-_SPEC = re.compile(r"(?P<name>[A-Za-z]+(?:\+\w+)?)(?::(?:(?P<scenario>\w+)/)?(?P<map>\w+)(?:@(?P<path>/[\w/]+))?)?")
+_SPEC = re.compile(
+    r"(?P<name>[A-Za-z]+(?:\+\w+)?)(?::(?=\w)(?:(?P<scenario>\w+)/)?(?:(?P<map>\w+)(?:@(?P<path>/[\w/]+))?)?)?"
+)
 _DAYS = re.compile(r"(\d{1,5})d")
 
 
@@ -81,7 +84,7 @@ class Policy:
     def spec(self) -> str:
         """The text that `parse` reads back into this value."""
         if not self.map:
-            return self.name
+            return f"{self.name}:{self.scenario}/" if self.scenario else self.name
         scenario = f"{self.scenario}/" if self.scenario else ""
         path = "@/" + "/".join(self.path) if self.path else ""
         return f"{self.name}:{scenario}{self.map}{path}"
@@ -92,6 +95,10 @@ class Policy:
             return self
         name, _, path = position.partition("@")
         return self.at(name, tuple(step for step in path.split("/") if step))
+
+    def stands_where(self, specs: Iterable[str]) -> bool:
+        """Whether one of `specs` is at this policy's position, whatever its fetch mode and freshness."""
+        return self.spec.partition(":")[2] in {spec.partition(":")[2] for spec in specs}
 
     def at(self, map_name: str, path: tuple[str, ...] = ()) -> Policy:
         """The same policy at another position."""

@@ -73,3 +73,17 @@ def test_day_freshness_leaves_young_copies_alone_and_asks_about_old_ones():
 def test_a_policy_without_a_map_takes_the_position_of_its_kind():
     assert parse("refresh").placed("repo@/issues").spec == "refresh:repo@/issues"
     assert parse("refresh:team").placed("repo").spec == "refresh:team"
+
+
+def test_a_scenario_alone_leaves_the_map_to_the_kind():
+    policy = parse("refresh:issues/")
+
+    assert policy.spec == "refresh:issues/"
+    assert policy.placed("repo@/labels").spec == "refresh:issues/repo@/labels"
+
+
+def test_a_position_is_the_same_whatever_the_fetch_mode():
+    policy = parse("refresh:issues/repo")
+
+    assert policy.stands_where(["default:issues/repo"])
+    assert not policy.stands_where(["refresh:repo", "refresh:issues/org"])

@@ -22,7 +22,7 @@ from ghcrawl.fetch.github.redact import Secret
 from ghcrawl.fetch.github.refusals import Limited, limited, message
 from ghcrawl.fetch.github.responses import Asked, Moved, Verdict
 from ghcrawl.fetch.github.server_clock import ServerClock
-from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
+from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
 from ghcrawl.model import Validator, moment
 from ghcrawl.ports import Call, Clock, Observer, Stored
 
@@ -96,7 +96,9 @@ class Calls:
     async def ask(self, grant: Grant, trip: Trip) -> Verdict | Limited:
         """What `trip.url` answers to the credential of `grant`, which is spent then. Raises FetchError."""
         conditional = self._condition(trip, grant.fingerprint)
-        headers = {"Authorization": grant.header, **conditional} if grant.header else conditional
+        headers: dict[str, str] = {"Accept": accept_for(trip.type), **conditional}
+        if grant.header:
+            headers["Authorization"] = grant.header
         began = self._clock.now()
         answer = None
         try:
@@ -202,7 +204,7 @@ class Calls:
             url=trip.url,
             name=trip.name,
             aliases=trip.aliases,
-            accept=ACCEPT,
+            accept=accept_for(trip.type),
             api_version=self._settings.api_version,
             fingerprint=fingerprint,
             observed_at=self._server.as_server_time(answer.asked_at, answer.started),

@@ -24,7 +24,7 @@ from ghcrawl.fetch.github.principals import Credential
 from ghcrawl.fetch.github.refusals import Limited, Unauthorized, Unfit
 from ghcrawl.fetch.github.responses import Moved, Verdict
 from ghcrawl.fetch.github.seat import Seat
-from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
+from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
 from ghcrawl.fetch.github.views import PrincipalView
 from ghcrawl.model import Request, Validator
 from ghcrawl.outcome import Denied, Missing, Refused, Retrieved, Throttled
@@ -91,7 +91,7 @@ class GitHubFetcher:
         if not self._settings.owns(request.url):
             detail = f"{request.url} is not below {self._settings.api_url}"
             return Refused(status=0, reason="foreign_url", detail=detail)
-        validator = usable(stored, ACCEPT, self._settings.api_version)
+        validator = usable(stored, accept_for(request.type), self._settings.api_version)
         need = self._need(request, validator)
         otherwise: Retrieved | None = None
         for _ in range(MAX_ASKED):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -13,8 +14,16 @@ from ghcrawl.errors import ConfigError
 
 USER_AGENT: Final = f"ghcrawl/{__version__} (+https://github.com/ghcrawl/ghcrawl)"
 ACCEPT: Final = "application/vnd.github+json"
+_ACCEPT_FOR: Final[Mapping[str, str]] = {"stargazers": "application/vnd.github.star+json"}
+"""What is worth asking for in another form, by request type: stars with their dates."""
+
 PRETTY_PRINTED: Final = ("curl", "wget", "safari", "firefox")
 """GitHub indents bodies for user agents that contain one of these, after it has hashed them."""
+
+
+def accept_for(type: str) -> str:
+    """The media type that requests of `type` ask for."""
+    return _ACCEPT_FOR.get(type, ACCEPT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
