@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
-from ghcrawl.model import Document, QueueName, Request
+from ghcrawl.model import Document, JsonObject, QueueName, Request
 from ghcrawl.outcome import Processor
 from ghcrawl.visitor_map import Scenarios
 
@@ -42,9 +43,12 @@ class Platform:
 
     read_spec: the requests that a person's words mean, given the API's base URL and a policy spec.
         Raises SpecError with a sentence that says what would be understood.
+    deliveries: the request that carries one verified webhook delivery, given the event's name, the delivery's id, its
+        body and when it was received by our clock; it goes to `event`. Total. None: the platform sends no webhooks.
     """
 
     name: str
     kinds: Mapping[str, Kind]
     scenarios: Scenarios
     read_spec: Callable[[str, str, str], Request]
+    deliveries: Callable[[str, str, JsonObject, datetime], Request] | None = None

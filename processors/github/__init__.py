@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final, Literal
 
 from ghcrawl.model import JsonObject
@@ -11,10 +12,12 @@ from ghcrawl.platform import Kind, Platform
 from ghcrawl.visitor_map import Node, Scenarios
 from processors.github import commit, entity, issue, org, page, pull_request, repo
 from processors.github.entity import Entity
+from processors.github.events import event_kinds
 from processors.github.graph import QUEUE_OF, count
 from processors.github.listing import Listing, Listings, Walking, cursor_of, resume_of, walk_again
 from processors.github.maps import SCENARIOS
 from processors.github.spec import reader, user_instead
+from processors.github.webhook import delivery_request
 
 ENTITIES: Final[tuple[Entity, ...]] = (
     org.ORG,
@@ -205,7 +208,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
         if listing.walking is not Walking.PAGES:
             kind = replace(kind, cursor=cursor_of(listings), resume=resume_of(listings), fallback=walk_again)
         found.setdefault(listing.type, kind)
-    return {**found, "cursor": Kind(processor=page.cursor, position="self")}
+    return {**found, "cursor": Kind(processor=page.cursor, position="self"), **event_kinds()}
 
 
 def _listings(commits: Commits) -> Listings:
@@ -217,9 +220,11 @@ def _listings(commits: Commits) -> Listings:
 
 def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, Node]] | None = None) -> Platform:
     """GitHub. scenarios: replaces the visitor maps named in it."""
+    known = kinds(commits=commits)
     return Platform(
         name="github",
-        kinds=kinds(commits=commits),
+        kinds=known,
         scenarios=Scenarios({**SCENARIOS, **(scenarios or {})}),
         read_spec=reader({row.type: row for row in ENTITIES}, _listings("list")),
+        deliveries=partial(delivery_request, known=frozenset(known)),
     )

@@ -59,6 +59,7 @@ DEFAULT: Final[Mapping[str, Node]] = {
     "release": {"author": "self"},
     "branch": {},
     "tag": {},
+    "event": {},
 }
 
 SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {

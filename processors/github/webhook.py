@@ -1,0 +1,132 @@
+"""From a webhook delivery to the request that carries it.
+
+How the service uses it: `Platform.deliveries` is `delivery_request`. Once a delivery's signature is verified and its
+id taken, the admin room calls `platform.deliveries(event_name, delivery_id, body, received_at)` and pushes what comes
+back onto `event`. It needs no call, keeps flowing while there is no quota, and is processed like any other request
+(`processors.github.events`): the delivery itself becomes a document, and what it tells becomes follow-ups.
+
+A webhook is given the form that the event feed has (`{id, type, actor, repo, org, public, payload}`), so that readers
+find one kind of event, however it came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from ghcrawl.model import Context, JsonObject, Payload, Request
+from processors.github.graph import mapping, number, text
+
+POLICY: Final = "storageOriginIfMissing+match"
+"""What an event tells is saved without a call; what it merely names is asked for where we hold nothing of it."""
+FALLBACK: Final = "event"
+"""The type of events whose name nobody knows yet."""
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_WHEN: Final = ("updated_at", "created_at", "pushed_at", "submitted_at", "closed_at", "merged_at", "published_at")
+_WITHIN_THE_SECOND: Final = timedelta(milliseconds=999)
+"""GitHub's moments are seconds: what happened within one was true at its end."""
+
+
+def type_of(event_name: str) -> str:
+    """`PullRequestReviewEvent` of `pull_request_review`: the predecessor's and the event feed's names."""
+    if _NAME.fullmatch(event_name) is None:
+        return FALLBACK
+    return "".join(part.capitalize() for part in event_name.split("_")) + "Event"
+
+
+def delivery_request(
+    event_name: str,
+    delivery_id: str,
+    body: JsonObject,
+    received_at: datetime,
+    *,
+    known: frozenset[str] | None = None,
+) -> Request:
+    """The request for one verified delivery. Pure and total: any JSON object gives one.
+
+    event_name, delivery_id: `X-GitHub-Event` and `X-GitHub-Delivery`. received_at: by our own clock.
+    known: the types there are; others become FALLBACK. None: all of them are taken as they are.
+    The key differs for each delivery and is the same for a redelivery.
+    """
+    repository, organization = mapping(body.get("repository")), _organization(body)
+    type = type_of(event_name)
+    if known is not None and type not in known:
+        type = FALLBACK
+    event = {"id": delivery_id, "type": type, "event": event_name, "payload": body, **_about(body)}
+    observed_at = happened_at(body) or received_at
+    return Request(
+        type=type,
+        url=f"{_place(body) or f'webhook:{event_name}'}#{delivery_id}",
+        policy=POLICY,
+        context=Context(
+            qualifier=urn_of(repository, organization),
+            scope=text(repository.get("full_name")) or text(organization.get("login")),
+            private=repository.get("private") is True,
+        ),
+        payload=Payload.of(event, origin="webhook", observed_at=observed_at, delivery_id=delivery_id),
+        asked_at=received_at,
+    )
+
+
+def urn_of(repository: JsonObject, organization: JsonObject) -> str:
+    """What an event happened in: `urn:repo:12`, else `urn:org:9`, else nothing."""
+    for kind, thing in (("repo", repository), ("org", organization)):
+        identity = number(thing.get("id"))
+        if identity is not None:
+            return f"urn:{kind}:{identity}"
+    return ""
+
+
+def happened_at(body: JsonObject) -> datetime | None:
+    """The latest moment that a payload's own things name, to the end of that second; None where they name none.
+
+    Not the moment it was received: GitHub delivers what failed again for three days, and then it is old.
+    """
+    found = [when for thing in _things(body) for name in _WHEN if (when := read_moment(thing.get(name)))]
+    return max(found) + _WITHIN_THE_SECOND if found else None
+
+
+def read_moment(value: object) -> datetime | None:
+    """A moment as GitHub writes it: text, or seconds since 1970 in the payload of a push. None for anything else."""
+    try:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC)
+        moment = datetime.fromisoformat(text(value))
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment.astimezone(UTC).replace(microsecond=0) if moment.tzinfo else None
+
+
+def _things(body: JsonObject) -> Iterator[JsonObject]:
+    yield body
+    for value in body.values():
+        yield mapping(value)
+
+
+def _organization(body: JsonObject) -> JsonObject:
+    """Whose event it is: the organisation, or the account that an App was installed on."""
+    return mapping(body.get("organization")) or mapping(mapping(body.get("installation")).get("account"))
+
+
+def _about(body: JsonObject) -> dict[str, JsonObject | bool]:
+    """Who did it, where, and for whom to see, as the event feed says it."""
+    repository, organization = mapping(body.get("repository")), mapping(body.get("organization"))
+    about: dict[str, JsonObject | bool] = {"actor": mapping(body.get("sender"))}
+    if repository:
+        url = text(repository.get("events_url")).removesuffix("/events")
+        about["repo"] = {"id": repository.get("id"), "name": repository.get("full_name"), "url": url}
+        about["public"] = repository.get("private") is not True
+    if organization:
+        about["org"] = organization
+    return about
+
+
+def _place(body: JsonObject) -> str:
+    """Where it would be listed: an API URL, unlike a push's `repository.url`."""
+    for thing in (mapping(body.get("repository")), mapping(body.get("organization")), mapping(body.get("sender"))):
+        if url := text(thing.get("events_url")).partition("{")[0]:
+            return url
+    return ""
