@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from ghcrawl.cli import output
+from ghcrawl.cli.desk import Desk
 from ghcrawl.cli.incident import show_incident, to_json
-from ghcrawl.cli.opening import existing
+from ghcrawl.cli.opening import desk as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.queues import queue_name
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import age, ago, counted, number, path_of, tallied
 from ghcrawl.errors import ConfigError, SpecError
 from ghcrawl.model import Deadletter, iso
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter
-from ghcrawl.wiring import Backend
+from ghcrawl.ports import DeadletterFilter
 
 PREFIX: Final = "urn:deadletter:"
-AT_ONCE: Final = 200
+WHOLE: Final = len(PREFIX) + 36
 NOT_THERE: Final = 1
 
 
@@ -45,12 +45,11 @@ class Which:
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
-    async with existing(place) as opened:
-        backend = opened.backend
-        found = await _filter(backend, which)
-        counts = await backend.deadletters.count(found)
-        letters = await backend.deadletters.list(found, limit=limit or max(1, counts.total))
-        now = backend.clock.now()
+    async with opened(place) as desk:
+        found = await _filter(desk, which)
+        counts = await desk.letters.count(found)
+        letters = await desk.letters.list(found, limit=limit or max(1, counts.total))
+        now = desk.now()
     if json:
         output.write_json(
             {
@@ -89,10 +88,9 @@ def _show_all(letters: Sequence[Deadletter], now: datetime) -> None:
 
 async def show(place: Place, name: str, *, json: bool) -> int:
     """Returns the exit status: 1 where there is no such deadletter. Raises ConfigError, SpecError, StoreError."""
-    async with existing(place) as opened:
-        backend = opened.backend
-        letter = await backend.deadletters.get((await _urns(backend, [name]))[0])
-        now = backend.clock.now()
+    async with opened(place) as desk:
+        letter = await desk.letters.get((await _urns(desk, [name]))[0])
+        now = desk.now()
     if letter is None:
         complain(f"there is no deadletter {name}; `ghcrawl deadletters list` names them")
         return NOT_THERE
@@ -107,12 +105,11 @@ async def show(place: Place, name: str, *, json: bool) -> int:
 async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, QueueError, StoreError."""
     target = queue_name(to) if to else None
-    async with existing(place) as opened:
-        backend = opened.backend
-        found = await _chosen(backend, which)
-        if not await _wanted(backend, found, "requeue", dry_run=dry_run, yes=yes or bool(which.names)):
+    async with opened(place) as desk:
+        found = await _chosen(desk, which)
+        if not await _wanted(desk, found, "requeue", dry_run=dry_run, yes=yes or bool(which.names)):
             return 0
-        done = await backend.requeue(found, to=target)
+        done = await desk.letters.requeue(found, to=target)
     waited = f", {number(done.bounced)} of which waited already" if done.bounced else ""
     say(f"{counted(done.queued + done.bounced, 'request waits', 'requests wait')} again{waited}.")
     if done.unreadable:
@@ -123,22 +120,18 @@ async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bo
 
 async def delete(place: Place, which: Which, *, dry_run: bool, yes: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
-    async with existing(place) as opened:
-        backend = opened.backend
-        found = await _chosen(backend, which)
-        if not await _wanted(backend, found, "delete", dry_run=dry_run, yes=yes):
+    async with opened(place) as desk:
+        found = await _chosen(desk, which)
+        if not await _wanted(desk, found, "delete", dry_run=dry_run, yes=yes):
             return 0
-        found = replace(found, before=found.before or backend.clock.now())
-        deleted = 0
-        while letters := await backend.deadletters.list(found, limit=AT_ONCE):
-            deleted += await backend.deadletters.delete([letter.urn for letter in letters])
+        deleted = await desk.letters.delete(found)
     say(f"{counted(deleted, 'deadletter')} deleted.")
     return 0
 
 
-async def _wanted(backend: Backend, found: DeadletterFilter, verb: str, *, dry_run: bool, yes: bool) -> bool:
+async def _wanted(desk: Desk, found: DeadletterFilter, verb: str, *, dry_run: bool, yes: bool) -> bool:
     """Whether it is really to be done. Says what it means where it is not."""
-    counts = await backend.deadletters.count(found)
+    counts = await desk.letters.count(found)
     if not counts.total:
         say("No deadletters are like that.")
         return False
@@ -152,44 +145,37 @@ async def _wanted(backend: Backend, found: DeadletterFilter, verb: str, *, dry_r
     return True
 
 
-async def _chosen(backend: Backend, which: Which) -> DeadletterFilter:
+async def _chosen(desk: Desk, which: Which) -> DeadletterFilter:
     if not which.chooses:
         raise ConfigError("say which deadletters: ids, --type, --class, --reason, --host, --older-than, or --all")
-    return await _filter(backend, which)
+    return await _filter(desk, which)
 
 
-async def _filter(backend: Backend, which: Which) -> DeadletterFilter:
+async def _filter(desk: Desk, which: Which) -> DeadletterFilter:
     return DeadletterFilter(
-        urns=tuple(await _urns(backend, which.names)),
+        urns=tuple(await _urns(desk, which.names)),
         types=which.types,
         kinds=which.kinds,
         reason=which.reason,
         host=which.host,
-        before=backend.clock.now() - age(which.older_than) if which.older_than else None,
+        before=desk.now() - age(which.older_than) if which.older_than else None,
     )
 
 
-async def _urns(backend: Backend, names: Sequence[str]) -> Sequence[str]:
+async def _urns(desk: Desk, names: Sequence[str]) -> Sequence[str]:
     """The URNs that these names begin; a whole one as it is. Raises SpecError for what names none, or several."""
-    if not any(_is_short(name) for name in names):
-        return [name if name.startswith("urn:") else PREFIX + name for name in names]
-    counts: DeadletterCounts = await backend.deadletters.count(DeadletterFilter())
-    letters = await backend.deadletters.list(DeadletterFilter(), limit=max(1, counts.total))
-    known = [letter.urn for letter in letters]
-    return [_only(name, known) if _is_short(name) else name for name in names]
+    return [await _only(desk, PREFIX + name.removeprefix(PREFIX)) for name in names]
 
 
-def _is_short(name: str) -> bool:
-    return len(name.removeprefix(PREFIX)) < len("00000000-0000-0000-0000-000000000000")
-
-
-def _only(name: str, known: Sequence[str]) -> str:
-    found = [urn for urn in known if urn.startswith(PREFIX + name.removeprefix(PREFIX))]
+async def _only(desk: Desk, name: str) -> str:
+    if len(name) >= WHOLE:
+        return name
+    found, typed = await desk.letters.beginning(name), name.removeprefix(PREFIX)
     if len(found) == 1:
         return found[0]
     if not found:
-        raise SpecError(f"there is no deadletter {name}; `ghcrawl deadletters list` names them")
-    raise SpecError(f"{name} is the beginning of {len(found)} ids; add some digits")
+        raise SpecError(f"there is no deadletter {typed}; `ghcrawl deadletters list` names them")
+    raise SpecError(f"{typed} is the beginning of {len(found)} ids; add some digits")
 
 
 def _id(letter: Deadletter) -> str:

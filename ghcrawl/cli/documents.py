@@ -11,15 +11,15 @@ from typing import Any
 from rich.highlighter import JSONHighlighter
 
 from ghcrawl.cli import output, roots
+from ghcrawl.cli.desk import Desk
 from ghcrawl.cli.kinds import entity_types, split
-from ghcrawl.cli.opening import Opened, existing
+from ghcrawl.cli.opening import desk as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, number, one_line, printable
 from ghcrawl.errors import SpecError
 from ghcrawl.model import Document, JsonObject, iso
 from ghcrawl.ports import DocumentFilter
-from ghcrawl.wiring import github_platform
 
 NOT_THERE = 1
 _TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")
@@ -37,8 +37,8 @@ class Which:
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
-    async with existing(place) as opened:
-        found = [one async for one in _limited(selected(opened, which), limit)]
+    async with opened(place) as desk:
+        found = [one async for one in _limited(selected(desk, which), limit)]
     if json:
         output.write_json([_brief(one) for one in found])
     elif found:
@@ -54,10 +54,10 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
 
 async def show(place: Place, name: str, *, type: str, json: bool) -> int:
     """Returns the exit status: 1 where there is no such document. Raises ConfigError, StoreError."""
-    async with existing(place) as opened:
-        found = [one for one in await _named(opened, name) if type in ("", one.type)]
+    async with opened(place) as desk:
+        found = [one for one in await _named(desk, name) if type in ("", one.type)]
     if not found:
-        complain(f"there is no document {name} in {opened.path}; `ghcrawl documents list` names them")
+        complain(f"there is no document {name} in {desk.where}; `ghcrawl documents list` names them")
         return NOT_THERE
     if json:
         output.write_json(found[0].to_json())
@@ -70,9 +70,9 @@ async def show(place: Place, name: str, *, type: str, json: bool) -> int:
 
 async def count(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
-    async with existing(place) as opened:
-        counts = await opened.backend.store.counts()
-    things, _ = split(counts, entity_types([github_platform(opened.settings)]))
+    async with opened(place) as desk:
+        counts = await desk.documents.counts()
+    things, _ = split(counts, entity_types([desk.platform]))
     lists = {type: count for type, count in sorted(counts.items()) if type not in things}
     if json:
         total = sum(counts.values())
@@ -85,16 +85,16 @@ async def count(place: Place, *, json: bool) -> int:
     return 0
 
 
-async def selected(opened: Opened, which: Which) -> AsyncIterator[Document]:
+async def selected(desk: Desk, which: Which) -> AsyncIterator[Document]:
     """The documents that `which` means, by URN. Raises SpecError for an unknown thing to look under."""
-    types = which.types or (() if which.lists else entity_types([github_platform(opened.settings)]))
+    types = which.types or (() if which.lists else entity_types([desk.platform]))
     scope = which.under
     if scope and not scope.startswith("urn:"):
-        found = await _named(opened, scope)
+        found = await _named(desk, scope)
         if not found:
             raise SpecError(f"there is no document {scope} to look under")
         scope = found[0].urn
-    async for document in opened.backend.store.list(DocumentFilter(types=types, scope=scope, deleted=which.deleted)):
+    async for document in desk.documents.list(DocumentFilter(types=types, scope=scope, deleted=which.deleted)):
         yield document
 
 
@@ -107,18 +107,17 @@ async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncItera
             return
 
 
-async def _named(opened: Opened, name: str) -> Sequence[Document]:
+async def _named(desk: Desk, name: str) -> Sequence[Document]:
     """What is known under a URN, a URL, or whatever a person may call it; things before pages."""
-    store = opened.backend.store
+    store = desk.documents
     if name.startswith("urn:"):
         document = await store.get(name)
         return [document] if document else []
-    platform = github_platform(opened.settings)
     urls = [name]
     with suppress(SpecError):
-        urls += roots.read(platform, [name], opened.api_url, "default")[0].own
+        urls += roots.read(desk.platform, [name], desk.api_url, "default")[0].own
     found = {document.urn: document for url in urls for document in await store.find(url)}
-    things = entity_types([platform])
+    things = entity_types([desk.platform])
     return sorted(found.values(), key=lambda document: document.type not in things)
 
 

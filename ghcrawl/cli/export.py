@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ghcrawl.cli.documents import Which, selected
-from ghcrawl.cli.opening import existing
+from ghcrawl.cli.opening import desk as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted
@@ -26,8 +26,8 @@ async def export(place: Place, which: Which, *, output: Path | None, format: str
     """
     if format != "jsonl":
         raise ConfigError(f"there is no format {format}; there is jsonl")
-    async with existing(place) as opened:
-        documents = selected(opened, which)
+    async with opened(place) as desk:
+        documents = selected(desk, which)
         if output is None or str(output) == "-":
             await _write(documents, sys.stdout)
             return 0

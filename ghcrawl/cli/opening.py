@@ -10,10 +10,11 @@ from typing import Any
 
 from ghcrawl import settings as setting
 from ghcrawl.cli import live, records
+from ghcrawl.cli.desk import BackendLetters, Desk, Reading
 from ghcrawl.cli.options import Place
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import Origins, Settings
-from ghcrawl.wiring import Backend, open_backend
+from ghcrawl.wiring import Backend, github_platform, open_backend
 
 
 def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins]:
@@ -36,18 +37,50 @@ class Opened:
 
 
 @asynccontextmanager
-async def existing(place: Place) -> AsyncIterator[Opened]:
+async def existing(place: Place, *, makes: bool = False) -> AsyncIterator[Opened]:
     """The file of `place`, open. Raises ConfigError where there is none, since looking makes no file; StoreError."""
     settings, origins = settings_of(place)
     if settings.store.provider != "sqlite":
         raise ConfigError("these settings keep everything in memory, so there is nothing to look at afterwards")
     path = settings.sqlite.path
-    if not path.exists():
+    if not makes and not path.exists():
         raise ConfigError(f"there is no file {path} here; `ghcrawl crawl` makes one, and --db names another")
     async with open_backend(settings) as backend:
         remembered = await records.read(backend.store)
         latest = remembered.latest if "github.api_url" not in origins else None
         yield Opened(backend=backend, settings=settings, api_url=latest.api_url if latest else settings.github.api_url)
+
+
+@asynccontextmanager
+async def desk(place: Place, *, makes: bool = False) -> AsyncIterator[Desk]:
+    """What is at `place`, to be looked at and acted upon. makes: a file that is not there is made.
+
+    Raises ConfigError where nothing is there; StoreError.
+    """
+    async with existing(place, makes=makes) as opened:
+        yield Desk(
+            where=str(opened.path),
+            api_url=opened.api_url,
+            platform=github_platform(opened.settings),
+            now=opened.backend.clock.now,
+            queues=opened.backend.queue,
+            documents=opened.backend.store,
+            letters=BackendLetters(opened.backend),
+        )
+
+
+async def reading(place: Place, policy: str | None) -> Reading:
+    """How specs are read for `place`, whether it is there or not. policy: for specs that name none.
+
+    Raises ConfigError, StoreError.
+    """
+    settings, origins, remembered = await with_memory(place, {"crawl.policy": policy} if policy else {})
+    latest = remembered.latest if "github.api_url" not in origins else None
+    return Reading(
+        platform=github_platform(settings),
+        api_url=latest.api_url if latest else settings.github.api_url,
+        policy=settings.crawl.policy,
+    )
 
 
 async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins, records.Records]:

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ghcrawl.cli import output, roots
-from ghcrawl.cli.opening import asking, existing, with_memory
+from ghcrawl.cli.desk import Reading
+from ghcrawl.cli.opening import desk as opened
+from ghcrawl.cli.opening import reading
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.words import counted, number, path_of, stamp
 from ghcrawl.errors import SpecError
 from ghcrawl.model import QUEUES, Push, QueueName, Request, iso
-from ghcrawl.platform import Platform
-from ghcrawl.settings import Settings
-from ghcrawl.wiring import github_platform, open_backend, read_message
+from ghcrawl.wiring import read_message
 
 
 def queue_name(text: str) -> QueueName:
@@ -32,9 +32,8 @@ def queue_name(text: str) -> QueueName:
 
 async def depths(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, QueueError."""
-    async with existing(place) as opened:
-        backend = opened.backend
-        found = await backend.queue.depths()
+    async with opened(place) as desk:
+        found = await desk.queues.depths()
     if json:
         parts = ("ready", "delayed", "in_flight", "total")
         output.write_json({name: {part: getattr(found[name], part) for part in parts} for name in QUEUES})
@@ -50,15 +49,14 @@ async def depths(place: Place, *, json: bool) -> int:
 async def purge(place: Place, name: str, *, yes: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
     queue = queue_name(name)
-    async with existing(place) as opened:
-        backend = opened.backend
-        depth = (await backend.queue.depths())[queue]
+    async with opened(place) as desk:
+        depth = (await desk.queues.depths())[queue]
         waiting = depth.ready + depth.delayed
         question = f"Forget {counted(waiting, 'request')} in the queue {queue}, for ever?"
         if not waiting:
             say(f"Nothing waits in {queue}.")
         elif output.agreed(question, yes=yes):
-            say(f"{counted(await backend.queue.purge(queue), 'request')} forgotten.")
+            say(f"{counted(await desk.queues.purge(queue), 'request')} forgotten.")
         else:
             say("Nothing was done.")
     return 0
@@ -67,11 +65,10 @@ async def purge(place: Place, name: str, *, yes: bool) -> int:
 async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
     queue = queue_name(name)
-    async with existing(place) as opened:
-        backend = opened.backend
-        depth = (await backend.queue.depths())[queue]
+    async with opened(place) as desk:
+        depth = (await desk.queues.depths())[queue]
         waiting = depth.ready + depth.delayed
-        found = await backend.queue.peek(queue, limit=limit or max(1, waiting))
+        found = await desk.queues.peek(queue, limit=limit or max(1, waiting))
     if json:
         output.write_json([_brief(request) for request in found])
         return 0
@@ -89,15 +86,12 @@ async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
 async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | None) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, DecodeError, QueueError."""
     to = queue_name(queue)
-    settings, origins, remembered = await with_memory(place, {"crawl.policy": policy} if policy else {})
-    if remembered.latest is not None and "github.api_url" not in origins:
-        settings = asking(settings, remembered.latest.api_url)
-    platform = github_platform(settings)
-    requests = [_request(one, settings, platform) for one in _words(typed)]
-    async with open_backend(settings) as backend:
-        now = backend.clock.now()
+    read = await reading(place, policy)
+    requests = [_request(one, read) for one in _words(typed)]
+    async with opened(place, makes=True) as desk:
+        now = desk.now()
         asked = [request if request.asked_at else replace(request, asked_at=now) for request in requests]
-        pushed = await backend.queue.push([Push(request=request, queue=to) for request in asked])
+        pushed = await desk.queues.push([Push(request=request, queue=to) for request in asked])
     waited = f", {number(pushed.bounced)} of which waited already" if pushed.bounced else ""
     waiting = counted(pushed.queued + pushed.bounced, "request waits", "requests wait")
     say(f"{waiting} in {to}{waited}.")
@@ -114,14 +108,15 @@ def _words(typed: Sequence[str]) -> Iterable[str]:
             yield word
 
 
-def _request(text: str, settings: Settings, platform: Platform) -> Request:
+def _request(text: str, read: Reading) -> Request:
+    platform = read.platform
     if not text.lstrip().startswith("{"):
-        return roots.read(platform, [text], settings.github.api_url, settings.crawl.policy)[0].request
+        return roots.read(platform, [text], read.api_url, read.policy)[0].request
     try:
         value = jsonlib.loads(text)
     except ValueError as error:
         raise SpecError(f"{text[:60]!r} is no JSON object: {error}") from None
-    defaults = {"v": 1, "policy": settings.crawl.policy, "platform": platform.name}
+    defaults = {"v": 1, "policy": read.policy, "platform": platform.name}
     request = read_message(jsonlib.dumps({**defaults, **value}))
     if request.platform == platform.name and request.type not in platform.kinds:
         raise SpecError(f"no type is called {request.type!r}; there are {', '.join(platform.kinds)}")

@@ -1,0 +1,137 @@
+"""What commands ask of a place where crawls happen, be it a file or, once there is a client for one, a service.
+
+`documents`, `deadletters`, `queue` and `requests` work on a `Desk` and on nothing else; `ghcrawl.cli.opening.desk`
+opens it. For a file the ports of the backend are these protocols already. A client that speaks HTTP to a service has
+these few methods too, raises the same errors (ConfigError for what a person can put right, QueueError and StoreError
+for the rest), and is one more branch in `opening.desk`: no command changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Protocol
+
+from ghcrawl.model import Deadletter, Document, Push, QueueName, Request
+from ghcrawl.platform import Platform
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth, DocumentFilter, Pushed
+from ghcrawl.wiring import Backend, Requeued
+
+AT_ONCE: Final = 500
+
+
+class Queues(Protocol):
+    """The five queues, for a person. As `ghcrawl.ports.Queue` says of each method."""
+
+    async def depths(self) -> Mapping[QueueName, Depth]:
+        """All five."""
+
+    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+        """Up to `limit` requests that wait in `queue`."""
+
+    async def push(self, pushes: Sequence[Push]) -> Pushed:
+        """All of them are durable when this returns."""
+
+    async def purge(self, queue: QueueName) -> int:
+        """Forget what waits in `queue`. Returns how many."""
+
+
+class Documents(Protocol):
+    """The documents, for a person. As `ghcrawl.ports.Store` says of each method."""
+
+    async def get(self, urn: str) -> Document | None:
+        """The document with this URN."""
+
+    async def find(self, url: str) -> Sequence[Document]:
+        """The documents of any type known under this URL."""
+
+    def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        """The documents that `which` admits, by URN, without holding them all in memory."""
+
+    async def counts(self) -> Mapping[str, int]:
+        """Type → number of documents that are not tombstones."""
+
+
+class Letters(Protocol):
+    """The deadletters, for a person: looked at one by one, acted upon by filter."""
+
+    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
+        """Up to `limit` of them, newest first."""
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """How many there are, by type and class."""
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """One of them."""
+
+    async def beginning(self, prefix: str) -> Sequence[str]:
+        """The URNs that begin with `prefix`."""
+
+    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
+        """Those wait again as if never tried, and are forgotten once that is durable. to: None: where each was."""
+
+    async def delete(self, which: DeadletterFilter) -> int:
+        """Forget those. What is buried meanwhile stays. Returns how many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How specs are read for a place. api_url: where what is in it comes from. policy: for specs that name none."""
+
+    platform: Platform
+    api_url: str
+    policy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """One place, open. where: its name in sentences. api_url: where what is in it comes from."""
+
+    where: str
+    api_url: str
+    platform: Platform
+    now: Callable[[], datetime]
+    queues: Queues
+    documents: Documents
+    letters: Letters
+
+
+class BackendLetters:
+    """The deadletters of a backend of this process."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._letters = backend.deadletters
+
+    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
+        """As the protocol says."""
+        return await self._letters.list(which, limit=limit)
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """As the protocol says."""
+        return await self._letters.count(which)
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """As the protocol says."""
+        return await self._letters.get(urn)
+
+    async def beginning(self, prefix: str) -> Sequence[str]:
+        """As the protocol says."""
+        found, after = [], ""
+        while page := await self._letters.list(DeadletterFilter(), limit=AT_ONCE, after=after):
+            found += [letter.urn for letter in page if letter.urn.startswith(prefix)]
+            after = page[-1].urn
+        return found
+
+    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
+        """As the protocol says."""
+        return await self._backend.requeue(which, to=to)
+
+    async def delete(self, which: DeadletterFilter) -> int:
+        """As the protocol says."""
+        which = replace(which, before=which.before or self._backend.clock.now())
+        deleted = 0
+        while page := await self._letters.list(which, limit=AT_ONCE):
+            deleted += await self._letters.delete([letter.urn for letter in page])
+        return deleted
