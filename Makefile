@@ -16,10 +16,11 @@ demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
 	@$(VENV)/bin/ghcrawl demo
 
 test: $(VENV)/.dev ## every test
-	$(RUN) -m pytest
+	$(RUN) -m pytest tests/unit tests/contracts -n 2
+	$(RUN) -m pytest tests/integration tests/e2e
 
 unit: $(VENV)/.dev ## the fast tests only, in seconds
-	$(RUN) -m pytest tests/unit tests/contracts -m "not slow"
+	$(RUN) -m pytest tests/unit tests/contracts -n 2 -m "not slow"
 
 lint: $(VENV)/.dev ## format, lint, types and import contracts
 	$(VENV)/bin/ruff format --check .

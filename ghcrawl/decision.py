@@ -82,7 +82,10 @@ class Decider:
             touch = _touch(body, body.stored.urn, policy)
             return Decision(outcome=Skip(reason="unchanged", follow_ups=outcome.follow_ups), touch=touch)
         visits = {} if body.request.payload else {policy.spec: body.fetched.checked_at}
-        return Decision(outcome=replace(outcome, document=replace(document, visits=visits)))
+        saved = Save(
+            document=replace(document, visits=visits), follow_ups=outcome.follow_ups, supersede=outcome.supersede
+        )
+        return Decision(outcome=saved)
 
     async def _gone(self, gone: Gone, request: Request, kind: Kind) -> Decision:
         """A tombstone for what we hold; for what a person asked for by another name, that other name."""
