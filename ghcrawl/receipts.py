@@ -1,0 +1,36 @@
+"""The port by which the replicas of a service take each delivery once.
+
+A delivery has an id that its sender repeats when it sends it again. Whoever gets one *claims* its id, makes the event
+durable and *confirms* the id. While a claim is held nobody else works on the same delivery; a claim whose owner died
+is taken over once it is old. So an event is never lost between its claim and its queue, and a delivery that was
+confirmed is never queued again, by whichever replica and after whatever restart.
+
+Implementations raise StoreError. Contract: `tests/contracts/receipts_contract.py`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, Protocol
+
+Claim = Literal["ours", "theirs", "taken"]
+"""What a claim found: nobody had it, or whoever had it is gone; somebody is at it; it was confirmed."""
+
+
+class Receipts(Protocol):
+    """The ids of deliveries. Each call is atomic; `claim` and `confirm` are durable when they return."""
+
+    async def claim(self, id: str, token: str, at: datetime, *, stale_before: datetime) -> Claim:
+        """`id` is claimed under `token` if it was free, or was claimed before `stale_before` and not confirmed.
+
+        token: never used before.
+        """
+
+    async def confirm(self, id: str, token: str) -> None:
+        """The delivery is durable: `id` is taken for good, if it is still claimed under `token`."""
+
+    async def release(self, id: str, token: str) -> None:
+        """It did not become durable: `id` is free again, if it is still claimed under `token`."""
+
+    async def sweep(self, before: datetime) -> int:
+        """Forget the ids that were claimed before that moment. Returns how many."""
