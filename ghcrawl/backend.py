@@ -12,6 +12,7 @@ from ghcrawl.clock import SystemClock
 from ghcrawl.errors import ConfigError
 from ghcrawl.model import QueueName
 from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Ledger, Queue, Store
+from ghcrawl.receipts import Receipts
 from ghcrawl.settings import MongoSection, Settings
 from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.tags import Starts, Tags
@@ -29,9 +30,11 @@ from stores.mongo import Mongo
 from stores.mongo_deadletters import MongoDeadletters
 from stores.mongo_documents import MongoStore
 from stores.mongo_settings import MongoSettings
-from stores.mongo_tags import MongoStarts, MongoTags
+from stores.mongo_tags import RECEIPTS, MongoStarts, MongoTags
+from stores.receipts import TagReceipts
 from stores.sqlite import SqliteStore
 from stores.sqlite_deadletters import SqliteDeadletters
+from stores.sqlite_receipts import SqliteReceipts
 
 __all__ = ["SCHEMA", "Backend", "Requeued", "mongo_settings", "open_backend", "read_secret"]
 
@@ -47,6 +50,7 @@ class Backend:
     store: Store
     deadletters: Deadletters
     ledger: Ledger
+    receipts: Receipts
     clock: Clock
 
     async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
@@ -62,6 +66,7 @@ class Kept:
     deadletters: Deadletters
     tags: Tags
     starts: Starts
+    receipts: Receipts
 
 
 @asynccontextmanager
@@ -77,6 +82,7 @@ async def open_backend(settings: Settings, *, clock: Clock | None = None) -> Asy
             store=kept.store,
             deadletters=kept.deadletters,
             ledger=_ledger(file, queue, kept),
+            receipts=kept.receipts,
             clock=clock,
         )
 
@@ -100,6 +106,7 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
     """What `store.provider` says. Tags outlive this process only where other processes can reach them as well."""
     store: Store
     deadletters: Deadletters
+    receipts: Receipts
     match settings.store.provider:
         case "mongo":
             mongo = await Mongo.open(mongo_settings(settings.mongo))
@@ -109,15 +116,18 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
                 deadletters=await MongoDeadletters.open(mongo, codec),
                 tags=await MongoTags.open(mongo),
                 starts=MongoStarts(mongo),
+                receipts=TagReceipts(await MongoTags.open(mongo, RECEIPTS)),
             )
         case "sqlite":
             assert file is not None
             store, deadletters = SqliteStore(file), SqliteDeadletters(file, codec)
+            receipts = SqliteReceipts(file)
         case "memory":
             store, deadletters = MemoryStore(), MemoryDeadletters()
+            receipts = TagReceipts(MemoryTags())
         case _:
             assert_never(settings.store.provider)
-    return Kept(store=store, deadletters=deadletters, tags=MemoryTags(), starts=MemoryStarts())
+    return Kept(store=store, deadletters=deadletters, tags=MemoryTags(), starts=MemoryStarts(), receipts=receipts)
 
 
 async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock: Clock) -> Queue:

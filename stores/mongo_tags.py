@@ -22,6 +22,8 @@ from stores.mongo_settings import Index
 
 TAGS: Final = f"{OURS}tags"
 STARTS: Final = f"{OURS}starts"
+RECEIPTS: Final = f"{OURS}receipts"
+"""Tags of another kind: `stores.receipts`."""
 INDEXES: Final = (
     Index(name="copy", fields=("copy",), unique=True),
     Index(name="delayed", fields=("notBefore", "queue"), sparse=True),
@@ -31,60 +33,61 @@ INDEXES: Final = (
 class MongoTags:
     """As `ghcrawl.tags.Tags` says. Every write outlives a failover, and every read is of the primary."""
 
-    def __init__(self, mongo: Mongo) -> None:
+    def __init__(self, mongo: Mongo, collection: str = TAGS) -> None:
         self._mongo = mongo.strict()
+        self._name = collection
 
     @classmethod
-    async def open(cls, mongo: Mongo) -> Self:
+    async def open(cls, mongo: Mongo, collection: str = TAGS) -> Self:
         """The tags, with their indexes. Raises ConfigError, StoreError."""
         with opening():
-            await mongo.index(TAGS, *INDEXES)
-        return cls(mongo)
+            await mongo.index(collection, *INDEXES)
+        return cls(mongo, collection)
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Tag]:
         """As the port says."""
-        found = await self._mongo.find(TAGS, {"_id": {"$in": list(keys)}}) if keys else []
+        found = await self._mongo.find(self._name, {"_id": {"$in": list(keys)}}) if keys else []
         return {row["_id"]: _tag(row) for row in found}
 
     async def insert(self, tags: Sequence[Tag]) -> frozenset[str]:
         """As the port says."""
-        return await self._mongo.insert_many(TAGS, [_row(tag) for tag in tags]) if tags else frozenset()
+        return await self._mongo.insert_many(self._name, [_row(tag) for tag in tags]) if tags else frozenset()
 
     async def replace(self, pairs: Sequence[tuple[Tag, Tag]]) -> None:
         """As the port says."""
         if pairs:
             await self._mongo.replace_many(
-                TAGS, [({"copy": _copy(old.key, old.token)}, _row(new)) for old, new in pairs]
+                self._name, [({"copy": _copy(old.key, old.token)}, _row(new)) for old, new in pairs]
             )
 
     async def confirm(self, keys: Sequence[str], token: str) -> None:
         """As the port says."""
         if keys:
             copies = [_copy(key, token) for key in keys]
-            await self._mongo.update_many(TAGS, {"copy": {"$in": copies}}, {"$set": {"queued": True}})
+            await self._mongo.update_many(self._name, {"copy": {"$in": copies}}, {"$set": {"queued": True}})
 
     async def delete(self, key: str, token: str) -> bool:
         """As the port says."""
-        return await self._mongo.delete_one(TAGS, {"copy": _copy(key, token)})
+        return await self._mongo.delete_one(self._name, {"copy": _copy(key, token)})
 
     async def any_queued(self) -> bool:
         """As the port says."""
-        return await self._mongo.find_one(TAGS, {"queued": True}, {"_id": 1}) is not None
+        return await self._mongo.find_one(self._name, {"queued": True}, {"_id": 1}) is not None
 
     async def delayed(self, now: datetime) -> Mapping[QueueName, int]:
         """As the port says."""
         which = {"notBefore": {"$gt": time_text(now)}}
         return {
-            row["queue"]: row["number"] for row in await self._mongo.numbers(TAGS, which, ["queue"], index="delayed")
+            row["queue"]: row["number"] for row in await self._mongo.numbers(self._name, which, ["queue"], index="delayed")
         }
 
     async def clear(self, queue: QueueName) -> int:
         """As the port says."""
-        return await self._mongo.delete(TAGS, {"queue": queue})
+        return await self._mongo.delete(self._name, {"queue": queue})
 
     async def sweep(self, before: datetime) -> int:
         """As the port says."""
-        return await self._mongo.delete(TAGS, {"at": {"$lt": time_text(before)}})
+        return await self._mongo.delete(self._name, {"at": {"$lt": time_text(before)}})
 
 
 class MongoStarts:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stores.mongo import Mongo
-from stores.mongo_tags import MongoStarts, MongoTags
+from stores.mongo_tags import RECEIPTS, MongoStarts, MongoTags
+from stores.receipts import TagReceipts
+from tests.contracts.receipts_contract import ReceiptsContract
 from tests.contracts.tags_contract import StartsContract, TagsContract
 
 
@@ -25,3 +27,9 @@ class TestMongoTags(TagsContract):
 
 class TestMongoStarts(StartsContract):
     pass
+
+
+class TestMongoReceipts(ReceiptsContract):
+    @pytest.fixture
+    async def receipts(self, mongo: Mongo) -> TagReceipts:
+        return TagReceipts(await MongoTags.open(mongo, RECEIPTS))
