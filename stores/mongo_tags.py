@@ -78,7 +78,8 @@ class MongoTags:
         """As the port says."""
         which = {"notBefore": {"$gt": time_text(now)}}
         return {
-            row["queue"]: row["number"] for row in await self._mongo.numbers(self._name, which, ["queue"], index="delayed")
+            row["queue"]: row["number"]
+            for row in await self._mongo.numbers(self._name, which, ["queue"], index="delayed")
         }
 
     async def clear(self, queue: QueueName) -> int:
