@@ -21,6 +21,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any, Final
 
 from ghcrawl.errors import Unstorable
@@ -35,7 +36,7 @@ _INTEGER: Final = f"{ESCAPE}int"
 _DEEP: Final = f"{ESCAPE}json"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NO_NAME: Final = re.compile("[.\0]|^$|^[$]")
-_AS_THEY_ARE: Final = frozenset({type(None), bool, float})
+_AS_THEY_ARE: Final = frozenset({type(None), bool})
 
 
 def to_bson(value: Mapping[str, Json], urn: str, *, outermost: bool = False) -> dict[str, Any]:
@@ -89,6 +90,8 @@ def _to_bson(value: Json, depth: int) -> Any:
         return value
     if kind is int:
         return value if -(2**63) <= value < 2**63 else {_INTEGER: str(value)}
+    if kind is float and isfinite(value):
+        return value
     if kind is dict and depth < MAX_DEPTH:
         return {safe_name(name): _to_bson(item, depth + 1) for name, item in value.items()}
     if kind is list and depth < MAX_DEPTH:
@@ -100,8 +103,12 @@ def _odd_to_bson(value: Json, depth: int) -> Any:
     """What lies too deep, and what is a kind of text, number, list or object without being exactly that."""
     if isinstance(value, str):
         return safe_text(value[:])
-    if isinstance(value, int | float):
-        return _to_bson(int(value) if isinstance(value, int) else float(value), depth)
+    if isinstance(value, int):
+        return _to_bson(int(value), depth)
+    if isinstance(value, float):
+        if isfinite(value):
+            return float(value)
+        raise ValueError(f"{value} is not JSON")
     if not isinstance(value, Mapping | list | tuple):
         raise TypeError(f"{type(value).__name__} is not JSON")
     if depth >= MAX_DEPTH:
@@ -113,7 +120,7 @@ def _from_bson(stored: Any) -> Json:
     kind = type(stored)
     if kind is str:
         return stored if stored[:1] != ESCAPE else plain_text(stored)
-    if kind in _AS_THEY_ARE:
+    if kind in _AS_THEY_ARE or kind is float:
         return stored
     if kind is list:
         return [_from_bson(item) for item in stored]
