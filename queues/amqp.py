@@ -1,0 +1,277 @@
+"""The five queues in RabbitMQ, for any number of processes.
+
+Names and arguments are in `amqp_names`, the protocol of deduplication in `tags`. What a process prefetched waits in its
+memory and is popped from there by whatever order the loops ask for; a pop never asks the broker.
+
+Of the contract, two things are looser than in one process's file: what others have in hand counts as in flight only
+where the management API is configured (and then as of some seconds ago), and a copy that a better one has made
+superfluous counts as waiting until its turn comes, when it is let go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+import structlog
+
+from ghcrawl.errors import CrawlError, QueueError, Unstorable
+from ghcrawl.finished import finished
+from ghcrawl.model import QUEUES, Push, QueueName, Request
+from ghcrawl.ports import Clock, Depth, Pushed
+from ghcrawl.tags import Starts, Tags
+from queues.amqp_chores import Chores
+from queues.amqp_consumers import Consumers
+from queues.amqp_deaths import Bury, Undertaker
+from queues.amqp_errors import Unroutable
+from queues.amqp_link import AmqpLink, open_link, parsed
+from queues.amqp_looks import Looks
+from queues.amqp_management import Management
+from queues.amqp_message import Incoming, Outgoing
+from queues.amqp_names import Names
+from queues.amqp_pops import AmqpDelivery, Pops
+from queues.amqp_publisher import Publisher
+from queues.amqp_settings import AmqpSettings
+from queues.amqp_suspects import Suspects
+from queues.amqp_topology import declare
+from queues.codec import encode
+from queues.tags import Post, Tagging
+
+log = structlog.stdlib.get_logger(__name__)
+
+HOUSEKEEPING_S: Final = 1.0
+SWEEP_S: Final = 3600.0
+AT_ONCE: Final = 500
+"""Pushes that share their round trips."""
+
+
+class AmqpQueue:
+    """Made by `open_amqp_queue`. Raises QueueError, and StoreError where the tags are kept elsewhere."""
+
+    def __init__(
+        self, link: AmqpLink, publisher: Publisher, *, tags: Tags, starts: Starts, bury: Bury, clock: Clock
+    ) -> None:
+        settings = link.settings
+        self.names: Final = Names(prefix=settings.prefix, waits_s=settings.waits_s)
+        self.link: Final = link
+        self._publisher = publisher
+        self._tags = tags
+        self._starts = starts
+        self._clock = clock
+        self._tagging = Tagging(tags=tags, publish=self._publish, sleep=clock.sleep)
+        self._undertaker = Undertaker(bury, tags, starts, clock)
+        suspects = Suspects(starts, clock, settings.max_starts)
+        self.pops: Final = Pops(self._tagging, suspects, self._undertaker, publisher, work=self.names.work)
+        self.early: Final = Chores("delay", self._send_round)
+        self._dead = Chores("deadletter", self._file_dead)
+        self.consumers: Final = Consumers(link, self.names, self._arrived, self._dead.put)
+        self._looks = Looks(link, self.names, tags)
+        self._management: Management | None = None
+        if settings.management_url:
+            self._management = Management(settings.management_url, parsed(settings).path.removeprefix("/") or "/")
+        self._closing = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    # The port -------------------------------------------------------------------------------------------------
+
+    async def push(self, pushes: Sequence[Push]) -> Pushed:
+        """As the port says. What was lost of our queues meanwhile is declared anew."""
+        try:
+            return await self._push(pushes)
+        except Unroutable as error:
+            log.warning("topology_lost", error=str(error))
+            await declare(self.link, self.names)
+            return await self._push(pushes)
+
+    async def _push(self, pushes: Sequence[Push]) -> Pushed:
+        now, queued, bounced = self._clock.now(), 0, 0
+        for start in range(0, len(pushes), AT_ONCE):
+            some = [_due(push, now) for push in pushes[start : start + AT_ONCE]]
+            pushed = await self._tagging.push(some, token=uuid4().hex, now=now)
+            queued, bounced = queued + pushed.queued, bounced + pushed.bounced
+        return Pushed(queued=queued, bounced=bounced)
+
+    async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> AmqpDelivery | None:
+        """As the port says. Without patience, what is still on its way from the broker does not count as there."""
+        trouble = self.link.trouble()
+        if trouble is not None:
+            raise trouble
+        await self.consumers.want(order)
+        monotonic = asyncio.get_running_loop().time
+        deadline = monotonic() + patience_s
+        while (incoming := await self.pops.buffers.take(order, deadline - monotonic())) is not None:
+            delivery = await self.pops.begun(incoming)
+            if delivery is not None:
+                return delivery
+        return None
+
+    async def depths(self) -> Mapping[QueueName, Depth]:
+        """As the port says."""
+        delayed = await self._tags.delayed(self._clock.now())
+        elsewhere = await self._held_elsewhere()
+        in_hand = Counter(delivery.queue for delivery in self.pops.in_hand)
+        depths: dict[QueueName, Depth] = {}
+        for name in QUEUES:
+            ready = await self._looks.ready(name) + len(self.pops.held(name))
+            in_flight = in_hand[name] + elsewhere.get(name, 0)
+            depths[name] = Depth(ready=ready, delayed=delayed.get(name, 0), in_flight=in_flight)
+        return depths
+
+    async def is_empty(self) -> bool:
+        """As the port says."""
+        if self.pops.in_hand or self.held() or await self._tags.any_queued() or await self._looks.anything():
+            return False
+        return not any((await self._held_elsewhere()).values())
+
+    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+        """As the port says, except for what other processes have prefetched."""
+        early = [incoming for incoming in self.early.held() if incoming.queue == queue]
+        return await self._looks.peek(queue, self.pops.held(queue) + early, limit)
+
+    async def purge(self, queue: QueueName) -> int:
+        """As the port says. What other processes have prefetched is in flight."""
+        prefetched = self.pops.buffers.empty([queue])
+        prefetched += [incoming for incoming in self.early.held() if incoming.queue == queue]
+        return await finished(self._looks.purge(queue, prefetched, self._send_round))
+
+    # What arrives ---------------------------------------------------------------------------------------------
+
+    def _arrived(self, incoming: Incoming) -> None:
+        early = incoming.not_before is not None and incoming.not_before > self._clock.now()
+        (self.early if early else self.pops.buffers).put(incoming)
+
+    # What leaves ----------------------------------------------------------------------------------------------
+
+    async def _publish(self, posts: Sequence[Post]) -> None:
+        await self._publisher.send([self._outgoing(post) for post in posts])
+
+    def _outgoing(self, post: Post) -> Outgoing:
+        push, body = post.push, encode(post.push.request)
+        if len(body) > self.link.settings.max_message_bytes:
+            raise Unstorable(f"{push.request.name[:200]} is too large for a message: {len(body):,} bytes")
+        exchange = self._exchange(push)
+        return Outgoing(exchange=exchange, queue=push.queue, body=body, token=post.token, not_before=push.not_before)
+
+    def _exchange(self, push: Push | Incoming) -> str:
+        """Where it waits for its moment, or for being popped."""
+        if push.not_before is None:
+            return self.names.work
+        left_s = (push.not_before - self._clock.now()).total_seconds()
+        return self.names.wait_for(left_s) if left_s > 0 else self.names.work
+
+    async def _send_round(self, incoming: Incoming) -> None:
+        """It came before its moment: it waits once more."""
+        await self._publisher.send([incoming.again(self._exchange(incoming))])
+        await incoming.ack()
+
+    async def _file_dead(self, incoming: Incoming) -> None:
+        await self._undertaker.file_dead(incoming, self._publisher, self.names)
+
+    # Housekeeping ---------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """From now on what has to be done beside the loops is done."""
+        works: list[Coroutine[Any, Any, None]] = [self.early.run(), self._dead.run(), self._keep_house()]
+        self._tasks = [asyncio.create_task(work, name="amqp-queue") for work in works]
+
+    async def _keep_house(self) -> None:
+        monotonic = asyncio.get_running_loop().time
+        swept_at = monotonic()
+        while True:
+            await asyncio.sleep(HOUSEKEEPING_S)
+            try:
+                await self.link.check()
+                await self.hand_back(self.consumers.unwanted())
+                if monotonic() - swept_at >= SWEEP_S:
+                    swept_at = monotonic()
+                    await self._sweep()
+            except CrawlError as error:
+                log.warning("chore_failed", chore="housekeeping", error=str(error))
+
+    async def _sweep(self) -> None:
+        before = self._clock.now() - timedelta(seconds=self.link.settings.residence_s)
+        gone = await self._tags.sweep(before) + await self._starts.sweep(before)
+        if gone:
+            log.info("tags_swept", count=gone)
+
+    async def hand_back(self, queues: Sequence[QueueName]) -> None:
+        """Nothing of these queues is held here, except what is in hand. The next pop fetches anew."""
+        if not queues:
+            return
+        await self.consumers.stop(queues)
+        for incoming in self.pops.buffers.empty(queues):
+            await incoming.give_back()
+        log.info("prefetched_handed_back", queues=list(queues))
+
+    async def close(self) -> None:
+        """What was prefetched waits in the broker again, and so does what is still in hand."""
+        if self._closing:
+            return
+        self._closing = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if not self.link.away:
+            with suppress(CrawlError):
+                await self.consumers.stop(QUEUES)
+            for incoming in self.held():
+                await incoming.give_back()
+        await self.link.close()
+
+    def held(self) -> list[Incoming]:
+        """All that was prefetched and is not in hand."""
+        held = [incoming for name in QUEUES for incoming in self.pops.held(name)]
+        return held + self.early.held() + self._dead.held()
+
+    async def _held_elsewhere(self) -> Mapping[QueueName, int]:
+        """What other processes hold, where that can be known."""
+        if self._management is None:
+            return {}
+        unsettled = await self._management.unsettled()
+        early = Counter(incoming.queue for incoming in self.early.held())
+        in_hand = Counter(delivery.queue for delivery in self.pops.in_hand)
+        return {
+            name: max(
+                0, unsettled.get(self.names.queue(name), 0) - len(self.pops.held(name)) - early[name] - in_hand[name]
+            )
+            for name in QUEUES
+        }
+
+    async def limit_deliveries(self) -> None:
+        """The broker's own backstop is set, where the management API is configured."""
+        if self._management is None:
+            return
+        try:
+            await self._management.limit_deliveries(self.names.prefix, self.link.settings.delivery_limit)
+        except QueueError as error:
+            log.warning("delivery_limit_not_set", error=str(error))
+
+
+def _due(push: Push, now: Any) -> Push:
+    return push if push.not_before is None or push.not_before > now else Push(request=push.request, queue=push.queue)
+
+
+@asynccontextmanager
+async def open_amqp_queue(
+    settings: AmqpSettings, *, tags: Tags, starts: Starts, bury: Bury, clock: Clock
+) -> AsyncIterator[AmqpQueue]:
+    """The queue, until the block is left. Raises ConfigError for what waiting will not mend, QueueError."""
+    link = await open_link(settings)
+    try:
+        await declare(link, Names(prefix=settings.prefix, waits_s=settings.waits_s))
+        publisher = Publisher(link, await link.publisher_channel())
+        queue = AmqpQueue(link, publisher, tags=tags, starts=starts, bury=bury, clock=clock)
+        await queue.limit_deliveries()
+    except BaseException:
+        await link.close()
+        raise
+    queue.start()
+    try:
+        yield queue
+    finally:
+        await finished(queue.close())

@@ -1,0 +1,110 @@
+"""What will never be worked on again becomes a deadletter.
+
+That is a body which nobody can read, a message that keeps killing its process, and whatever the broker set aside.
+
+The urn of such a deadletter follows from the message, so filing it again after a crash changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
+from hashlib import blake2b
+from typing import Final, TypeAlias
+from uuid import UUID
+
+import structlog
+
+from ghcrawl.errors import DecodeError
+from ghcrawl.model import Deadletter, Failure, QueueName, Request
+from ghcrawl.ports import Clock
+from ghcrawl.tags import Starts, Tags
+from queues.amqp_message import Incoming
+from queues.amqp_names import Names
+from queues.amqp_publisher import Publisher
+from queues.codec import decode
+from queues.tags import key_of
+
+log = structlog.stdlib.get_logger(__name__)
+
+Bury: TypeAlias = Callable[[Deadletter], Awaitable[None]]
+"""Files a deadletter; to file the same one again changes nothing."""
+
+LIMIT: Final = "delivery_limit"
+MAX_PARDONS: Final = 3
+_REASONS: Final = {
+    LIMIT: "it came back to its queue so often that RabbitMQ set it aside: whoever had it was gone each time",
+    "rejected": "somebody rejected it",
+    "expired": "it expired in its queue",
+    "maxlen": "its queue was full",
+}
+
+
+def name_of(request: Request, token: str | None) -> str:
+    """What `Starts` knows a message by."""
+    return f"{key_of(request)}:{token or ''}"
+
+
+class Undertaker:
+    """Files deadletters for messages. Each call settles its message in the end; raises StoreError, QueueError."""
+
+    def __init__(self, bury: Bury, tags: Tags, starts: Starts, clock: Clock) -> None:
+        self._bury = bury
+        self._tags = tags
+        self._starts = starts
+        self._clock = clock
+
+    async def file_undecodable(self, incoming: Incoming, error: DecodeError, queue: QueueName) -> None:
+        """A message that is no request: its bytes are kept, with a stand-in for what it might have asked."""
+        log.warning("message_undecodable", queue=queue, error=str(error))
+        letter = _letter(None, queue, type(error).__name__, str(error), self._clock.now(), name=error.body)
+        await self._bury(replace(letter, raw=error.body))
+        await incoming.ack()
+
+    async def file_killer(self, incoming: Incoming, request: Request, starts: int) -> None:
+        """A request whose process was gone every time that it was worked on."""
+        reason = f"work on it was begun {starts} times, and each time the process that had it was gone"
+        await self._file(incoming, request, incoming.queue, "KilledWorker", reason)
+
+    async def file_dead(self, incoming: Incoming, publisher: Publisher, names: Names) -> None:
+        """What the broker set aside: an innocent neighbour of a killer goes back to work, the rest is filed."""
+        why, queue = incoming.death
+        try:
+            request = decode(incoming.body)
+        except DecodeError as error:
+            await self.file_undecodable(incoming, error, queue)
+            return
+        begun = await self._starts.count(name_of(request, incoming.token))
+        if why == LIMIT and not begun and incoming.pardons < MAX_PARDONS:
+            log.warning("message_pardoned", queue=queue, url=request.url, pardons=incoming.pardons + 1)
+            await publisher.send([incoming.again(names.work, queue=queue, pardons=incoming.pardons + 1)])
+            await incoming.ack()
+            return
+        kind = "DeliveryLimit" if why == LIMIT else "SetAside"
+        await self._file(incoming, request, queue, kind, _REASONS.get(why, f"RabbitMQ set it aside: {why}"))
+
+    async def _file(self, incoming: Incoming, request: Request, queue: QueueName, kind: str, reason: str) -> None:
+        log.error("message_set_aside", queue=queue, url=request.url, kind=kind)
+        name = name_of(request, incoming.token)
+        await self._bury(_letter(request, queue, kind, reason, self._clock.now(), name=name.encode()))
+        if incoming.token is not None:
+            await self._tags.delete(key_of(request), incoming.token)
+        await self._starts.forget(name)
+        await incoming.ack()
+
+
+def _letter(
+    request: Request | None, queue: QueueName, kind: str, reason: str, now: datetime, *, name: bytes
+) -> Deadletter:
+    failed = (request or Request(type="unknown", url="")).failed(Failure(at=now, cause=kind, message=reason))
+    return Deadletter(
+        urn=f"urn:deadletter:{UUID(bytes=blake2b(name, digest_size=16).digest(), version=4)}",
+        request=failed,
+        queue=queue,
+        kind=kind,
+        reason=reason,
+        failures=failed.failures,
+        first_at=failed.failures[0].at,
+        last_at=now,
+    )

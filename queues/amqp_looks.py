@@ -1,0 +1,140 @@
+"""Looking at what waits in RabbitMQ, and forgetting it: for operators, beside the loops and not on their way."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+from aio_pika.message import IncomingMessage
+from aiormq.abc import AbstractChannel
+from pamqp.commands import Basic
+
+from ghcrawl.errors import DecodeError, QueueError
+from ghcrawl.model import QUEUES, QueueName, Request
+from ghcrawl.tags import Tags
+from queues.amqp_errors import spoken
+from queues.amqp_link import AmqpLink
+from queues.amqp_message import Incoming
+from queues.amqp_names import Names
+from queues.codec import decode
+from queues.tags import key_of
+
+ANSWER_S: Final = 30.0
+SEARCHED: Final = 10_000
+"""How many delayed messages, which share their queues, are looked through for those of one queue."""
+
+
+class Looks:
+    """Asks and empties the broker's queues, on channels of its own. Everything raises QueueError, StoreError."""
+
+    def __init__(self, link: AmqpLink, names: Names, tags: Tags) -> None:
+        self._link = link
+        self._names = names
+        self._tags = tags
+
+    async def ready(self, queue: QueueName) -> int:
+        """How many messages `queue` could hand out."""
+        return await self._link.ready_count(self._names.queue(queue))
+
+    async def anything(self) -> bool:
+        """Whether any message waits anywhere, delayed ones and dead ones included."""
+        for spec in self._names.specs():
+            if await self._link.ready_count(spec.name):
+                return True
+        return False
+
+    async def peek(self, queue: QueueName, prefetched: Sequence[Incoming], limit: int) -> Sequence[Request]:
+        """Up to `limit` requests that wait, those that `prefetched` holds first.
+
+        The broker counts being looked at as a return, and nothing else changes. What another copy covers is left out:
+        it will not be worked on.
+        """
+        seen = {(incoming.body, incoming.token) for incoming in prefetched}
+        shown = await self._requests(prefetched)
+        async with self._looking() as channel:
+            for name in [self._names.queue(queue), *map(self._names.wait, self._names.waits_s)]:
+                shown += await self._more(channel, name, queue, limit - len(shown), seen)
+        return shown[:limit]
+
+    async def _more(
+        self, channel: AbstractChannel, name: str, queue: QueueName, limit: int, seen: set[tuple[bytes, str | None]]
+    ) -> list[Request]:
+        """Up to `limit` of those in `name` that belong to `queue` and were not seen yet."""
+        shown: list[Request] = []
+        for _ in range(SEARCHED if limit > 0 else 0):
+            incoming = await got(channel, name)
+            if incoming is None or len(shown) >= limit:
+                break
+            copy = (incoming.body, incoming.token)
+            if incoming.queue == queue and copy not in seen:
+                seen.add(copy)
+                shown += await self._requests([incoming])
+        return shown
+
+    async def _requests(self, copies: Sequence[Incoming]) -> list[Request]:
+        """Those of these copies that can be read and would be worked on."""
+        requests: list[tuple[Request, Incoming]] = []
+        for copy in copies:
+            with suppress(DecodeError):
+                requests.append((decode(copy.body), copy))
+        tags = await self._tags.find([key_of(request) for request, _ in requests])
+
+        def covered(request: Request, copy: Incoming) -> bool:
+            tag = tags.get(key_of(request))
+            return tag is not None and tag.token != copy.token and tag.covers(copy.queue, request.asked_at)
+
+        return [request for request, copy in requests if not covered(request, copy)]
+
+    async def purge(
+        self, queue: QueueName, prefetched: Sequence[Incoming], move: Callable[[Incoming], Awaitable[None]]
+    ) -> int:
+        """Forget what waits in `queue`. Returns how many messages that were.
+
+        The tags go before and after: whatever happens in between, none is left without its copy. Delayed messages
+        share their queues with those of others, which `move` sends round again.
+        """
+        await self._tags.clear(queue)
+        gone = 0
+        for incoming in prefetched:
+            gone += await incoming.ack()
+        async with self._looking() as channel:
+            purged = await spoken(channel.queue_purge(self._names.queue(queue)), within_s=ANSWER_S)
+            gone += purged.message_count or 0
+            for seconds in self._names.waits_s:
+                gone += await self._sift(channel, self._names.wait(seconds), queue, move)
+        await self._tags.clear(queue)
+        return gone
+
+    async def _sift(
+        self, channel: AbstractChannel, name: str, queue: QueueName, move: Callable[[Incoming], Awaitable[None]]
+    ) -> int:
+        gone = 0
+        for _ in range(await self._link.ready_count(name)):
+            incoming = await got(channel, name)
+            if incoming is None:
+                break
+            if incoming.queue == queue:
+                gone += await incoming.ack()
+            else:
+                await move(incoming)
+        return gone
+
+    @asynccontextmanager
+    async def _looking(self) -> AsyncIterator[AbstractChannel]:
+        """A channel; what was got on it and not settled is back in its queue in the end."""
+        channel = await self._link.raw_channel()
+        try:
+            yield channel
+        finally:
+            with suppress(QueueError):
+                await spoken(channel.close(), within_s=ANSWER_S)
+
+
+async def got(channel: AbstractChannel, name: str) -> Incoming | None:
+    """One message out of a queue, unsettled; None: it is empty."""
+    message = await spoken(channel.basic_get(name), within_s=ANSWER_S)
+    if isinstance(message.delivery, Basic.GetEmpty):
+        return None
+    queue: QueueName = next((queue for queue in QUEUES if queue == message.routing_key), "later")
+    return Incoming(IncomingMessage(message), queue)

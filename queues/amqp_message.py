@@ -1,0 +1,128 @@
+"""What travels: the body that the codec wrote, and two headers of ours.
+
+Retries, hand-overs and pardons are new messages with our headers only. The broker's own (`x-death`, `x-delivery-count`)
+are never copied: copied, they make it see cycles and drop the message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from aio_pika.abc import AbstractIncomingMessage
+from aiormq.exceptions import ChannelInvalidStateError
+from pamqp.commands import Basic
+
+from ghcrawl.model import QUEUES, QueueName
+from queues.amqp_errors import VENDOR
+from queues.amqp_names import NOT_BEFORE, PARDONS, TOKEN
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A message to publish. queue: where it is to be popped from, in the end; it is the routing key.
+
+    token: of the push that sent it; None: it came without. pardons: how often it was let off its delivery limit.
+    """
+
+    exchange: str
+    queue: QueueName
+    body: bytes
+    token: str | None = None
+    not_before: datetime | None = None
+    pardons: int = 0
+
+    def properties(self) -> Basic.Properties:
+        """Durable, and without an id of ours: the driver tells returned messages apart by its own."""
+        headers: dict[str, Any] = {}
+        if self.token is not None:
+            headers[TOKEN] = self.token
+        if self.not_before is not None:
+            headers[NOT_BEFORE] = (self.not_before - _EPOCH) // _MICROSECOND
+        if self.pardons:
+            headers[PARDONS] = self.pardons
+        return Basic.Properties(delivery_mode=2, content_type="application/json", headers=headers)
+
+
+class Incoming:
+    """A message that the broker delivered and that nobody has settled yet. Settling it twice does nothing.
+
+    returns: how often it came back to its queue before.
+    """
+
+    __slots__ = ("_message", "body", "not_before", "over", "pardons", "queue", "returns", "token")
+
+    def __init__(self, message: AbstractIncomingMessage, queue: QueueName) -> None:
+        headers = message.headers
+        token, count = headers.get(TOKEN), headers.get("x-delivery-count")
+        self.queue: Final = queue
+        self.body: Final = message.body
+        self.token: Final = token if isinstance(token, str) else None
+        self.not_before: Final = _moment(headers.get(NOT_BEFORE))
+        self.pardons: Final = _number(headers.get(PARDONS))
+        self.returns: Final = max(_number(count), int(bool(message.redelivered)))
+        self.over = False
+        self._message: Final = message
+
+    @property
+    def stale(self) -> bool:
+        """Whether its channel is gone: the broker has taken it back, and delivers it anew."""
+        try:
+            return self.over or self._message.channel is None
+        except ChannelInvalidStateError:
+            return True
+
+    @property
+    def death(self) -> tuple[str, QueueName]:
+        """Why the broker set it aside, and the queue it was in then."""
+        headers = self._message.headers
+        name = str(headers.get("x-first-death-queue", "")).rpartition(".")[2]
+        return str(headers.get("x-first-death-reason", "")), next((q for q in QUEUES if q == name), self.queue)
+
+    def again(self, exchange: str, *, pardons: int | None = None, queue: QueueName | None = None) -> Outgoing:
+        """The same as a new message."""
+        return Outgoing(
+            exchange=exchange,
+            queue=queue or self.queue,
+            body=self.body,
+            token=self.token,
+            not_before=self.not_before,
+            pardons=self.pardons if pardons is None else pardons,
+        )
+
+    async def ack(self) -> bool:
+        """The broker forgets it. Returns whether it could be told; if not, it delivers the message again."""
+        return await self._settle(back=False)
+
+    async def give_back(self) -> bool:
+        """It waits in its queue again. Returns whether the broker could be told; if not, it does so by itself."""
+        return await self._settle(back=True)
+
+    async def _settle(self, *, back: bool) -> bool:
+        if self.stale:
+            return False
+        tag = self._message.delivery_tag or 0
+        self.over = True
+        try:  # through its own channel: on any later one the tag would be somebody else's
+            if back:
+                await self._message.channel.basic_nack(tag, requeue=True, wait=False)
+            else:
+                await self._message.channel.basic_ack(tag, wait=False)
+        except VENDOR:
+            return False
+        return True
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return None if not isinstance(value, int) else _EPOCH + value * _MICROSECOND
+    except OverflowError:
+        return None

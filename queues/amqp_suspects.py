@@ -1,0 +1,78 @@
+"""Messages that came back because whoever held them was gone, and may be the reason for that.
+
+A message that was in somebody's hand when its process died is counted each time that it is begun again, and not begun
+any more after `max_starts`. From its second return on it is begun alone: whatever dies beside it is only counted when
+it dies by itself, so the neighbours of a killer are never taken for one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Literal
+
+from ghcrawl.ports import Clock
+from ghcrawl.tags import Starts
+from queues.amqp_message import Incoming
+
+Verdict = Literal["begin", "wait", "killer"]
+
+
+class Suspects:
+    """One in hand at a time. Costs nothing for messages that never came back."""
+
+    def __init__(self, starts: Starts, clock: Clock, max_starts: int) -> None:
+        self._starts = starts
+        self._clock = clock
+        self._max_starts = max_starts
+        self._alone: str | None = None
+        self._counted: set[str] = set()
+        self._parked: deque[Incoming] = deque()
+
+    @property
+    def max_starts(self) -> int:
+        """How often a message is begun at the most."""
+        return self._max_starts
+
+    async def judge(self, incoming: Incoming, name: str) -> Verdict:
+        """Whether a message that came back may be begun. Raises StoreError.
+
+        wait: another suspect is in hand; this one is parked here until that is settled.
+        """
+        begun = await self._starts.count(name)
+        if begun + 1 >= self._max_starts:
+            return "killer"
+        if begun and self._alone is not None:
+            self._parked.append(incoming)
+            return "wait"
+        if begun:
+            self._alone = name
+        return "begin"
+
+    async def begin(self, name: str) -> None:
+        """It is being begun, which is remembered before anything is done. Raises StoreError."""
+        self._counted.add(name)
+        await self._starts.add(name, self._clock.now())
+
+    async def settled(self, name: str) -> list[Incoming]:
+        """It did not kill anybody. Returns those that waited for that. Raises StoreError."""
+        freed = self.let_go(name)
+        if name in self._counted:
+            self._counted.discard(name)
+            await self._starts.forget(name)
+        return freed
+
+    def let_go(self, name: str) -> list[Incoming]:
+        """It is not in hand any more. Returns those that waited for that."""
+        if self._alone != name:
+            return []
+        self._alone = None
+        return self.empty()
+
+    def empty(self) -> list[Incoming]:
+        """Those that wait, which are the caller's now."""
+        parked, self._parked = list(self._parked), deque()
+        return parked
+
+    def held(self) -> list[Incoming]:
+        """Those that wait."""
+        return [incoming for incoming in self._parked if not incoming.stale]
