@@ -1,0 +1,95 @@
+"""Every overlay builds, alone and with each component, and Kubernetes and the operators know every field of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.integration.deploy import schemas
+from tests.support.services.debian import Unavailable
+from tests.support.services.wanted import absent
+
+MANIFESTS = Path(__file__).parents[3] / "config/kubernetes"
+OVERLAYS = sorted(path.name for path in (MANIFESTS / "overlays").iterdir())
+COMPONENTS = sorted(path.name for path in (MANIFESTS / "components").iterdir())
+
+pytestmark = pytest.mark.slow
+
+
+def build(folder: Path) -> list[dict[str, Any]]:
+    """The objects that kustomize makes of a folder."""
+    command = next(([name, *verb] for name, *verb in (["kustomize", "build"], ["kubectl", "kustomize"])
+                    if shutil.which(name)), None)  # fmt: skip
+    if command is None:
+        absent(Unavailable("neither kustomize nor kubectl is installed"))
+    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [thing for thing in yaml.safe_load_all(done.stdout) if thing]
+
+
+def with_components(folder: Path, overlay: str, components: Iterable[str]) -> list[dict[str, Any]]:
+    """The same with components taken in, as somebody's own overlay would do it."""
+
+    def near(path: Path) -> str:
+        return os.path.relpath(path, folder.resolve())
+
+    wanted = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [near(MANIFESTS / "overlays" / overlay)],
+        "components": [near(MANIFESTS / "components" / name) for name in components],
+        "images": [{"name": "ghcrawl", "newName": "registry.example.com/ghcrawl", "newTag": "9"}],
+    }
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(wanted))
+    return build(folder)
+
+
+def faults(things: list[dict[str, Any]]) -> list[str]:
+    try:
+        return schemas.faults(things)
+    except Unavailable as error:
+        absent(error)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_an_overlay_applies_on_a_bare_cluster(overlay: str):
+    things = build(MANIFESTS / "overlays" / overlay)
+
+    assert {thing["apiVersion"] for thing in things} <= {"v1", "apps/v1", "policy/v1", "networking.k8s.io/v1"}
+    assert {thing["metadata"]["namespace"] for thing in things} == {"ghcrawl"}
+    assert not [thing for thing in things if thing["kind"] == "Secret"], "a credential in a file"
+    assert faults(things) == []
+
+
+def test_an_overlay_takes_in_every_component(tmp_path: Path):
+    things = with_components(tmp_path, "production", COMPONENTS)
+
+    kinds = {thing["kind"] for thing in things}
+    assert kinds >= {"ScaledObject", "HorizontalPodAutoscaler", "PodMonitor", "PrometheusRule"}
+    assert faults(things) == []
+
+
+def test_the_image_of_a_registry_takes_the_place_of_ours(tmp_path: Path):
+    (deployment,) = [thing for thing in with_components(tmp_path, "small", []) if thing["kind"] == "Deployment"]
+
+    assert [container["image"] for container in deployment["spec"]["template"]["spec"]["containers"]] == [
+        "registry.example.com/ghcrawl:9"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"), [("Deployment", "replica"), ("ScaledObject", "trigers"), ("PodMonitor", "podMetricEndpoints")]
+)
+def test_a_field_that_nobody_knows_is_found(tmp_path: Path, kind: str, field: str):
+    things = with_components(tmp_path, "production", COMPONENTS)
+    (broken,) = [thing for thing in things if thing["kind"] == kind]
+    broken["spec"][field] = 1
+
+    assert any(field in fault for fault in faults([broken]))
