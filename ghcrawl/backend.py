@@ -13,11 +13,13 @@ from ghcrawl.errors import ConfigError
 from ghcrawl.model import QueueName
 from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Ledger, Queue, Store
 from ghcrawl.receipts import Receipts
-from ghcrawl.settings import MongoSection, Settings
+from ghcrawl.settings import AmqpSection, MongoSection, Settings
 from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.tags import Starts, Tags
 from queues import codec
 from queues import sqlite as sqlite_queue
+from queues.amqp import open_amqp_queue
+from queues.amqp_settings import AmqpSettings
 from queues.memory import MemoryQueue
 from queues.memory_tags import MemoryStarts, MemoryTags
 from queues.sqlite import SqliteQueue
@@ -35,8 +37,9 @@ from stores.receipts import TagReceipts
 from stores.sqlite import SqliteStore
 from stores.sqlite_deadletters import SqliteDeadletters
 from stores.sqlite_receipts import SqliteReceipts
+from stores.sqlite_tags import SqliteStarts, SqliteTags
 
-__all__ = ["SCHEMA", "Backend", "Requeued", "mongo_settings", "open_backend", "read_secret"]
+__all__ = ["SCHEMA", "Backend", "Requeued", "amqp_settings", "mongo_settings", "open_backend", "read_secret"]
 
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
 PAGES_PER_MB: Final = 256
@@ -76,7 +79,7 @@ async def open_backend(settings: Settings, *, clock: Clock | None = None) -> Asy
     async with AsyncExitStack() as stack:
         file = await _file(settings, stack)
         kept = await _kept(settings, file, stack)
-        queue = await _queue(settings, file, kept, clock)
+        queue = await _queue(settings, file, kept, clock, stack)
         yield Backend(
             queue=queue,
             store=kept.store,
@@ -104,9 +107,6 @@ async def _file(settings: Settings, stack: AsyncExitStack) -> SqliteFile | None:
 
 async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitStack) -> Kept:
     """What `store.provider` says. Tags outlive this process only where other processes can reach them as well."""
-    store: Store
-    deadletters: Deadletters
-    receipts: Receipts
     match settings.store.provider:
         case "mongo":
             mongo = await Mongo.open(mongo_settings(settings.mongo))
@@ -120,17 +120,26 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
             )
         case "sqlite":
             assert file is not None
-            store, deadletters = SqliteStore(file), SqliteDeadletters(file, codec)
-            receipts = SqliteReceipts(file)
+            return Kept(
+                store=SqliteStore(file),
+                deadletters=SqliteDeadletters(file, codec),
+                tags=await SqliteTags.open(file),
+                starts=SqliteStarts(file),
+                receipts=SqliteReceipts(file),
+            )
         case "memory":
-            store, deadletters = MemoryStore(), MemoryDeadletters()
-            receipts = TagReceipts(MemoryTags())
+            return Kept(
+                store=MemoryStore(),
+                deadletters=MemoryDeadletters(),
+                tags=MemoryTags(),
+                starts=MemoryStarts(),
+                receipts=TagReceipts(MemoryTags()),
+            )
         case _:
             assert_never(settings.store.provider)
-    return Kept(store=store, deadletters=deadletters, tags=MemoryTags(), starts=MemoryStarts(), receipts=receipts)
 
 
-async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock: Clock) -> Queue:
+async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock: Clock, stack: AsyncExitStack) -> Queue:
     """What `queue.provider` says. What cannot be read is filed where the other deadletters are."""
     match settings.queue.provider:
         case "memory":
@@ -141,6 +150,12 @@ async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock:
             if not isinstance(kept.deadletters, SqliteDeadletters):
                 await move(beside, kept.deadletters)
             return SqliteQueue(file, clock, bury=beside.burying)
+        case "amqp":
+            wanted = amqp_settings(settings.amqp, loops=settings.crawl.loops)
+            opening = open_amqp_queue(
+                wanted, tags=kept.tags, starts=kept.starts, bury=kept.deadletters.bury, clock=clock
+            )
+            return await stack.enter_async_context(opening)
         case _:
             assert_never(settings.queue.provider)
 
@@ -153,6 +168,27 @@ def _ledger(file: SqliteFile | None, queue: Queue, kept: Kept) -> Ledger:
     if not isinstance(store, SqliteStore) or not isinstance(deadletters, SqliteDeadletters):
         return SequentialLedger(queue, store, deadletters)
     return SqliteLedger(file, queue, store, deadletters)
+
+
+def amqp_settings(section: AmqpSection, *, loops: int) -> AmqpSettings:
+    """The section as the adapter wants it, with the URLs of its files if it has any. Raises ConfigError."""
+    url, management_url = section.url.get_secret_value(), section.management_url.get_secret_value()
+    if section.url_file:
+        url = read_secret(Path(section.url_file).expanduser(), "file amqp.url_file").strip()
+    if section.management_url_file:
+        path = Path(section.management_url_file).expanduser()
+        management_url = read_secret(path, "file amqp.management_url_file").strip()
+    return AmqpSettings(
+        url=url,
+        management_url=management_url,
+        prefix=section.prefix,
+        loops=loops,
+        heartbeat_s=section.heartbeat_s,
+        connect_timeout_s=section.connect_timeout_s,
+        confirm_timeout_s=section.confirm_timeout_s,
+        delivery_limit=section.delivery_limit,
+        max_starts=section.max_starts,
+    )
 
 
 def mongo_settings(section: MongoSection) -> MongoSettings:

@@ -120,7 +120,7 @@ class GitHubSection(Section):
 class QueueSection(Section):
     """What keeps the queues."""
 
-    provider: Literal["sqlite", "memory"] = "sqlite"
+    provider: Literal["sqlite", "memory", "amqp"] = "sqlite"
 
 
 class StoreSection(Section):
@@ -149,7 +149,7 @@ class MongoSection(Section):
     write_concern: Literal["majority"] | PositiveInt = "majority"
     journal: bool = True
     read_concern: Literal["local", "majority", "linearizable"] = "majority"
-    timeout_s: PositiveFloat = 10.0
+    timeout_s: PositiveFloat = 15.0
     connect_timeout_s: PositiveFloat = 5.0
     connections: PositiveInt = 100
 
@@ -168,6 +168,28 @@ class MongoSection(Section):
                 'set it to "local"'
             )
         return self
+
+
+class AmqpSection(Section):
+    """RabbitMQ, where it keeps the queues. Its URLs may hold passwords, which are never shown."""
+
+    url: SecretUrl = SecretStr("amqp://127.0.0.1:5672/%2F")
+    url_file: str = ""
+    management_url: SecretUrl = SecretStr("")
+    management_url_file: str = ""
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")] = "ghc"
+    heartbeat_s: Annotated[int, Field(ge=1, le=600)] = 10
+    connect_timeout_s: PositiveFloat = 10.0
+    confirm_timeout_s: PositiveFloat = 30.0
+    delivery_limit: Annotated[int, Field(ge=5)] = 20
+    max_starts: Annotated[int, Field(ge=2)] = 3
+
+    @field_validator("url")
+    @classmethod
+    def _is_amqp(cls, url: SecretStr) -> SecretStr:
+        if not url.get_secret_value().startswith(("amqp://", "amqps://")):
+            raise ValueError("it should look like amqp://user:password@host:5672/vhost")
+        return url
 
 
 Port = Annotated[int, Field(ge=0, le=65535)]
@@ -208,6 +230,7 @@ class Settings(Section):
     queue: QueueSection = QueueSection()
     store: StoreSection = StoreSection()
     sqlite: SqliteSection = SqliteSection()
+    amqp: AmqpSection = AmqpSection()
     mongo: MongoSection = MongoSection()
     log: LogSection = LogSection()
     service: ServiceSection = ServiceSection()

@@ -71,15 +71,15 @@ def translated(error: BaseException) -> QueueError:
 
 def unopened(error: BaseException, url: URL) -> CrawlError:
     """Why there is no connection, and what to do about it."""
-    at = place(url)
+    at, user = place(url), url.user or "guest"
     match error:
         case ProbableAuthenticationError() | AuthenticationError():
-            return ConfigError(f"RabbitMQ at {at} does not let the user {url.user!r} in: check name and password")
+            return ConfigError(f"RabbitMQ at {at} does not let the user {user!r} in: check name and password")
         case ConnectionNotAllowed() | InvalidFrameError():
             # Logged in, and closed on instead of let into the virtual host: the vendor drops the broker's own words.
             vhost = url.path.removeprefix("/") or "/"
             remedy = "rabbitmqctl add_vhost and set_permissions"
-            return ConfigError(f"RabbitMQ at {at} has no virtual host {vhost!r} that {url.user!r} may use: {remedy}")
+            return ConfigError(f"RabbitMQ at {at} has no virtual host {vhost!r} that {user!r} may use: {remedy}")
         case IncompatibleProtocolError():
             return ConfigError(f"what listens at {at} does not speak AMQP 0-9-1: RabbitMQ's own port is 5672")
         case TimeoutError():

@@ -123,9 +123,9 @@ def parsed(settings: AmqpSettings) -> URL:
     try:
         url = URL(settings.url)
     except ValueError as error:
-        raise ConfigError(f"queue.amqp.url is no URL: {error}") from None
+        raise ConfigError(f"amqp.url is no URL: {error}") from None
     if url.scheme not in ("amqp", "amqps") or not url.host:
-        raise ConfigError("queue.amqp.url must look like amqp://user:password@host:5672/vhost")
+        raise ConfigError("amqp.url must look like amqp://user:password@host:5672/vhost")
     return url.update_query(heartbeat=str(settings.heartbeat_s))
 
 

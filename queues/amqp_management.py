@@ -21,7 +21,7 @@ class Management:
     def __init__(self, url: str, vhost: str) -> None:
         parsed = URL(url)
         if parsed.scheme not in ("http", "https") or not parsed.host:
-            raise ConfigError("queue.amqp.management_url must look like http://user:password@host:15672")
+            raise ConfigError("amqp.management_url must look like http://user:password@host:15672")
         self._at = place(parsed)
         self._base = str(parsed.with_user(None)).rstrip("/")
         self._auth = aiohttp.BasicAuth(parsed.user or "guest", parsed.password or "guest")

@@ -50,7 +50,7 @@ async def _queue(link: AmqpLink, spec: QueueSpec, prefix: str) -> None:
 
 
 def _remedy(prefix: str, why: str) -> str:
-    return f"Delete it, or set queue.amqp.prefix to another than {prefix!r} ({why})"
+    return f"Delete it, or set amqp.prefix to another than {prefix!r} ({why})"
 
 
 async def _refused(
