@@ -2,7 +2,8 @@
 
 A scenario holds named maps. A map is link name → what lies behind that link: the name of another map, or a map
 written in place. Three names always exist: `self` (the thing and nothing beyond it), `pages` (a list's pages but
-not its elements) and `none` (not followed at all).
+not its elements) and `none` (not followed at all). A name behind `?` is not followed either, yet says what lies
+behind the link for whoever asks for that list itself.
 
 A step that ends at a named map takes that map as its position, so a user behind an issue is at `default:self` just
 like a user behind a commit: equal requests get equal keys.
@@ -24,6 +25,7 @@ VisitorMap: TypeAlias = Mapping[str, Node]
 SELF: Final = "self"
 PAGES: Final = "pages"
 NONE: Final = "none"
+ON_REQUEST: Final = "?"
 _NOTHING: Final[VisitorMap] = {}
 
 
@@ -49,6 +51,11 @@ class Onward:
     element: str | None = None
 
 
+def followed(target: Node) -> bool:
+    """Whether a link to `target` is followed."""
+    return not isinstance(target, str) or not (target == NONE or target.startswith(ON_REQUEST))
+
+
 class Scenarios:
     """The scenarios of one platform. Never changed after construction, so answers are kept."""
 
@@ -70,7 +77,7 @@ class Scenarios:
         node = self._node(policy)
         links = self._map(policy, node) if isinstance(node, str) else node
         position = policy.at(node) if isinstance(node, str) else policy
-        steps = {link: self._step(position, link, target) for link, target in links.items() if target != NONE}
+        steps = {link: self._step(position, link, target) for link, target in links.items() if followed(target)}
         return Onward(links=steps, element=self._thing(policy, policy.path, node))
 
     def _step(self, policy: Policy, link: str, target: Node) -> Step:
@@ -89,6 +96,7 @@ class Scenarios:
             if link not in links:
                 raise SpecError(f"the map {policy.map!r} leads nowhere at {'/'.join(policy.path)!r}")
             node = links[link]
+            node = node.removeprefix(ON_REQUEST) if isinstance(node, str) else node
         return node
 
     def _map(self, policy: Policy, name: str) -> Mapping[str, Node]:

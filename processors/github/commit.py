@@ -34,6 +34,7 @@ def commit_comment_urn(body: JsonObject, qualifier: str) -> str:
 
 COMMIT = Entity(
     type="commit",
+    was="commit",
     endpoint="/repos/{owner}/{repo}/commits/{ref}",
     urn=commit_urn,
     describe=describe_commit,
@@ -43,6 +44,7 @@ COMMIT = Entity(
 )
 COMMIT_COMMENT = Entity(
     type="commit_comment",
+    was="commit_comment",
     endpoint="/repos/{owner}/{repo}/comments/{comment_id}",
     urn=commit_comment_urn,
     describe=describe_comment,

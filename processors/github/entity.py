@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ghcrawl.errors import Malformed
 from ghcrawl.model import JsonObject
 from ghcrawl.outcome import Processor, Save, Skip, Visit
-from processors.github.graph import Node, text
+from processors.github.graph import Node, repo_url, text
 from processors.github.listing import Listings, add
+from processors.github.part import Part, add_part
 
 
 def own_url(body: JsonObject, _base: str) -> str:
@@ -30,6 +31,8 @@ class Entity:
     plural: the name of its collections; `type` + s unless it says otherwise.
     parent: name of the link to what it lies in, by the URN's prefix; roots have none.
     changed: the fields that say when it last changed, the first that is there counting.
+    has_url: the body's `url` is its own; otherwise the URL that led here names it.
+    was: what the predecessor called it.
     version: raised when its documents change shape.
     """
 
@@ -42,7 +45,9 @@ class Entity:
     parent: str = ""
     changed: tuple[str, ...] = ("updated_at",)
     immutable: bool = False
+    has_url: bool = True
     version: int = 1
+    was: str = ""
 
     def changed_at(self, body: JsonObject) -> str:
         """GitHub's text for when it last changed; empty where it says nothing."""
@@ -54,22 +59,29 @@ class Entity:
         return f"{above}:{self.plural or type + 's'}"
 
 
-def processor(entity: Entity, listings: Listings) -> Processor:
-    """The function that processes visits to `entity`, with every list that has it as its owner."""
+def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) -> Processor:
+    """The function that processes visits to `entity`, with every list and part that has it as its owner."""
     own = tuple(listing for (owner, _), listing in listings.items() if owner == entity.type)
+    of_commit = tuple((row, row.via[entity.type]) for row in listings.values() if entity.type in row.via)
+    held = tuple(part for part in parts if part.of == entity.type)
 
     def process(visit: Visit) -> Save | Skip:
         body = visit.fetched.body
         if not isinstance(body, Mapping):
             raise Malformed(f"a {entity.type} is an object, and this is {type(body).__name__}")
         urn = entity.urn(body, visit.request.context.qualifier)
-        url = own_url(body, "") or visit.request.url
+        url = (own_url(body, "") if entity.has_url else "") or visit.request.url
         node = Node(visit, body=body, urn=urn, url=url, siblings=entity.siblings(urn))
         if entity.parent:
             node.link(entity.parent, ":".join(urn.split(":")[:-2]))
         entity.describe(node)
         for listing in own:
-            add(node, listing, listings, url)
+            add(node, listing, listings, urn, url)
+        for listing, sha_of in of_commit:
+            if sha := sha_of(body):
+                add(node, listing, listings, f"{node.repo}:commit:{sha}", f"{repo_url(url)}/commits/{sha}")
+        for part in held:
+            add_part(node, part, url)
         _run_errands(node)
         return node.save(entity.type, changed_at=entity.changed_at(body))
 
@@ -80,6 +92,10 @@ _BELOW: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"/pulls/(\d+)/"), "pull_request"),
     (re.compile(r"/issues/(\d+)/"), "issue"),
     (re.compile(r"/commits/([0-9a-f]{7,64})/"), "commit"),
+    (re.compile(r"/deployments/(\d+)/"), "deployment"),
+    (re.compile(r"/releases/(\d+)/"), "release"),
+    (re.compile(r"/workflows/(\d+)/"), "workflow"),
+    (re.compile(r"/projectsV2/(\d+)/"), "project"),
 )
 
 

@@ -65,6 +65,7 @@ def describe_comment(node: Node) -> None:
 
 ISSUE = Entity(
     type="issue",
+    was="issue",
     endpoint="/repos/{owner}/{repo}/issues/{issue_number}",
     urn=issue_urn,
     describe=describe_issue,
@@ -72,6 +73,7 @@ ISSUE = Entity(
 )
 ISSUE_COMMENT = Entity(
     type="issue_comment",
+    was="issue_comment",
     endpoint="/repos/{owner}/{repo}/issues/comments/{comment_id}",
     urn=comment_urn,
     describe=describe_comment,

@@ -6,12 +6,13 @@ A row says everything about one list endpoint; `processors.github.page` turns it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
-from ghcrawl.model import Document, JsonObject, Request, Walk
-from processors.github.graph import Node, owner_kind, repo_of, repo_url, text
+from ghcrawl.model import Document, JsonObject, Payload, Request, Walk
+from processors.github.graph import Node, mapping, owner_kind, repo_of, repo_url, sequence, text
+from processors.github.scenarios import floor_of
 
 PER_PAGE: Final = 100
 
@@ -42,7 +43,7 @@ class Listing:
     """One list endpoint.
 
     type: of its pages, and of the requests for them. name: of the link on its owner.
-    of: the entity whose URL it lies below. element: the entity it lists.
+    of: the entity whose URL it lies below. element: the entity it lists; empty where its items are no documents.
     path: below the owner's URL. query: of a complete walk; since_query: of one that continues (SINCE).
     complete: a list element is the whole resource (the measured table says which), so it is saved without a call.
     relation: its pages keep the elements themselves, as generations.
@@ -56,6 +57,13 @@ class Listing:
     a validator, so asking it again would cost a call each time.
     covered_by: this owner type has a list of the same type over all owners at once; in a walk that one is asked.
     item_at: the field that holds the elements, where they are not the whole answer.
+    inside: the field of an item that holds the element, where items say more than that: a star has a date.
+    embedded: the field of the owner's body that holds the whole list already, so that it costs no call.
+    shy: it may be refused or not be there at all, so once that is known it waits until its owner changes.
+    lively: what stands at its head still changes, so page 1 is saved whole; behind it only what is new.
+    dated: it takes `since=`, by the elements' own dates, although it is not kept up to date by that.
+    via: things that lead to this list of a commit, by what makes the commit's sha of their body.
+    was: what the predecessor called its pages.
     """
 
     type: str
@@ -76,6 +84,13 @@ class Listing:
     when: Callable[[JsonObject], bool] = always
     still: Callable[[JsonObject], bool] = never
     item_at: str = ""
+    inside: str = ""
+    embedded: str = ""
+    shy: bool = False
+    lively: bool = False
+    dated: bool = False
+    via: Mapping[str, Callable[[JsonObject], str]] = field(default_factory=dict)
+    was: str = ""
 
     @property
     def link(self) -> str:
@@ -85,6 +100,13 @@ class Listing:
     def url(self, owner_url: str) -> str:
         """URL of page 1 of a complete walk."""
         return f"{owner_url}{self.path}?{self.query}{'&' if self.query else ''}per_page={PER_PAGE}"
+
+    def url_since(self, owner_url: str, since: str) -> str:
+        """URL of page 1 of what changed since then; empty where the endpoint cannot tell."""
+        if self.walking is not Walking.SINCE and not self.dated:
+            return ""
+        query = [self.since_query] if self.since_query else []
+        return f"{owner_url}{self.path}?{'&'.join([*query, f'since={since}', f'per_page={PER_PAGE}'])}"
 
     def urn(self, owner: str) -> str:
         """The URN that stands for the whole list: the link on its owner."""
@@ -99,19 +121,37 @@ Listings = Mapping[tuple[str, str], Listing]
 """By type of owner and type of page."""
 
 
-def add(node: Node, listing: Listing, listings: Listings, owner_url: str) -> None:
-    """Link `node` to a list of its own, and follow it where the visitor map and the counters say so."""
+def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url: str) -> None:
+    """Link `node` to a list of `owner`, mostly itself, and follow it where visitor map and counters say so."""
     if not listing.when(node.body):
         return
-    node.link(listing.link, listing.urn(node.urn), type="relation" if listing.relation else "collection")
-    if node.visit.fetched.origin == "storage" and listing.still(node.body):
+    node.link(listing.link, listing.urn(owner), type="relation" if listing.relation else "collection")
+    stored = node.visit.fetched.origin == "storage"
+    if listing.embedded and listing.embedded in node.body:
+        if not stored:
+            _carry(node, listing)
+        return
+    if stored and listing.still(node.body):
         return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):
         _follow(node, wide, repo_of(node.urn), repo_url(node.url), known_only=False)
     else:
         known_only = listing.known_only and not (listing.quiet and node.visit.known)
-        _follow(node, listing, node.urn, owner_url, known_only=known_only)
+        refused = listing.shy and stored and node.visit.visited
+        _follow(node, listing, owner, owner_url, known_only=known_only or refused)
+
+
+def _carry(node: Node, listing: Listing) -> None:
+    """The elements are here already: each becomes a request that carries its body."""
+    step = node.visit.onward.links.get(listing.link)
+    if step is None or step.thing is None:
+        return
+    fetched = node.visit.fetched
+    for item in map(mapping, sequence(node.body[listing.embedded])):
+        if url := text(item.get("url")):
+            payload = Payload.of(item, origin="list", observed_at=fetched.observed_at)
+            node.follow(listing.element, url, step.thing, node.context(qualifier=node.urn), payload=payload)
 
 
 def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
@@ -124,9 +164,13 @@ def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_o
     step = node.visit.onward.links.get(listing.link)
     if step is None or not owner_url:
         return
-    url = listing.url(owner_url)
-    context = replace(node.context(qualifier=owner), walk=Walk(first=url), only_known=known_only)
-    node.follow(listing.type, url, step.pages, context, queue="soon")
+    walk = Walk(first=listing.url(owner_url))
+    since = floor_of(node.visit.request.policy)
+    recent = listing.url_since(owner_url, since) if since else ""
+    if recent:
+        walk = Walk(since=since)
+    context = replace(node.context(qualifier=owner), walk=walk, only_known=known_only)
+    node.follow(listing.type, recent or walk.first, step.pages, context, queue="soon")
 
 
 def listing_of(listings: Listings, request: Request) -> Listing | None:

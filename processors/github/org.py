@@ -35,12 +35,19 @@ def describe_team(node: Node) -> None:
         node.link("parent", f"urn:team:{parent['id']}")
 
 
-ORG = Entity(type="org", endpoint="/orgs/{org}", urn=lambda body, _: account_urn("org", body), describe=describe_org)
+ORG = Entity(
+    type="org", was="org", endpoint="/orgs/{org}", urn=lambda body, _: account_urn("org", body), describe=describe_org
+)
 USER = Entity(
-    type="user", endpoint="/users/{username}", urn=lambda body, _: account_urn("user", body), describe=describe_user
+    type="user",
+    was="user",
+    endpoint="/users/{username}",
+    urn=lambda body, _: account_urn("user", body),
+    describe=describe_user,
 )
 TEAM = Entity(
     type="team",
+    was="team",
     endpoint="/orgs/{org}/teams/{team_slug}",
     urn=lambda body, _: account_urn("team", body),
     describe=describe_team,

@@ -17,8 +17,9 @@ from ghcrawl.model import Context, Json, JsonObject, Payload, Push, Walk
 from ghcrawl.outcome import Processor, Save, Skip, Visit
 from ghcrawl.policy import Fetch, parse
 from processors.github.entity import Entity
-from processors.github.graph import Node, again, owner_kind, scope_of, sequence, text
+from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
 from processors.github.listing import PER_PAGE, Listing, Listings, Walking, listing_of
+from processors.github.scenarios import floor_of
 
 OVERLAP: Final = timedelta(seconds=60)
 """How far a watermark stays behind the start of its walk: GitHub reads from replicas, which may lag."""
@@ -29,13 +30,14 @@ _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING
 class Page:
     """One page under way.
 
+    element: what its items are; None where they are no documents.
     refs: URN and URL of each of `items`.
     stored: it is our own copy, so its elements were seen before; offline: the policy wants our own copies.
     """
 
     visit: Visit
     listing: Listing
-    element: Entity
+    element: Entity | None
     node: Node
     items: list[JsonObject]
     refs: list[dict[str, Json]]
@@ -54,7 +56,7 @@ class Page:
         if self.listing.walking is Walking.HEAD:
             first = text(self.refs[0]["urn"]) if self.refs else ""
             return first if self.walk.page == 1 and not self.walk.since else self.walk.newest
-        if self.stored:
+        if self.stored or self.element is None:
             return self.walk.newest
         return max([self.walk.newest, *(self.element.changed_at(item) for item in self.items)])
 
@@ -76,7 +78,7 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
             raise Malformed(f"{owner!r} has no list of {visit.request.type}")
         if listing.relation and _breaks_generation(visit):
             return _restart(visit)
-        page = _page(visit, listing, entities[listing.element])
+        page = _page(visit, listing, entities.get(listing.element))
         _follow_elements(page)
         if _follow_next(page):
             return page.node.save(listing.type)
@@ -99,14 +101,14 @@ def _restart(visit: Visit) -> Skip:
     return Skip(reason="restarted", follow_ups=(Push(request=request, queue="soon"),))
 
 
-def _page(visit: Visit, listing: Listing, element: Entity) -> Page:
+def _page(visit: Visit, listing: Listing, element: Entity | None) -> Page:
     request, stored = visit.request, visit.fetched.origin == "storage"
     owner, items = request.context.qualifier, _items(visit.fetched.body, listing)
     base = (request.context.walk.first or request.url).partition("?")[0].removesuffix(listing.path)
     if stored and not listing.relation:
         refs = [dict(item) for item in items]
     else:
-        refs = [_reference(element, item, owner, base) for item in items]
+        refs = [_reference(element, _element(item, listing), owner, base) for item in items] if element else []
     node = Node(
         visit,
         body={"elements": items if listing.relation else refs},
@@ -150,6 +152,10 @@ def _items(body: Json, listing: Listing) -> list[JsonObject]:
     return [item for item in body if isinstance(item, Mapping)]
 
 
+def _element(item: JsonObject, listing: Listing) -> JsonObject:
+    return mapping(item.get(listing.inside)) if listing.inside in item else item
+
+
 def _reference(element: Entity, item: JsonObject, owner: str, base: str) -> dict[str, Json]:
     try:
         urn: str | None = element.urn(item, owner)
@@ -162,37 +168,48 @@ def _reference(element: Entity, item: JsonObject, owner: str, base: str) -> dict
 
 
 def _follow_elements(page: Page) -> None:
-    policy = page.visit.onward.element
-    if policy is None:
+    policy, listing = page.visit.onward.element, page.listing
+    if policy is None or page.element is None:
         return
-    known = page.walk.until if page.listing.walking is Walking.HEAD and not page.walk.since else ""
+    known = page.walk.until if listing.walking is Walking.HEAD and not listing.lively and not page.walk.since else ""
     for item, reference in zip(page.items, page.refs, strict=True):
         if known and reference.get("urn") == known:
             return
-        if not page.listing.complete or (page.stored and page.offline):
+        if _older(page, item):
+            continue
+        if not listing.complete or (page.stored and page.offline):
             _follow_reference(page, reference, policy)
         elif not page.stored:
             _follow_payload(page, item, reference, policy)
 
 
+def _older(page: Page, item: JsonObject) -> bool:
+    """Whether it did not change since the date that the crawl asks for."""
+    if page.element is None or not page.element.parent:
+        return False
+    changed, floor = page.element.changed_at(item), floor_of(page.visit.request.policy)
+    return bool(floor and changed and changed < floor)
+
+
 def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str) -> None:
-    node = page.node
+    node, element = page.node, page.element
+    assert element is not None
     payload = Payload.of(item, origin="list", observed_at=page.visit.fetched.observed_at)
     url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
-    node.follow(page.element.type, url, policy, node.context(qualifier=node.qualifier), payload=payload)
+    node.follow(element.type, url, policy, node.context(qualifier=node.qualifier), payload=payload)
 
 
 def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) -> None:
-    node, url = page.node, text(reference.get("url"))
-    if not url:
+    node, element, url = page.node, page.element, text(reference.get("url"))
+    if not url or element is None:
         return
     scope = scope_of(url)
     context = Context(
-        qualifier=node.qualifier if page.element.parent else "",
+        qualifier=node.qualifier if element.parent else "",
         scope=node.scope if scope is None else scope,
         private=node.private or reference.get("private") is True,
     )
-    node.follow(page.element.type, url, policy, context)
+    node.follow(element.type, url, policy, context)
 
 
 def _follow_next(page: Page) -> bool:
@@ -204,7 +221,7 @@ def _follow_next(page: Page) -> bool:
         if page.listing.between:
             _follow_between(page)
             return True
-    if url:
+    if url and not (page.items and page.listing.newest_first and _older(page, page.items[-1])):
         renewed = walk.fresh or (page.listing.relation and page.started_at is not None and not page.offline)
         following = again(
             request, url, page=walk.page + 1, started_at=page.started_at, newest=page.newest, fresh=renewed

@@ -63,6 +63,7 @@ def describe_review_comment(node: Node) -> None:
 
 PULL_REQUEST = Entity(
     type="pull_request",
+    was="pull_request",
     endpoint="/repos/{owner}/{repo}/pulls/{pull_number}",
     urn=pull_request_urn,
     describe=describe_pull_request,
@@ -70,6 +71,7 @@ PULL_REQUEST = Entity(
 )
 REVIEW = Entity(
     type="review",
+    was="review",
     endpoint="/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
     urn=review_urn,
     describe=describe_comment,
@@ -79,6 +81,7 @@ REVIEW = Entity(
 )
 REVIEW_COMMENT = Entity(
     type="review_comment",
+    was="review_comment",
     endpoint="/repos/{owner}/{repo}/pulls/comments/{comment_id}",
     urn=review_comment_urn,
     describe=describe_review_comment,

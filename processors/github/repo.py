@@ -62,6 +62,11 @@ def describe_release(node: Node) -> None:
         node.link("tag", f"{node.repo}:tag:{tag}")
 
 
+def describe_asset(node: Node) -> None:
+    """A file of a release leads to who uploaded it."""
+    node.account("uploader", node.body.get("uploader"))
+
+
 def describe_ref(node: Node) -> None:
     """A branch or tag leads to the commit it names."""
     commit = mapping(node.body.get("commit") or node.body.get("object"))
@@ -90,7 +95,7 @@ def repo_urn(body: JsonObject, _qualifier: str) -> str:
     return f"urn:repo:{required(number(body.get('id')), 'id')}"
 
 
-REPO = Entity(type="repo", endpoint="/repos/{owner}/{repo}", urn=repo_urn, describe=describe_repo)
+REPO = Entity(type="repo", was="repo", endpoint="/repos/{owner}/{repo}", urn=repo_urn, describe=describe_repo)
 LABEL = Entity(
     type="label",
     endpoint="/repos/{owner}/{repo}/labels/{name}",
@@ -112,6 +117,13 @@ RELEASE = Entity(
     describe=describe_release,
     parent="repo",
     changed=("updated_at", "published_at", "created_at"),
+)
+RELEASE_ASSET = Entity(
+    type="release_asset",
+    endpoint="/repos/{owner}/{repo}/releases/assets/{asset_id}",
+    urn=lambda body, qualifier: in_repo("release_asset", "id", body, qualifier),
+    describe=describe_asset,
+    parent="repo",
 )
 BRANCH = Entity(
     type="branch",

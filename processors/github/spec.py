@@ -14,11 +14,18 @@ from ghcrawl.policy import parse
 from processors.github.entity import Entity
 from processors.github.graph import scope_of
 from processors.github.listing import PER_PAGE, Listings
+from processors.github.part import Part
 
 _ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})")
 _REPO = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,98})/([A-Za-z0-9._-]{1,100})")
 _TYPED = re.compile(r"([a-z_]+):(https?://.+)")
 _IN_REPO = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
+_IN_ACCOUNT = re.compile(
+    r"/(?:orgs/[^/]+/teams/[^/]+|organizations/\d+/team/\d+|orgs/[^/]+|organizations/\d+|users/[^/]+|user/\d+)(?=/)"
+)
+_ACCOUNTS: Final[Mapping[str, str]] = {"/team": "team", "/org": "org", "/user": "user"}
+_NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite"})
+"""What lies below these is named after more than their URL tells, so they are looked at first."""
 _FROM_BROWSER: Final[Mapping[str, str]] = {"pull": "pulls", "commit": "commits", "label": "labels"}
 EXAMPLES: Final = "an organisation or user (acme), a repository (acme/web), a URL, or type:url"
 
@@ -31,9 +38,11 @@ class _Endpoint:
     is_list: bool
 
 
-def reader(entities: Mapping[str, Entity], listings: Listings) -> Callable[[str, str, str], Request]:
+def reader(
+    entities: Mapping[str, Entity], listings: Listings, parts: Iterable[Part] = ()
+) -> Callable[[str, str, str], Request]:
     """For `Platform.read_spec`: reads what a person typed, given the API's base URL and a policy."""
-    endpoints = tuple(_endpoints(entities, listings))
+    endpoints = tuple(_endpoints(entities, listings, parts))
     types = {endpoint.type for endpoint in endpoints}
 
     def read_spec(typed: str, api_url: str, policy: str) -> Request:
@@ -56,11 +65,16 @@ def reader(entities: Mapping[str, Entity], listings: Listings) -> Callable[[str,
     return read_spec
 
 
-def _endpoints(entities: Mapping[str, Entity], listings: Listings) -> Iterable[_Endpoint]:
+def _endpoints(entities: Mapping[str, Entity], listings: Listings, parts: Iterable[Part]) -> Iterable[_Endpoint]:
     for entity in entities.values():
         if entity.endpoint:
             yield _Endpoint(_pattern(entity.endpoint), entity.type, entity.parent, is_list=False)
+    for part in parts:
+        for path in (part.path, *part.elsewhere):
+            yield _Endpoint(_pattern(entities[part.of].endpoint + path), part.type, part.of, is_list=False)
     for listing in listings.values():
+        if not entities[listing.of].endpoint:
+            continue
         yield _Endpoint(_pattern(entities[listing.of].endpoint + listing.path), listing.type, listing.of, is_list=True)
 
 
@@ -119,11 +133,16 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
     if not endpoint.parent:
         return _root(endpoint.type, url, policy)
     errand = Errand(type=endpoint.type, url=url, policy=policy)
+    if endpoint.is_list and endpoint.parent in _NAMED_BY_ANSWERS:
+        errand = Errand(type=endpoint.parent, url=url.partition("?")[0].rpartition("/")[0], policy=policy)
     in_repo = _IN_REPO.match(path)
     if in_repo:
         above = _root("repo", base + in_repo[0], f"{parse(policy).name}:self")
     else:
-        above = _root(endpoint.parent, url.partition("?")[0].rpartition("/")[0], f"{parse(policy).name}:self")
+        in_account = _IN_ACCOUNT.match(path)
+        kind = next((kind for word, kind in _ACCOUNTS.items() if in_account and word in in_account[0]), endpoint.parent)
+        place = base + in_account[0] if in_account else url.partition("?")[0].rpartition("/")[0]
+        above = _root(kind, place, f"{parse(policy).name}:self")
     return replace(above, context=replace(above.context, then=(errand,)))
 
 

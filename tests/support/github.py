@@ -19,7 +19,7 @@ def a_visit(type: str, body: Any, *, url: str = "", policy: str = "default", **o
     kind = PLATFORM.kinds[type]
     spec = parse(policy).placed(kind.position).spec
     fetched_fields = {name: over.pop(name) for name in ("link", "origin", "observed_at", "aliases") if name in over}
-    payload = over.pop("payload", None)
+    payload, visited = over.pop("payload", None), over.pop("visited", False)
     request = Request(
         type=type,
         url=url or f"{API}/{type}",
@@ -35,6 +35,8 @@ def a_visit(type: str, body: Any, *, url: str = "", policy: str = "default", **o
         onward=PLATFORM.scenarios.onward(spec),
         version=kind.version,
         processed_at=NOW,
+        known=visited,
+        visited=visited,
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ghcrawl.errors import Malformed
+from processors.github import ENTITIES
 from tests.support.builders import API
 from tests.support.github import (
-    PLATFORM,
     REPO,
     a_commit,
     a_pull_request,
@@ -18,6 +18,7 @@ from tests.support.github import (
     an_issue,
     an_org,
     asked,
+    carried,
     process,
     saved,
 )
@@ -66,6 +67,54 @@ ISSUES = ("repo@u", "issues@u")
         ("branch", {"name": "fix/x", "commit": {"sha": "c"}}, "urn:repo:12:branch:fix/x", "urn:repo:12:branches"),
         ("tag", {"name": "v1", "commit": {"sha": "c"}}, "urn:repo:12:tag:v1", "urn:repo:12:tags"),
         ("tag", {"ref": "refs/tags/v1", "object": {"sha": "c"}}, "urn:repo:12:tag:v1", "urn:repo:12:tags"),
+        ("release_asset", {"id": 6}, "urn:repo:12:release_asset:6", "urn:repo:12:release_assets"),
+        (
+            "issue_event",
+            {"id": 99, "issue": {"url": f"{REPO}/issues/34"}},
+            "urn:repo:12:issue:34:issue_event:99",
+            "urn:repo:12:issue:34:issue_events",
+        ),
+        ("reaction", {"id": 5, "content": "heart"}, "urn:repo:12:reaction:5", "urn:repo:12:reactions"),
+        ("discussion", {"id": 4, "number": 3}, "urn:repo:12:discussion:3", "urn:repo:12:discussions"),
+        (
+            "status",
+            {"id": 5, "url": f"{REPO}/statuses/abc"},
+            "urn:repo:12:commit:abc:status:5",
+            "urn:repo:12:commit:abc:statuses",
+        ),
+        (
+            "check_suite",
+            {"id": 5, "head_sha": "abc", "pull_requests": [{"number": 34}]},
+            "urn:repo:12:commit:abc:check_suite:5",
+            "urn:repo:12:commit:abc:check_suites",
+        ),
+        (
+            "check_run",
+            {"id": 6, "head_sha": "abc", "check_suite": {"id": 5}},
+            "urn:repo:12:commit:abc:check_run:6",
+            "urn:repo:12:commit:abc:check_runs",
+        ),
+        ("deployment", {"id": 3, "sha": "abc"}, "urn:repo:12:deployment:3", "urn:repo:12:deployments"),
+        (
+            "deployment_status",
+            {"id": 8, "deployment_url": f"{REPO}/deployments/3"},
+            "urn:repo:12:deployment:3:deployment_status:8",
+            "urn:repo:12:deployment:3:deployment_statuses",
+        ),
+        ("workflow", {"id": 2}, "urn:repo:12:workflow:2", "urn:repo:12:workflows"),
+        (
+            "workflow_run",
+            {"id": 7, "workflow_id": 2, "head_sha": "abc"},
+            "urn:repo:12:workflow_run:7",
+            "urn:repo:12:workflow_runs",
+        ),
+        (
+            "security_advisory",
+            {"ghsa_id": "GHSA-1"},
+            "urn:repo:12:security_advisory:GHSA-1",
+            "urn:repo:12:security_advisories",
+        ),
+        ("dependabot_alert", {"number": 1}, "urn:repo:12:dependabot_alert:1", "urn:repo:12:dependabot_alerts"),
     ],
 )
 def test_every_thing_has_one_name_and_knows_its_siblings(type: str, body: Any, urn: str, siblings: str):
@@ -77,11 +126,24 @@ def test_every_thing_has_one_name_and_knows_its_siblings(type: str, body: Any, u
     assert document.body == body
 
 
-def test_every_kind_of_entity_is_in_the_table_above():
-    rows = test_every_thing_has_one_name_and_knows_its_siblings.pytestmark[0].args[1]
-    lists = {type for type, kind in PLATFORM.kinds.items() if "@" in kind.position or kind.position == "event"}
+@pytest.mark.parametrize(
+    ("type", "body", "qualifier", "urn"),
+    [
+        ("project", {"id": 70, "number": 3}, "urn:org:9", "urn:org:9:project:3"),
+        ("project_item", {"id": 17}, "urn:org:9:project:3", "urn:org:9:project:3:project_item:17"),
+    ],
+)
+def test_what_an_organisation_plans_is_named_below_it(type: str, body: Any, qualifier: str, urn: str):
+    assert saved(type, body, qualifier=qualifier).document.urn == urn
+    with pytest.raises(Malformed):
+        process(type, body, qualifier=IN_REPO)
 
-    assert {row[0] for row in rows} == set(PLATFORM.kinds) - lists - {"cursor"}
+
+def test_every_entity_is_in_the_tables_above():
+    tables = (test_every_thing_has_one_name_and_knows_its_siblings, test_what_an_organisation_plans_is_named_below_it)
+    rows = {row[0] for table in tables for row in table.pytestmark[0].args[1]}
+
+    assert rows == {entity.type for entity in ENTITIES}
 
 
 def test_a_comment_found_under_its_issue_has_the_name_it_has_everywhere():
@@ -235,3 +297,48 @@ def test_people_are_left_for_last_because_nothing_lies_behind_them():
 
     assert queues["user"] == "later"
     assert queues["issues"] == "soon"
+
+
+def test_a_release_carries_its_files_so_they_cost_no_call():
+    asset = {"id": 6, "url": f"{REPO}/releases/assets/6", "name": "web.tar.gz"}
+    outcome = saved("release", {"id": 4, "tag_name": "v1", "assets": [asset]}, qualifier=IN_REPO)
+
+    assert carried(outcome) == {asset["url"]: asset}
+    assert asked(outcome) == {}
+
+
+def test_a_pull_request_leads_to_what_machines_say_of_its_head():
+    body = a_pull_request(head={"sha": "abc"})
+    outcome = saved("pull_request", body, policy="default:everything/pull_request", qualifier=IN_REPO)
+    wanted = {push.request.url: push.request.context.qualifier for push in outcome.follow_ups}
+
+    for path in ("statuses?per_page=100", "check-suites?per_page=100", "check-runs?filter=all&per_page=100"):
+        assert wanted[f"{REPO}/commits/abc/{path}"] == "urn:repo:12:commit:abc"
+    assert outcome.document.links["statuses"].href == "urn:repo:12:commit:abc:statuses"
+
+
+def test_who_may_not_push_is_not_told_who_else_may():
+    shy = ("/teams?", "/collaborators?", "/traffic/", "/dependabot/")
+    for permissions, count in (({"push": True}, 7), ({"push": False}, 0), (None, 0)):
+        body = a_repo(permissions=permissions, size=1)
+        wanted = asked(saved("repo", body, policy="default:everything/repo"))
+        assert len([url for url in wanted if any(word in url for word in shy)]) == count
+
+
+def test_what_was_refused_once_waits_until_its_owner_changes():
+    outcome = saved("repo", a_repo(), origin="storage", visited=True)
+    again = {push.request.type: push.request.context.only_known for push in outcome.follow_ups}
+    first = {push.request.type: push.request.context.only_known for push in saved("repo", a_repo()).follow_ups}
+
+    assert again["issue_events"] is True
+    assert first["issue_events"] is False
+    assert again["labels"] is first["labels"] is False
+
+
+def test_reactions_are_asked_for_where_there_are_any():
+    rollup = {"url": f"{REPO}/issues/34/reactions", "total_count": 2}
+    everything = {"policy": "default:everything/issue", "qualifier": IN_REPO}
+
+    assert f"{REPO}/issues/34/reactions?per_page=100" in asked(saved("issue", an_issue(reactions=rollup), **everything))
+    for none in ({"total_count": 0}, None, {}):
+        assert not any("/reactions" in url for url in asked(saved("issue", an_issue(reactions=none), **everything)))

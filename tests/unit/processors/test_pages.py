@@ -321,10 +321,11 @@ def test_a_list_of_something_that_has_none_is_refused():
 
 
 @pytest.mark.parametrize("listing", LISTINGS, ids=lambda row: f"{row.of}.{row.link}")
-def test_every_list_asks_for_full_pages_and_has_its_place_in_the_visitor_map(listing: Any):
+def test_every_list_asks_for_full_pages_and_can_be_asked_for_in_any_scenario(listing: Any):
     assert listing.url("https://x/y").endswith("per_page=100")
-    assert listing.link in PLATFORM.scenarios.onward(f"default:{listing.of}").links
     assert listing.type in PLATFORM.kinds
+    for scenario in PLATFORM.scenarios.names:
+        assert PLATFORM.scenarios.onward(f"default:{scenario}/{listing.of}@/{listing.link}").links is not None
 
 
 def test_a_cursor_is_a_document_of_its_collection():

@@ -1,0 +1,73 @@
+"""What happens on issues, and what people think of what was said: issue events, reactions, discussions."""
+
+from __future__ import annotations
+
+from ghcrawl.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import Node, count, mapping, number, required, text
+from processors.github.issue import below, describe_comment
+from processors.github.repo import in_repo
+
+
+def issue_event_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:issue:34:issue_event:99`: an event embeds its issue, or was found on it."""
+    issue = below("issue", mapping(body.get("issue")).get("url"), qualifier)
+    return f"{issue}:issue_event:{required(number(body.get('id')), 'id')}"
+
+
+def describe_issue_event(node: Node) -> None:
+    """An event leads to who did it; whom and what it names is linked."""
+    body = node.body
+    node.account("actor", body.get("actor"))
+    node.account("assignee", body.get("assignee"))
+    node.account("requested_reviewer", body.get("requested_reviewer"))
+    if sha := text(body.get("commit_id")):
+        node.link("commit", f"{node.repo}:commit:{sha}")
+    label = number(mapping(body.get("label")).get("id"))
+    if label is not None:
+        node.link("label", f"{node.repo}:label:{label}")
+
+
+def reaction_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:issue:34:reaction:5`: a reaction names nothing but who and what, so its list tells on what."""
+    return f"{required(qualifier, 'thing that it is on')}:reaction:{required(number(body.get('id')), 'id')}"
+
+
+def reaction_url(body: JsonObject, base: str) -> str:
+    """Where it could be deleted; it cannot be read alone."""
+    return f"{base}/reactions/{body.get('id')}"
+
+
+def has_reactions(body: JsonObject) -> bool:
+    """By the rollup; what has none never says so by an absent one."""
+    rollup = mapping(body.get("reactions"))
+    return bool(rollup) and count(rollup.get("total_count")) > 0
+
+
+ISSUE_EVENT = Entity(
+    type="issue_event",
+    endpoint="/repos/{owner}/{repo}/issues/events/{event_id}",
+    urn=issue_event_urn,
+    describe=describe_issue_event,
+    parent="issue",
+    changed=("created_at",),
+    was="IssuesEvent",
+)
+REACTION = Entity(
+    type="reaction",
+    endpoint="",
+    urn=reaction_urn,
+    describe=describe_comment,
+    url=reaction_url,
+    parent="on",
+    changed=("created_at",),
+)
+DISCUSSION = Entity(
+    type="discussion",
+    endpoint="/repos/{owner}/{repo}/discussions/{discussion_number}",
+    urn=lambda body, qualifier: in_repo("discussion", "number", body, qualifier),
+    describe=describe_comment,
+    url=lambda body, base: f"{base}/discussions/{body.get('number')}",
+    parent="repo",
+    has_url=False,
+)

@@ -1,0 +1,152 @@
+"""What machines say of commits: statuses, checks, deployments, workflows and their runs."""
+
+from __future__ import annotations
+
+from ghcrawl.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, text
+from processors.github.repo import in_repo
+
+
+def head_of_pull(body: JsonObject) -> str:
+    """The commit that a pull request proposes."""
+    return text(mapping(body.get("head")).get("sha"))
+
+
+def tip_of_branch(body: JsonObject) -> str:
+    """The commit that a branch names."""
+    return text(mapping(body.get("commit")).get("sha"))
+
+
+def _on_commit(type: str, sha: str, body: JsonObject, qualifier: str) -> str:
+    if not sha and owner_kind(qualifier) == "commit":
+        sha = qualifier.rpartition(":")[2]
+    commit = f"{repo_of(qualifier)}:commit:{required(sha, 'commit that it is on')}"
+    return f"{commit}:{type}:{required(number(body.get('id')), 'id')}"
+
+
+def status_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:commit:<sha>:status:5`; its URL is that of all statuses of its commit."""
+    url = text(body.get("url"))
+    return _on_commit("status", url.rpartition("/statuses/")[2] if "/statuses/" in url else "", body, qualifier)
+
+
+def status_url(body: JsonObject, base: str) -> str:
+    """Of its own it has none."""
+    return f"{text(body.get('url')) or base}#{body.get('id')}"
+
+
+def describe_status(node: Node) -> None:
+    """A status leads to who set it."""
+    node.account("creator", node.body.get("creator"))
+
+
+def describe_check_suite(node: Node) -> None:
+    """A check suite is of one commit, its parent."""
+    _link_pulls(node)
+
+
+def describe_check_run(node: Node) -> None:
+    """A check run belongs to a suite."""
+    suite = number(mapping(node.body.get("check_suite")).get("id"))
+    if suite is not None:
+        node.link("check_suite", f"{node.urn.rpartition(':check_run:')[0]}:check_suite:{suite}")
+    _link_pulls(node)
+
+
+def _link_pulls(node: Node) -> None:
+    pulls = node.body.get("pull_requests")
+    found = [number(mapping(pull).get("number")) for pull in pulls] if isinstance(pulls, list) else []
+    node.hrefs("pull_requests", (f"{node.repo}:pull_request:{each}" for each in found if each is not None))
+
+
+def describe_deployment(node: Node) -> None:
+    """A deployment leads to who made it; its commit is linked."""
+    node.account("creator", node.body.get("creator"))
+    if sha := text(node.body.get("sha")):
+        node.link("commit", f"{node.repo}:commit:{sha}")
+
+
+def deployment_status_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:deployment:3:deployment_status:8`."""
+    if owner_kind(qualifier) == "deployment":
+        deployment = qualifier
+    else:
+        found = last_number(body.get("deployment_url"))
+        deployment = f"{repo_of(qualifier)}:deployment:{required(found, 'deployment_url')}"
+    return f"{deployment}:deployment_status:{required(number(body.get('id')), 'id')}"
+
+
+def describe_workflow(_node: Node) -> None:
+    """A workflow leads to its runs only."""
+
+
+def describe_run(node: Node) -> None:
+    """A run leads to who caused it; its workflow and commit are linked."""
+    body = node.body
+    node.account("actor", body.get("actor"))
+    node.account("triggering_actor", body.get("triggering_actor"))
+    workflow = number(body.get("workflow_id"))
+    if workflow is not None:
+        node.link("workflow", f"{node.repo}:workflow:{workflow}")
+    if sha := text(body.get("head_sha")):
+        node.link("commit", f"{node.repo}:commit:{sha}")
+    _link_pulls(node)
+
+
+STATUS = Entity(
+    type="status",
+    endpoint="",
+    urn=status_urn,
+    describe=describe_status,
+    url=status_url,
+    plural="statuses",
+    parent="commit",
+    has_url=False,
+    was="status",
+)
+CHECK_SUITE = Entity(
+    type="check_suite",
+    endpoint="/repos/{owner}/{repo}/check-suites/{check_suite_id}",
+    urn=lambda body, qualifier: _on_commit("check_suite", text(body.get("head_sha")), body, qualifier),
+    describe=describe_check_suite,
+    parent="commit",
+)
+CHECK_RUN = Entity(
+    type="check_run",
+    endpoint="/repos/{owner}/{repo}/check-runs/{check_run_id}",
+    urn=lambda body, qualifier: _on_commit("check_run", text(body.get("head_sha")), body, qualifier),
+    describe=describe_check_run,
+    parent="commit",
+    changed=("completed_at", "started_at"),
+)
+DEPLOYMENT = Entity(
+    type="deployment",
+    endpoint="/repos/{owner}/{repo}/deployments/{deployment_id}",
+    urn=lambda body, qualifier: in_repo("deployment", "id", body, qualifier),
+    describe=describe_deployment,
+    parent="repo",
+    was="deployment",
+)
+DEPLOYMENT_STATUS = Entity(
+    type="deployment_status",
+    endpoint="/repos/{owner}/{repo}/deployments/{deployment_id}/statuses/{status_id}",
+    urn=deployment_status_urn,
+    describe=describe_status,
+    plural="deployment_statuses",
+    parent="deployment",
+)
+WORKFLOW = Entity(
+    type="workflow",
+    endpoint="/repos/{owner}/{repo}/actions/workflows/{workflow_id}",
+    urn=lambda body, qualifier: in_repo("workflow", "id", body, qualifier),
+    describe=describe_workflow,
+    parent="repo",
+)
+WORKFLOW_RUN = Entity(
+    type="workflow_run",
+    endpoint="/repos/{owner}/{repo}/actions/runs/{run_id}",
+    urn=lambda body, qualifier: in_repo("workflow_run", "id", body, qualifier),
+    describe=describe_run,
+    parent="repo",
+)

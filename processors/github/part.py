@@ -1,0 +1,105 @@
+"""Parts: what a thing has exactly one of, at a path below its own: a README, its languages, its traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC
+from itertools import pairwise
+
+from ghcrawl.errors import Malformed
+from ghcrawl.model import JsonObject, Payload, Request
+from ghcrawl.outcome import Processor, Save, Visit
+from processors.github.graph import Node, owner_kind
+from processors.github.listing import always
+
+
+def nothing(_owner: JsonObject) -> JsonObject | None:
+    """The owner's body does not hold it."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One such resource.
+
+    type: of its documents and of the requests for them, and the name of the link on its owner.
+    of: the entity whose URL it lies below. path: below that URL. elsewhere: other paths where it may be instead.
+    when: the owner's body says that there may be one.
+    settled: it changes only when its owner does, so an unchanged owner that was here before is not asked for it.
+    shy: it may be refused or not be there at all, so once that is known it waits until its owner changes.
+    daily: each day's answer is a document of its own, because GitHub forgets.
+    embedded: what makes its body of the owner's, so that it costs no call.
+    was: what the predecessor called it.
+    """
+
+    type: str
+    of: str
+    path: str
+    elsewhere: tuple[str, ...] = ()
+    when: Callable[[JsonObject], bool] = always
+    settled: bool = False
+    shy: bool = True
+    daily: bool = False
+    embedded: Callable[[JsonObject], JsonObject | None] = nothing
+    version: int = 1
+    was: str = ""
+
+    def urn(self, owner: str) -> str:
+        """The URN of the part of `owner`; of all its days, where it has some."""
+        return f"{owner}:{self.type}"
+
+
+def add_part(node: Node, part: Part, owner_url: str) -> None:
+    """Link `node` to its part, and follow it where the visitor map and the body say so."""
+    if not part.when(node.body):
+        return
+    node.link(part.type, part.urn(node.urn), type="collection" if part.daily else "resource")
+    step = node.visit.onward.links.get(part.type)
+    if step is None or step.thing is None:
+        return
+    stored = node.visit.fetched.origin == "storage"
+    context, url = node.context(qualifier=node.urn), owner_url + part.path
+    body = part.embedded(node.body)
+    if body is not None:
+        if not stored:
+            payload = Payload.of(body, origin="list", observed_at=node.visit.fetched.observed_at)
+            node.follow(part.type, url, step.thing, context, payload=payload)
+        return
+    seen = stored and node.visit.visited
+    if not (seen and part.settled):
+        node.follow(part.type, url, step.thing, replace(context, only_known=seen and part.shy), queue="later")
+
+
+def processor(part: Part) -> Processor:
+    """The function that processes visits to `part`. An array is kept as `{"elements": […]}`."""
+
+    def process(visit: Visit) -> Save:
+        request, body, owner = visit.request, visit.fetched.body, visit.request.context.qualifier
+        body = {"elements": body} if isinstance(body, list) else body
+        if not isinstance(body, Mapping):
+            raise Malformed(f"{part.type} is an object or an array, and this is {type(body).__name__}")
+        if owner_kind(owner) != part.of:
+            raise Malformed(f"{part.type} is of a {part.of}, and {owner or 'nothing'!r} is none")
+        urn, url = part.urn(owner), request.url
+        if part.daily:
+            day = visit.fetched.observed_at.astimezone(UTC).date().isoformat()
+            urn, url = f"{urn}:{day}", f"{url.partition('#')[0]}#{day}"
+        node = Node(visit, body=body, urn=urn, url=url, siblings=part.urn(owner))
+        node.link(part.of, owner)
+        return node.save(part.type)
+
+    return process
+
+
+def elsewhere_of(part: Part) -> Callable[[Request], Request | None]:
+    """For `Kind.fallback`: the next place where it may be."""
+    paths = (part.path, *part.elsewhere)
+
+    def fallback(request: Request) -> Request | None:
+        for path, following in pairwise(paths):
+            if request.url.endswith(path):
+                return replace(request, url=request.url.removesuffix(path) + following)
+        return None
+
+    return fallback

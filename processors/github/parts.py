@@ -1,0 +1,66 @@
+"""The parts that there are: all of them are a repository's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ghcrawl.model import JsonObject
+from processors.github.graph import mapping
+from processors.github.part import Part
+
+
+def empty(repo: JsonObject) -> bool:
+    """Nothing was pushed yet; a push would have changed the repository."""
+    return repo.get("size") == 0
+
+
+def may(right: str) -> Callable[[JsonObject], bool]:
+    """Whether the token that asked has that right in the repository; where nothing is said of rights, it has none."""
+    return lambda repo: mapping(repo.get("permissions")).get(right) is True
+
+
+def _has_files(repo: JsonObject) -> bool:
+    return not empty(repo)
+
+
+def _public_source(repo: JsonObject) -> bool:
+    return repo.get("private") is False and repo.get("fork") is False
+
+
+def _topics(repo: JsonObject) -> JsonObject | None:
+    names = repo.get("topics")
+    return {"names": names} if isinstance(names, list) else None
+
+
+_PUSHES: Final = may("push")
+PARTS: Final[tuple[Part, ...]] = (
+    Part(type="topics", of="repo", path="/topics", embedded=_topics, settled=True),
+    Part(type="languages", of="repo", path="/languages", when=_has_files, settled=True),
+    Part(
+        type="license",
+        of="repo",
+        path="/license",
+        when=lambda repo: bool(mapping(repo.get("license"))),
+        settled=True,
+    ),
+    Part(type="readme", of="repo", path="/readme", when=_has_files, settled=True),
+    Part(
+        type="codeowners",
+        of="repo",
+        path="/contents/.github/CODEOWNERS",
+        elsewhere=("/contents/CODEOWNERS", "/contents/docs/CODEOWNERS"),
+        when=_has_files,
+        settled=True,
+    ),
+    Part(type="community_profile", of="repo", path="/community/profile", when=_public_source, settled=True),
+    Part(type="views", of="repo", path="/traffic/views", when=_PUSHES, daily=True, was="views"),
+    Part(type="clones", of="repo", path="/traffic/clones", when=_PUSHES, daily=True, was="clones"),
+    Part(type="paths", of="repo", path="/traffic/popular/paths", when=_PUSHES, daily=True, was="paths"),
+    Part(type="referrers", of="repo", path="/traffic/popular/referrers", when=_PUSHES, daily=True, was="referrers"),
+    Part(type="contributor_statistics", of="repo", path="/stats/contributors", when=_has_files, settled=True),
+    Part(type="commit_activity", of="repo", path="/stats/commit_activity", when=_has_files, settled=True),
+    Part(type="code_frequency", of="repo", path="/stats/code_frequency", when=_has_files, settled=True),
+    Part(type="participation", of="repo", path="/stats/participation", when=_has_files, settled=True),
+    Part(type="punch_card", of="repo", path="/stats/punch_card", when=_has_files, settled=True),
+)

@@ -1,0 +1,74 @@
+"""What a repository has one of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ghcrawl.errors import Malformed
+from ghcrawl.model import Request
+from processors.github import PARTS
+from tests.support.builders import NOW, at
+from tests.support.github import PLATFORM, REPO, a_repo, asked, carried, process, saved
+
+WHOLE = a_repo(size=1, permissions={"push": True}, license={"key": "mit"}, fork=False, topics=["a"])
+EVERYTHING = "default:everything/repo"
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.type)
+def test_every_part_is_asked_for_is_saved_under_its_repository_and_may_be_an_array(part: Any):
+    repo = saved("repo", WHOLE, policy=EVERYTHING)
+    url = f"{REPO}{part.path}"
+    document = saved(part.type, [1, 2], url=url, qualifier="urn:repo:12").document
+
+    assert url in asked(repo) | carried(repo)
+    assert repo.document.links[part.type].href == f"urn:repo:12:{part.type}"
+    assert document.urn.startswith(f"urn:repo:12:{part.type}")
+    assert document.body == {"elements": [1, 2]}
+    assert document.links["repo"].href == "urn:repo:12"
+    assert PLATFORM.scenarios.onward(f"default:{part.type}").links == {}
+    with pytest.raises(Malformed):
+        process(part.type, None, qualifier="urn:repo:12")
+    with pytest.raises(Malformed):
+        process(part.type, {}, qualifier="urn:org:9")
+
+
+def test_a_repository_without_files_is_not_asked_for_any():
+    wanted = asked(saved("repo", a_repo(size=0, license=None, private=True), policy=EVERYTHING))
+
+    assert not any(word in url for url in wanted for word in ("readme", "license", "stats", "languages", "CODEOWNERS"))
+
+
+def test_files_are_not_asked_for_again_while_the_repository_does_not_change():
+    again = asked(saved("repo", WHOLE, policy=EVERYTHING, origin="storage", visited=True))
+
+    assert f"{REPO}/readme" not in again
+    assert f"{REPO}/traffic/views" in again
+    assert f"{REPO}/readme" in asked(saved("repo", WHOLE, policy=EVERYTHING, origin="storage"))
+
+
+def test_traffic_is_a_document_for_each_day_because_github_forgets():
+    url = f"{REPO}/traffic/views"
+    today = saved("views", {"count": 1}, url=url, qualifier="urn:repo:12").document
+    tomorrow = saved("views", {"count": 2}, url=url, qualifier="urn:repo:12", observed_at=at(86_400)).document
+
+    assert today.urn == f"urn:repo:12:views:{NOW.date()}"
+    assert (today.url, today.aliases) == (f"{url}#{NOW.date()}", (url,))
+    assert tomorrow.urn != today.urn
+
+
+def test_topics_are_in_the_repository_and_cost_no_call():
+    assert carried(saved("repo", WHOLE))[f"{REPO}/topics"] == {"names": ["a"]}
+
+
+def test_the_owners_of_the_code_are_looked_for_in_three_places():
+    fallback = PLATFORM.kinds["codeowners"].fallback
+    assert fallback is not None
+    request: Request | None = Request(type="codeowners", url=f"{REPO}/contents/.github/CODEOWNERS")
+    places = []
+    while request is not None:
+        places.append(request.url.removeprefix(f"{REPO}/contents/"))
+        request = fallback(request)
+
+    assert places == [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"]
