@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import assert_never
 
 from ghcrawl.errors import FetchError, Malformed, SpecError, Unstorable
@@ -14,6 +15,7 @@ from ghcrawl.platform import Kind, Platform
 from ghcrawl.policy import Freshness, Policy, parse
 from ghcrawl.ports import Clock, Fetcher, Store, Touch
 from ghcrawl.retrieval import Body, Gone, NoBody, Retrieval
+from ghcrawl.tombstones import below, tombstone
 from ghcrawl.tuning import Tuning
 
 MAX_TRACEBACK = 20_000
@@ -55,11 +57,13 @@ class Decider:
         if not tuning.scope.admits(request.context.scope):
             return Decision(outcome=Skip(reason="excluded", detail=request.context.scope))
         policy = parse(request.policy).placed(kind.position)
+        if request.context.deleted_at is not None:
+            return await self._bury_thing(request, kind, policy, mounted.platform)
         answer = await self._retrievals[request.platform].answer(request, kind, policy)
         if isinstance(answer, Body):
             return self._process(answer, kind, policy, mounted.platform)
         if isinstance(answer, Gone):
-            return await self._gone(answer, request, kind)
+            return await self._gone(answer, request, kind, mounted.platform)
         return self._without_body(answer, request, tuning)
 
     def _process(self, body: Body, kind: Kind, policy: Policy, platform: Platform) -> Decision:
@@ -76,8 +80,6 @@ class Decider:
         if isinstance(outcome, Skip):
             return Decision(outcome=outcome)
         document = outcome.document
-        if body.request.context.deleted_at is not None:
-            document = replace(document, deleted_at=body.request.context.deleted_at, deleted_reason="event")
         if body.stored is not None and not _worth_saving(document, body, kind, policy):
             touch = _touch(body, body.stored.urn, policy)
             return Decision(outcome=Skip(reason="unchanged", follow_ups=outcome.follow_ups), touch=touch)
@@ -87,7 +89,7 @@ class Decider:
         )
         return Decision(outcome=saved)
 
-    async def _gone(self, gone: Gone, request: Request, kind: Kind) -> Decision:
+    async def _gone(self, gone: Gone, request: Request, kind: Kind, platform: Platform) -> Decision:
         """A tombstone for what we hold; for what a person asked for by another name, that other name."""
         detail = f"{gone.missing.status} {gone.missing.detail}"
         document = await self._store.get(gone.stored.urn) if gone.stored else None
@@ -95,18 +97,32 @@ class Decider:
             other = kind.fallback(request) if kind.fallback else None
             follow_ups = (Push(request=other, queue="immediate"),) if other else ()
             return Decision(outcome=Skip(reason="missing", detail=detail, follow_ups=follow_ups))
+        return await self._tombstone(document, request, platform, at=gone.missing.observed_at, reason=detail)
+
+    async def _bury_thing(self, request: Request, kind: Kind, policy: Policy, platform: Platform) -> Decision:
+        """Somebody who must know says that it is gone: a tombstone of what we hold, else of what they know of it."""
+        deleted_at = request.context.deleted_at
+        assert deleted_at is not None
+        named: Document | None = None
+        if request.payload is not None:
+            answer = await self._retrievals[request.platform].answer(request, kind, policy)
+            assert isinstance(answer, Body)
+            outcome = self._process(answer, kind, policy, platform).outcome
+            named = outcome.document if isinstance(outcome, Save) else None
+        document = await self._store.get(named.urn if named else request.context.qualifier) or named
+        if document is None:
+            return Decision(outcome=Skip(reason="missing", detail="not stored"))
+        return await self._tombstone(document, request, platform, at=deleted_at, reason="event")
+
+    async def _tombstone(
+        self, document: Document, request: Request, platform: Platform, *, at: datetime, reason: str
+    ) -> Decision:
+        now = self._clock.now()
+        follow_ups = await below(document, request, at, store=self._store, kinds=platform.kinds, now=now)
         if document.deleted_at is not None:
-            return Decision(outcome=Skip(reason="missing", detail=detail))
-        tombstone = replace(
-            document,
-            deleted_at=gone.missing.observed_at,
-            deleted_reason=detail,
-            observed_at=gone.missing.observed_at,
-            processed_at=self._clock.now(),
-            validator=None,
-            visits={},
-        )
-        return Decision(outcome=Save(document=tombstone))
+            return Decision(outcome=Skip(reason="missing", detail=reason, follow_ups=follow_ups))
+        dead = tombstone(document, deleted_at=at, reason=reason, processed_at=now)
+        return Decision(outcome=Save(document=dead, follow_ups=follow_ups))
 
     def _without_body(
         self, answer: NoBody | Pending | Throttled | Denied | Refused, request: Request, tuning: Tuning

@@ -22,6 +22,7 @@ class Kind:
     version: of the processor; raised when its documents change shape, so that `reprocess` finds the old ones.
     queue: where requests of this kind go when a crawl discovers them.
     immutable: a copy once made is true for ever.
+    outlives: its documents stay when what they lie in is gone: that something happened stays true.
     cursor: URN of the document that remembers how far a list was walked; None where nothing does.
     resume: the request that continues from that document (None: never walked). Pure.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
@@ -32,6 +33,7 @@ class Kind:
     version: int = 1
     queue: QueueName = "normal"
     immutable: bool = False
+    outlives: bool = False
     cursor: Callable[[Request], str] | None = None
     resume: Callable[[Request, Document | None], Request] | None = None
     fallback: Callable[[Request], Request | None] | None = None

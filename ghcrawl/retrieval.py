@@ -102,6 +102,8 @@ class Retrieval:
         if kind.resume is None or kind.cursor is None or request.context.walk.page > 1:
             return request
         cursor: Document | None = await self.store.get(kind.cursor(request))
+        if cursor is not None and cursor.deleted_at is not None:
+            cursor = None  # what it was a cursor of was gone meanwhile, and so is what it remembers
         if cursor is None and request.context.only_known:
             return None
         return kind.resume(request, cursor if conditional else None)

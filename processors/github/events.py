@@ -1,30 +1,66 @@
-"""What events become: each is a document of its own, and leads to what it tells of."""
+"""What events become: each is a document of its own, and leads to what it tells of.
+
+Webhooks and elements of the event feed are processed alike. Things that a payload holds whole are saved from it with no
+call; others are asked for, at once or when a burst is over, or become tombstones. `events_table` says which.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ghcrawl.errors import Malformed
-from ghcrawl.outcome import Save, Visit
+from ghcrawl.model import JsonObject
+from ghcrawl.outcome import Processor, Save, Visit
 from ghcrawl.platform import Kind
-from processors.github.graph import Node, required, text
+from processors.github.entity import Entity
+from processors.github.events_table import TOLD, Tells
+from processors.github.events_teller import Teller
+from processors.github.graph import Node, number, required, text
+from processors.github.listing import Listings
 from processors.github.webhook import FALLBACK
 
-POSITION = "event"
+POSITION: Final = "event"
 """The visitor map of events."""
 
 
-def process(visit: Visit) -> Save:
-    """Save an event as a document."""
-    body, request = visit.fetched.body, visit.request
-    if not isinstance(body, Mapping):
-        raise Malformed("an event is an object")
-    above = request.context.qualifier or "urn"
-    identity = required(text(body.get("id")), "id")
-    node = Node(visit, body=body, urn=f"{above}:{request.type}:{identity}", url=request.url, siblings=f"{above}:events")
-    return node.save(request.type)
+def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: Listings) -> Processor:
+    """The function that processes events of one type."""
+
+    def process(visit: Visit) -> Save:
+        body, request = visit.fetched.body, visit.request
+        if not isinstance(body, Mapping):
+            raise Malformed("an event is an object")
+        above = request.context.qualifier or "urn"
+        urn = f"{above}:{request.type}:{required(_identity(body), 'id')}"
+        node = Node(visit, body=body, urn=urn, url=request.url, siblings=f"{above}:events")
+        if request.context.qualifier:
+            node.link(request.context.qualifier.split(":")[1], request.context.qualifier)
+        teller = Teller(visit, node, entities, listings)
+        for each in tells:
+            teller.tell(each)
+        return Save(document=node.document(request.type), follow_ups=(*teller.pushes, *node.follow_ups))
+
+    return process
 
 
-def event_kinds() -> Mapping[str, Kind]:
-    """The kinds of all events."""
-    return {FALLBACK: Kind(processor=process, position=POSITION, queue="event")}
+def _identity(body: JsonObject) -> str:
+    """The delivery's id, or the feed's, which is a number written as text."""
+    identity = number(body.get("id"))
+    return text(body.get("id")) if identity is None else str(identity)
+
+
+def event_kinds(entities: Mapping[str, Entity], listings: Listings) -> Mapping[str, Kind]:
+    """The kinds of all events: one for each type there is, and one for those that nobody knows yet."""
+    told = {**TOLD, FALLBACK: ()}
+    crawled = {*entities, *(type for _, type in listings)}
+    return {
+        type: Kind(
+            processor=processor([each for each in tells if each.type in crawled], entities, listings),
+            position=POSITION,
+            queue="event",
+            immutable=True,
+            outlives=True,
+        )
+        for type, tells in told.items()
+    }

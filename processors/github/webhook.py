@@ -80,6 +80,11 @@ def urn_of(repository: JsonObject, organization: JsonObject) -> str:
     return ""
 
 
+def api_url(repository: JsonObject) -> str:
+    """The API URL of a repository, whose `url` is that of its page in the payload of a push."""
+    return text(repository.get("events_url")).removesuffix("/events")
+
+
 def happened_at(body: JsonObject) -> datetime | None:
     """The latest moment that a payload's own things name, to the end of that second; None where they name none.
 
@@ -116,8 +121,7 @@ def _about(body: JsonObject) -> dict[str, JsonObject | bool]:
     repository, organization = mapping(body.get("repository")), mapping(body.get("organization"))
     about: dict[str, JsonObject | bool] = {"actor": mapping(body.get("sender"))}
     if repository:
-        url = text(repository.get("events_url")).removesuffix("/events")
-        about["repo"] = {"id": repository.get("id"), "name": repository.get("full_name"), "url": url}
+        about["repo"] = {"id": repository.get("id"), "name": repository.get("full_name"), "url": api_url(repository)}
         about["public"] = repository.get("private") is not True
     if organization:
         about["org"] = organization

@@ -1,0 +1,72 @@
+"""What becomes of a thing that is gone, and of all that lay in it: documents stay, marked as deleted.
+
+A tombstone queues the same for what is stored below it, a bounded number at a time and once more until nothing is left,
+so that a repository of a million documents needs no more memory than one of a hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from ghcrawl.model import Context, Document, Push, Request
+from ghcrawl.platform import Kind
+from ghcrawl.ports import DocumentFilter, Store
+
+AT_ONCE: Final = 100
+AGAIN_S: Final = 2.0
+"""When to look for more that lies below: what was queued before should have been dealt with by then."""
+
+
+def tombstone(document: Document, *, deleted_at: datetime, reason: str, processed_at: datetime) -> Document:
+    """`document` as it was last seen, gone. Nothing that was observed before is truer."""
+    return replace(
+        document,
+        deleted_at=deleted_at,
+        deleted_reason=reason,
+        observed_at=max(document.observed_at, deleted_at),
+        processed_at=processed_at,
+        validator=None,
+        visits={},
+    )
+
+
+async def below(
+    document: Document,
+    request: Request,
+    deleted_at: datetime,
+    *,
+    store: Store,
+    kinds: Mapping[str, Kind],
+    now: datetime,
+) -> tuple[Push, ...]:
+    """Requests that bury what is stored below `document`. Raises StoreError.
+
+    request: the one that found it gone. What it queues names its thing by URN, as the qualifier: URLs change hands.
+    """
+    found: list[Document] = []
+    more = False
+    async for child in store.list(DocumentFilter(scope=document.urn, deleted=False)):
+        kind = kinds.get(child.type)
+        if child.urn == document.urn or (kind is not None and kind.outlives):
+            continue
+        if more := len(found) == AT_ONCE:
+            break
+        found.append(child)
+    pushes = [Push(request=_burial(request, child, deleted_at), queue="event") for child in found]
+    if more:
+        at = now + timedelta(seconds=AGAIN_S)
+        pushes.append(Push(request=_burial(request, document, deleted_at), queue="event", not_before=at))
+    return tuple(pushes)
+
+
+def _burial(request: Request, document: Document, deleted_at: datetime) -> Request:
+    context = Context(
+        qualifier=document.urn,
+        scope=request.context.scope,
+        private=request.context.private,
+        deleted_at=deleted_at,
+    )
+    return request.child(document.type, document.url, request.policy, context)

@@ -1,0 +1,47 @@
+"""Where events lead, as visitor maps. Data, like the rest of the scenarios.
+
+`event` has a step for each type of thing that an event can tell of; `people` is where whatever was saved from a payload
+stands: nothing behind it is asked for but accounts that we hold nothing of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ghcrawl.visitor_map import Node
+
+_PEOPLE: Final = (
+    "assignee",
+    "assignees",
+    "author",
+    "closed_by",
+    "committer",
+    "creator",
+    "merged_by",
+    "requested_reviewers",
+    "user",
+)
+_TAKEN: Final = (
+    "commit_comment",
+    "issue",
+    "issue_comment",
+    "label",
+    "milestone",
+    "pull_request",
+    "release",
+    "review",
+    "review_comment",
+)
+
+EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
+    "event": {
+        **dict.fromkeys(_TAKEN, "people"),
+        **dict.fromkeys(("repo", "org", "branch", "tag", "repos", "sender"), "self"),
+        **dict.fromkeys(("commits", "issues"), "people"),
+        **dict.fromkeys(("members", "teams", "collaborators", "stargazers"), "pages"),
+        "team": "roster",
+    },
+    "roster": {"members": "pages", "repos": "pages"},
+    "people": dict.fromkeys(_PEOPLE, "self"),
+}

@@ -1,0 +1,199 @@
+"""What events lead to: saved from the payload, asked for, or gone."""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import Any
+
+import pytest
+from githubkit_schemas.v2026_03_10 import webhooks
+
+import processors.github
+from ghcrawl.model import Push, Request
+from ghcrawl.outcome import Fetched, Save, Visit
+from ghcrawl.policy import parse
+from processors.github.events_table import NAMES, TOLD
+from processors.github.webhook import POLICY, delivery_request
+from tests.support.builders import API, NOW
+
+PLATFORM = processors.github.platform()
+REPO = f"{API}/repos/acme/web"
+REPOSITORY = {
+    "id": 12,
+    "full_name": "acme/web",
+    "private": False,
+    "default_branch": "main",
+    "url": "https://example.test/acme/web",
+    "events_url": f"{REPO}/events",
+    "updated_at": "2026-11-20T10:00:00Z",
+}
+ORGANIZATION = {"id": 9, "login": "acme", "url": f"{API}/orgs/acme"}
+ANN = {"id": 5, "login": "ann", "url": f"{API}/users/ann", "type": "User"}
+ISSUE = {
+    "url": f"{REPO}/issues/34",
+    "id": 7,
+    "number": 34,
+    "title": "It broke",
+    "body": None,
+    "state": "open",
+    "comments": 0,
+    "user": ANN,
+    "updated_at": "2026-11-20T10:00:05Z",
+}
+COMMENT = {
+    "url": f"{REPO}/issues/comments/56",
+    "issue_url": f"{REPO}/issues/34",
+    "id": 56,
+    "body": "Me too.",
+    "user": ANN,
+    "author_association": "NONE",
+    "updated_at": "2026-11-20T10:00:06Z",
+}
+
+
+def saved(name: str, payload: dict[str, Any]) -> Save:
+    body = {"repository": REPOSITORY, "organization": ORGANIZATION, "sender": ANN, **payload}
+    return processed(delivery_request(name, "d-1", body, NOW))
+
+
+def processed(request: Request) -> Save:
+    kind = PLATFORM.kinds[request.type]
+    assert request.payload is not None
+    payload = request.payload
+    visit = Visit(
+        request=request,
+        fetched=Fetched(
+            body=payload.body,
+            url=request.url,
+            observed_at=payload.observed_at,
+            checked_at=NOW,
+            origin=payload.origin,
+        ),
+        onward=PLATFORM.scenarios.onward(parse(request.policy).placed(kind.position).spec),
+        version=kind.version,
+        processed_at=NOW,
+    )
+    outcome = kind.processor(visit)
+    assert isinstance(outcome, Save)
+    return outcome
+
+
+def the(save: Save, type: str) -> Push:
+    found = [push for push in save.follow_ups if push.request.type == type]
+    assert len(found) == 1, [push.request.name for push in save.follow_ups]
+    return found[0]
+
+
+def kinds_of(save: Save) -> set[str]:
+    return {push.request.type for push in save.follow_ups}
+
+
+def test_every_event_of_the_webhook_schemas_has_a_kind():
+    schemas = {module.name for module in pkgutil.iter_modules(webhooks.__path__) if not module.name.startswith("_")}
+
+    assert schemas - NAMES == set()
+    assert set(TOLD) - set(PLATFORM.kinds) == set()
+
+
+def test_an_opened_issue_is_saved_from_the_payload_and_its_author_looked_up_where_unknown():
+    save = saved("issues", {"action": "opened", "issue": ISSUE})
+    issue = the(save, "issue")
+
+    assert save.document.urn == "urn:repo:12:IssuesEvent:d-1"
+    assert save.document.links["issue"].href == "urn:repo:12:issue:34"
+    assert issue.queue == "event"
+    assert issue.request.payload is not None
+    assert issue.request.payload.body == ISSUE
+    document = processed(issue.request)
+    assert document.document.urn == "urn:repo:12:issue:34"
+    assert [(push.request.type, push.request.policy) for push in document.follow_ups] == [("user", f"{POLICY}:self")]
+
+
+def test_a_closed_issue_is_asked_for_because_no_payload_says_who_closed_it():
+    save = saved("issues", {"action": "closed", "issue": {**ISSUE, "state": "closed"}})
+    issue = the(save, "issue")
+
+    assert issue.request.payload is None
+    assert issue.request.policy == "event:self"
+    assert issue.request.asked_at == NOW
+    assert issue.not_before is None
+
+
+def test_what_is_deleted_becomes_a_tombstone_and_its_issue_is_asked_for_since_nothing_bumped_it():
+    save = saved("issue_comment", {"action": "deleted", "issue": ISSUE, "comment": COMMENT})
+
+    comment = the(save, "issue_comment")
+    assert comment.request.context.deleted_at == NOW
+    assert the(save, "issue").request.payload is None
+
+
+def test_a_transferred_issue_is_gone_here_and_is_saved_there():
+    new = {**ISSUE, "number": 3, "url": f"{API}/repos/acme/app/issues/3"}
+    there = {"id": 13, "full_name": "acme/app", "events_url": f"{API}/repos/acme/app/events"}
+    changes = {"new_issue": new, "new_repository": there}
+    save = saved("issues", {"action": "transferred", "issue": ISSUE, "changes": changes})
+
+    issues = [push.request for push in save.follow_ups if push.request.type == "issue"]
+    assert [(one.context.qualifier, one.context.deleted_at) for one in issues] == [
+        ("urn:repo:12", NOW),
+        ("urn:repo:13", None),
+    ]
+    assert issues[1].context.scope == "acme/app"
+
+
+def test_a_push_reads_the_branch_and_what_is_new_on_the_default_branch():
+    save = saved("push", {"ref": "refs/heads/main", "after": "0" * 40, "commits": []})
+
+    assert the(save, "branch").request.url == f"{REPO}/branches/main"
+    assert the(save, "commits").request.policy == "event:event@/commits"
+    elsewhere = saved("push", {"ref": "refs/heads/topic/a", "commits": []})
+    assert the(elsewhere, "branch").request.url == f"{REPO}/branches/topic/a"
+    assert "commits" not in kinds_of(elsewhere)
+
+
+def test_a_repository_that_was_deleted_is_gone_and_a_renamed_one_is_asked_for_by_its_new_name():
+    gone = saved("repository", {"action": "deleted"})
+    renamed = saved("repository", {"action": "renamed"})
+
+    assert the(gone, "repo").request.context.deleted_at == NOW
+    assert the(renamed, "repo").request.url == REPO
+    assert the(renamed, "repo").request.payload is None
+
+
+def test_a_repository_made_private_is_asked_for_by_whoever_may_see_it():
+    save = saved("repository", {"action": "privatized", "repository": {**REPOSITORY, "private": True}})
+
+    assert the(save, "repo").request.context.private
+
+
+def test_a_repository_that_appears_is_filled_in_without_asking_for_what_we_hold():
+    save = saved("repository", {"action": "publicized"})
+
+    policies = {push.request.policy for push in save.follow_ups if push.request.type == "repo"}
+    assert policies == {"event:self", f"{POLICY}:repo"}
+
+
+def test_who_leaves_an_organisation_has_its_members_read_again():
+    save = saved("organization", {"action": "member_removed", "membership": {"user": ANN}})
+
+    members = the(save, "members").request
+    assert members.context.qualifier == "urn:org:9"
+    assert members.url == f"{API}/orgs/acme/members?per_page=100"
+    assert members.context.walk.first == members.url
+
+
+def test_membership_of_a_team_reads_its_pages_again_and_nobody_on_them():
+    team = {"id": 7, "url": f"{API}/organizations/9/team/7", "name": "core"}
+    save = saved("membership", {"action": "added", "team": team, "member": ANN})
+
+    asked = the(save, "team").request
+    assert asked.policy == "event:roster"
+    steps = PLATFORM.scenarios.onward(asked.policy).links
+    assert {name: step.thing for name, step in steps.items()} == {"members": None, "repos": None}
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_any_event_without_anything_in_it_is_a_document_and_leads_nowhere(name: str):
+    request = delivery_request(name, "d-1", {"action": "deleted"}, NOW)
+
+    assert not processed(request).follow_ups

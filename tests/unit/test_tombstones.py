@@ -1,0 +1,151 @@
+"""What is gone takes with it what lay in it, a bounded number at a time, and stays gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ghcrawl import tombstones
+from ghcrawl.decision import Decider, Mounted
+from ghcrawl.model import Context, Document, Push, Request
+from ghcrawl.outcome import Missing, Save, Skip, Visit
+from ghcrawl.platform import Kind, Platform
+from ghcrawl.ports import DocumentFilter, Stored
+from ghcrawl.tuning import Tuning
+from ghcrawl.visitor_map import Scenarios
+from stores.memory import MemoryStore
+from tests.support.builders import NOW, a_document, a_payload, a_request, at
+from tests.support.clock import FakeClock
+
+
+class GoneFetcher:
+    """Answers 404 whatever is asked."""
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Missing:
+        return Missing(status=404, detail="Not Found", observed_at=at(50))
+
+    def blocked_until(self) -> None:
+        return None
+
+
+def process(visit: Visit) -> Save:
+    number = visit.fetched.body["number"]
+    return Save(document=a_document(number, body=dict(visit.fetched.body), observed_at=visit.fetched.observed_at))
+
+
+KINDS = {
+    "issue": Kind(processor=process, position="issue"),
+    "comment": Kind(processor=process, position="issue"),
+    "happening": Kind(processor=process, position="issue", outlives=True),
+}
+PLATFORM = Platform(
+    name="github",
+    kinds=KINDS,
+    scenarios=Scenarios({"default": {"issue": {}}}),
+    read_spec=lambda spec, api, policy: Request(type="issue", url=f"{api}/{spec}", policy=policy),
+)
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.clock = FakeClock(at(60))
+        mounted = Mounted(platform=PLATFORM, fetcher=GoneFetcher())
+        self.decider = Decider({"github": mounted}, self.store, self.clock)
+
+    async def keep(self, urn: str, type: str = "comment", **over: Any) -> Document:
+        document = a_document(urn=urn, url=f"https://api.example.test/{urn}", type=type, **over)
+        await self.store.save(document)
+        return document
+
+    async def settle(self, request: Request) -> tuple[str, tuple[Push, ...]]:
+        outcome = (await self.decider.decide(request, Tuning())).outcome
+        assert isinstance(outcome, Save | Skip)
+        if isinstance(outcome, Save):
+            await self.store.save(outcome.document)
+        return type(outcome).__name__, outcome.follow_ups
+
+    async def drain(self, request: Request) -> int:
+        """Everything that follows from it, at once. Returns how many requests that were."""
+        waiting, settled = [request], 0
+        while waiting:
+            _, follow_ups = await self.settle(waiting.pop())
+            waiting = [push.request for push in follow_ups if push.not_before is not None] + waiting
+            waiting += [push.request for push in follow_ups if push.not_before is None]
+            settled += 1
+        return settled
+
+    async def alive(self) -> set[str]:
+        return {document.urn async for document in self.store.list(DocumentFilter(deleted=False))}
+
+
+def gone(document: Document, **over: Any) -> Request:
+    context = Context(qualifier=document.urn, deleted_at=at(40))
+    return a_request(type=document.type, url=document.url, context=context, **over)
+
+
+async def test_what_lay_in_it_is_gone_too_but_not_its_neighbours_nor_what_happened():
+    bench = Bench()
+    issue = await bench.keep("urn:repo:12:issue:3", "issue")
+    await bench.keep("urn:repo:12:issue:3:comment:1")
+    await bench.keep("urn:repo:12:issue:3:comment:1:reaction:2")
+    await bench.keep("urn:repo:12:issue:3:happening:1", "happening")
+    await bench.keep("urn:repo:12:issue:33")
+    await bench.drain(gone(issue))
+
+    assert await bench.alive() == {"urn:repo:12:issue:33", "urn:repo:12:issue:3:happening:1"}
+    dead = await bench.store.get(issue.urn)
+    assert dead is not None
+    assert (dead.deleted_at, dead.deleted_reason, dead.body) == (at(40), "event", issue.body)
+
+
+async def test_a_thing_that_answers_404_takes_what_lay_in_it_with_it():
+    bench = Bench()
+    issue = await bench.keep("urn:repo:12:issue:3", "issue")
+    await bench.keep("urn:repo:12:issue:3:comment:1")
+    await bench.drain(a_request(type="issue", url=issue.url, asked_at=None))
+
+    assert await bench.alive() == set()
+
+
+async def test_a_great_many_are_buried_a_hundred_at_a_time():
+    bench = Bench()
+    issue = await bench.keep("urn:repo:12:issue:3", "issue")
+    for number in range(tombstones.AT_ONCE * 2 + 50):
+        await bench.keep(f"urn:repo:12:issue:3:comment:{number:04}")
+    _, follow_ups = await bench.settle(gone(issue))
+    settled = await bench.drain(gone(issue))
+
+    assert len(follow_ups) == tombstones.AT_ONCE + 1
+    assert follow_ups[-1].not_before == at(60 + tombstones.AGAIN_S)
+    assert await bench.alive() == set()
+    assert settled < 1000
+
+
+async def test_what_was_never_stored_is_a_tombstone_that_no_older_page_can_bring_back():
+    bench = Bench()
+    payload = a_payload({"number": 3, "title": "x"}, observed_at=at(40))
+    await bench.settle(gone(a_document(3), payload=payload))
+    late = a_document(3, observed_at=at(39))
+
+    assert await bench.store.save(late) == "stale"
+    assert await bench.alive() == set()
+
+
+async def test_a_tombstone_outlasts_what_was_seen_by_a_clock_that_runs_ahead():
+    bench = Bench()
+    issue = await bench.keep("urn:repo:12:issue:3", "issue", observed_at=at(9_000))
+    await bench.settle(gone(issue))
+
+    assert await bench.alive() == set()
+
+
+async def test_saying_it_again_changes_nothing():
+    bench = Bench()
+    issue = await bench.keep("urn:repo:12:issue:3", "issue")
+    await bench.settle(gone(issue))
+    before = await bench.store.get(issue.urn)
+    again, follow_ups = await bench.settle(replace(gone(issue), context=Context(qualifier=issue.urn, deleted_at=NOW)))
+
+    assert (again, follow_ups) == ("Skip", ())
+    assert await bench.store.get(issue.urn) == before
