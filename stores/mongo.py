@@ -18,7 +18,7 @@ from bson import ObjectId, encode
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import ReplaceOne, WriteConcern
+from pymongo import ReplaceOne, WriteConcern, timeout
 from pymongo.errors import (
     BulkWriteError,
     ConfigurationError,
@@ -55,11 +55,22 @@ _DUPLICATE: Final = 11000
 _TOO_LARGE: Final = frozenset({10334, 17419, 17420, 17280})
 _READ_FROM: Final = {"primary": ReadPreference.PRIMARY, "primaryPreferred": ReadPreference.PRIMARY_PREFERRED}
 _NO_PRIMARY: Final = frozenset({189, 10058, 10107, 11602, 13435, 13436})
-_SENTENCES: Final[Mapping[frozenset[int], str]] = {
-    frozenset({11, 18}): "MongoDB at {place} does not know this user with this password",
-    frozenset({13}): "this user may not do that in {place}; grant it the role readWrite",
-    frozenset({85, 86}): "{place} has an index with the right name and other options; drop it",
+_REFUSALS: Final[Mapping[int, str]] = {
+    11: "MongoDB at {place} does not know this user with this password",
+    18: "MongoDB at {place} does not know this user with this password",
+    13: "this user may not do that in {place}; grant it the role readWrite",
+    85: "{place} has an index with the right name and other options; drop it",
+    86: "{place} has an index with the right name and other options; drop it",
 }
+"""What an operator must mend before anything can go on."""
+
+_TROUBLES: Final[Mapping[int, str]] = {
+    371: "MongoDB at {place} is set to take no writes",
+    12501: "there is no space left for MongoDB at {place}",
+    14031: "there is no space left for MongoDB at {place}",
+}
+"""What passes once an operator has mended it."""
+
 _BAD_URL: Final = (
     "the MongoDB URL cannot be used; it should look like mongodb://user:password@host:27017, with %-escapes for "
     "special characters in the password"
@@ -92,7 +103,7 @@ class Mongo:
         """
         mongo = cls(_client(settings), settings)
         try:
-            with opening():
+            with opening(), timeout(settings.connect_timeout_s):
                 await mongo._check_schema()
         except BaseException:
             await mongo.close()
@@ -285,7 +296,6 @@ def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
             settings.url,
             appname="ghcrawl",
             connectTimeoutMS=int(settings.connect_timeout_s * 1000),
-            serverSelectionTimeoutMS=int(settings.connect_timeout_s * 1000),
             timeoutMS=int(settings.timeout_s * 1000),
             maxPoolSize=settings.connections,
         )
@@ -309,7 +319,7 @@ def _translated(error: Exception, settings: MongoSettings) -> StoreError:
     """One clear sentence for an error of the driver."""
     place, code = settings.place, getattr(error, "code", None)
     if isinstance(error, ServerSelectionTimeoutError):
-        return StoreError(f"no MongoDB that takes writes answers at {place} within {settings.connect_timeout_s:g} s")
+        return StoreError(f"no MongoDB that takes writes answers at {place}")
     if isinstance(error, TimeoutError):
         return StoreError(f"MongoDB at {place} did not answer within {settings.timeout_s:g} s")
     if isinstance(error, NotPrimaryError) or code in _NO_PRIMARY:
@@ -318,10 +328,10 @@ def _translated(error: Exception, settings: MongoSettings) -> StoreError:
         return StoreError(f"the connection to MongoDB at {place} broke, or was too slow")
     if isinstance(error, DocumentTooLarge) or code in _TOO_LARGE:
         return Unstorable(f"a document became larger than MongoDB takes: {_why(error)}")
-    for codes, sentence in _SENTENCES.items():
-        if code in codes:
-            return Refused(f"{sentence.format(place=place)}: {_why(error)}")
-    return StoreError(f"MongoDB at {place} refused: {_why(error)}")
+    if code in _REFUSALS:
+        return Refused(f"{_REFUSALS[code].format(place=place)}: {_why(error)}")
+    sentence = _TROUBLES.get(code or 0, "MongoDB at {place} refused")
+    return StoreError(f"{sentence.format(place=place)}: {_why(error)}")
 
 
 def _why(error: Exception) -> str:

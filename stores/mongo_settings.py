@@ -13,7 +13,8 @@ class MongoSettings:
     url: may hold credentials; it is in no message, log line or repr.
     write_concern, journal: a save that returned has outlived a failover and a power cut.
     read_concern, read_preference: a look-up never tells what a failover may take back, nor what was true earlier.
-    timeout_s: for one operation, retries of the driver included. connect_timeout_s: to find a server at all.
+    timeout_s: for one operation, with what the driver tries again; longer than an election takes.
+    connect_timeout_s: to find a server at the beginning.
     """
 
     url: str = field(default="mongodb://127.0.0.1:27017", repr=False)
@@ -22,7 +23,7 @@ class MongoSettings:
     journal: bool = True
     read_concern: Literal["local", "majority", "linearizable"] = "majority"
     read_preference: Literal["primary", "primaryPreferred"] = "primary"
-    timeout_s: float = 10.0
+    timeout_s: float = 15.0
     connect_timeout_s: float = 5.0
     connections: int = 100
 

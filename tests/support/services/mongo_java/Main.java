@@ -1,6 +1,8 @@
 import de.bwaldvogel.mongo.MongoServer;
 import de.bwaldvogel.mongo.MongoVersion;
 import de.bwaldvogel.mongo.backend.h2.H2Backend;
+import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.wire.message.MongoMessage;
 import java.util.List;
 
 /** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE. */
@@ -23,8 +25,26 @@ public class Main {
         }
     }
 
+    /** The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. */
+    static class JournalingBackend extends H2Backend {
+
+        JournalingBackend(String file) {
+            super(file);
+        }
+
+        @Override
+        public Document handleMessage(MongoMessage message) {
+            Document answer = super.handleMessage(message);
+            Object concern = message.getDocument().get("writeConcern");
+            if (concern instanceof Document && Boolean.TRUE.equals(((Document) concern).get("j"))) {
+                commit();
+            }
+            return answer;
+        }
+    }
+
     public static void main(String[] arguments) {
-        H2Backend backend = new H2Backend(arguments[1]);
+        H2Backend backend = new JournalingBackend(arguments[1]);
         backend.version(Version.FIVE);
         MongoServer server = new MongoServer(backend);
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));

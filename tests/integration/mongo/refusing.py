@@ -1,0 +1,107 @@
+"""A server between us and the real one, which answers some commands with an error as MongoDB words it.
+
+The server of the tests knows no users, no full disks and no elections; what MongoDB says then is documented.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from bson import decode, encode
+
+Ends: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+HEADER: Final = struct.Struct("<iiii")
+OP_MSG: Final = 2013
+BODY: Final = HEADER.size + 5  # behind the flags and the kind of the first section
+WRITES: Final = ("insert", "update", "delete", "createIndexes")
+
+NOT_PRIMARY: Final = {"code": 10107, "codeName": "NotWritablePrimary", "errmsg": "not primary"}
+BLOCKED: Final = {"code": 371, "codeName": "UserWritesBlocked", "errmsg": "User writes blocked"}
+NO_SPACE: Final = {"code": 14031, "codeName": "OutOfDiskSpace", "errmsg": "No space left on device"}
+WRONG_PASSWORD: Final = {"code": 18, "codeName": "AuthenticationFailed", "errmsg": "Authentication failed."}
+NO_RIGHT: Final = {"code": 13, "codeName": "Unauthorized", "errmsg": "not authorized on ghcrawl to execute command"}
+OTHER_OPTIONS: Final = {
+    "code": 85,
+    "codeName": "IndexOptionsConflict",
+    "errmsg": "Index with name: urls already exists",
+}
+
+
+@dataclass
+class Refusing:
+    """refusals: command → the error it is answered with, for as long as it is here."""
+
+    url: str
+    refusals: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    serving: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def cut(self) -> None:
+        """All connections break; new ones are taken."""
+        for task in self.serving:
+            task.cancel()
+
+    def refuse(self, error: Mapping[str, Any], *commands: str) -> None:
+        """These commands, or all that write, are answered with that error."""
+        self.refusals = dict.fromkeys(commands or WRITES, error)
+
+
+@asynccontextmanager
+async def refusing(upstream: str) -> AsyncIterator[Refusing]:
+    """One in front of the server at `upstream`."""
+    target, between = urlsplit(upstream), Refusing("")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        between.serving.add(task)
+        theirs, ours = await asyncio.open_connection(target.hostname, target.port)
+        try:
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                await _relay(between, (reader, writer), (theirs, ours))
+        finally:
+            ours.close()
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    between.url = f"mongodb://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield between
+    finally:
+        server.close()
+        between.cut()
+        await asyncio.gather(*between.serving, return_exceptions=True)
+        await server.wait_closed()
+
+
+async def _relay(between: Refusing, client: Ends, upstream: Ends) -> None:
+    """Question by question, until one of them is gone."""
+    while True:
+        message = await _message(client[0])
+        answer = _refusal(message, between.refusals)
+        if answer is None:
+            upstream[1].write(message)
+            answer = await _message(upstream[0])
+        client[1].write(answer)
+
+
+async def _message(reader: asyncio.StreamReader) -> bytes:
+    header = await reader.readexactly(HEADER.size)
+    return header + await reader.readexactly(HEADER.unpack(header)[0] - HEADER.size)
+
+
+def _refusal(message: bytes, refusals: Mapping[str, Mapping[str, Any]]) -> bytes | None:
+    _, number, _, operation = HEADER.unpack_from(message)
+    if operation != OP_MSG:
+        return None
+    (size,) = struct.unpack_from("<i", message, BODY)
+    error = refusals.get(next(iter(decode(message[BODY : BODY + size]))))
+    if error is None:
+        return None
+    body = bytes(5) + encode({"ok": 0.0, **error})
+    return HEADER.pack(HEADER.size + len(body), 0, number, OP_MSG) + body
