@@ -160,8 +160,8 @@ _RELATIONS: Final = {
     "repo": ("teams", "collaborators", "contributors", "subscribers", "stargazers", "forks"),
 }
 _CRAWLS: Final[Mapping[str, Mapping[str, Mapping[str, Node]]]] = {
-    "default": {**DEFAULT, **EVENT_MAPS},
-    "initialize": {**DEFAULT, **EVENT_MAPS},
+    "default": DEFAULT,
+    "initialize": DEFAULT,
     "everything": EVERYTHING,
     "metadata": narrowed(_ABOUT, {"repo": ("labels", "milestones", "community_profile", *_FILES)}),
     "issues": narrowed(_ROOTS, _ISSUES),
