@@ -22,7 +22,8 @@ __all__ = ["ENTITIES", "LISTINGS", "PARTS", "kinds", "platform"]
 
 def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
     """Every kind of request. commits="full" asks for each commit by itself: statistics and files, at a call each."""
-    return {**registry.kinds(commits=commits), **event_kinds()}
+    entities = {row.type: row for row in ENTITIES}
+    return {**registry.kinds(commits=commits), **event_kinds(entities, registry.listings(commits))}
 
 
 def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, Node]] | None = None) -> Platform:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ghcrawl.visitor_map import NONE, ON_REQUEST, PAGES, SELF, Node
+from processors.github.events_maps import EVENT_MAPS
 from processors.github.parts import PARTS
 
 _PEOPLE: Final[Mapping[str, Node]] = {"user": "self"}
@@ -169,4 +170,4 @@ _CRAWLS: Final[Mapping[str, Mapping[str, Mapping[str, Node]]]] = {
     "self": narrowed(people=False),
     "relationOnly": {name: _pages_only(links, _RELATIONS.get(name, ())) for name, links in EVERYTHING.items()},
 }
-SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {name: {**maps, "event": {}} for name, maps in _CRAWLS.items()}
+SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {name: {**maps, **EVENT_MAPS} for name, maps in _CRAWLS.items()}
