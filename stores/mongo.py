@@ -317,7 +317,7 @@ def _packed(document: Fields) -> Any:
 
 def _translated(error: Exception, settings: MongoSettings) -> StoreError:
     """One clear sentence for an error of the driver."""
-    place, code = settings.place, getattr(error, "code", None)
+    place, code = settings.place, getattr(error, "code", None) or 0
     if isinstance(error, ServerSelectionTimeoutError):
         return StoreError(f"no MongoDB that takes writes answers at {place}")
     if isinstance(error, TimeoutError):
@@ -330,7 +330,7 @@ def _translated(error: Exception, settings: MongoSettings) -> StoreError:
         return Unstorable(f"a document became larger than MongoDB takes: {_why(error)}")
     if code in _REFUSALS:
         return Refused(f"{_REFUSALS[code].format(place=place)}: {_why(error)}")
-    sentence = _TROUBLES.get(code or 0, "MongoDB at {place} refused")
+    sentence = _TROUBLES.get(code, "MongoDB at {place} refused")
     return StoreError(f"{sentence.format(place=place)}: {_why(error)}")
 
 
