@@ -1,16 +1,19 @@
 # One target for each thing a person does. Everything sets itself up in .venv; nothing outside this folder is touched.
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint bench lock clean
+.PHONY: help demo test unit lint bench lock clean image compose servers
 
 PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,$(shell $(name) -c \
 	'import sys, venv, ensurepip; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null)))
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ghcrawl/__init__.py)
+BUILD ?= docker build
+COMPOSE ?= docker compose
 COMPILE := $(VENV)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate
 
 help: ## show this
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
 	@$(VENV)/bin/ghcrawl demo
@@ -30,6 +33,18 @@ lint: $(VENV)/.dev ## format, lint, types and import contracts
 
 bench: $(VENV)/.dev ## the benchmarks, as ratios
 	$(RUN) -m benchmarks
+
+image: ## the container image, by docker or by what BUILD says
+	$(BUILD) --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(shell git rev-parse HEAD) --tag ghcrawl:$(VERSION) .
+
+compose: ## all of it on this machine, with RabbitMQ, MongoDB, Prometheus and Grafana
+	@COMMIT=$(shell git rev-parse HEAD) $(COMPOSE) --file config/compose.yaml up --build --detach --wait
+
+servers: ## RabbitMQ 4 and MongoDB 8 for the tests, in containers
+	@GHCRAWL_ADMIN_TOKEN=unused $(COMPOSE) --file config/compose.yaml up --detach --wait rabbitmq mongodb
+	@echo "export GHCRAWL_TEST_AMQP_URL=amqp://ghcrawl:ghcrawl@127.0.0.1:5672/%2F"
+	@echo "export GHCRAWL_TEST_AMQP_MANAGEMENT_URL=http://ghcrawl:ghcrawl@127.0.0.1:15672"
+	@echo "export GHCRAWL_TEST_MONGO_URL=mongodb://127.0.0.1:27017"
 
 lock: $(VENV)/.dev ## write the lock files anew
 	$(COMPILE) pyproject.toml -o requirements.txt

@@ -1,0 +1,197 @@
+"""The manifests agree with the program and with each other: what kustomize and the schemas cannot know."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ghcrawl import __version__
+from ghcrawl.settings import Settings, load
+
+ROOT = Path(__file__).parents[2]
+KUBERNETES = ROOT / "config/kubernetes"
+BASE = KUBERNETES / "base"
+CONFIGS = sorted(KUBERNETES.rglob("ghcrawl.toml"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def things(path: Path) -> list[dict[str, Any]]:
+    return [thing for thing in yaml.safe_load_all(path.read_text(encoding="utf-8")) if thing]
+
+
+def everything() -> list[dict[str, Any]]:
+    files = [path for path in KUBERNETES.rglob("*.yaml") if path.name != "kustomization.yaml"]
+    return [thing for path in files for thing in things(path)]
+
+
+def of_kind(kind: str) -> list[dict[str, Any]]:
+    return [thing for thing in everything() if thing["kind"] == kind]
+
+
+@pytest.fixture
+def pod() -> dict[str, Any]:
+    (deployment,) = things(BASE / "deployment.yaml")
+    template: dict[str, Any] = deployment["spec"]["template"]
+    return template
+
+
+@pytest.fixture
+def container(pod: dict[str, Any]) -> dict[str, Any]:
+    (only,) = pod["spec"]["containers"]
+    found: dict[str, Any] = only
+    return found
+
+
+def secret_files(settings: Settings) -> list[str]:
+    github, service = settings.github, settings.service
+    own = [github.tokens_file, service.admin_tokens_file, service.webhook_secrets_file]
+    return [*own, settings.amqp.url_file, settings.mongo.url_file]
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.parent.name)
+def test_a_configuration_holds_settings_that_there_are(path: Path):
+    settings, _ = load(path, {})
+
+    assert (settings.queue.provider, settings.store.provider) == ("amqp", "mongo")
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.parent.name)
+def test_every_secret_is_a_file_where_the_secret_is_mounted(path: Path, container: dict[str, Any]):
+    (mount,) = [mount for mount in container["volumeMounts"] if mount["name"] == "secrets"]
+    files = secret_files(load(path, {})[0])
+
+    assert "subPath" not in mount, "a subPath never sees a rotated secret"
+    assert {str(Path(file).parent) for file in files} == {mount["mountPath"]}
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.parent.name)
+def test_the_manual_makes_a_secret_with_every_file_that_is_read(path: Path):
+    manual = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    made = set(re.findall(r"--from-file=([\w-]+)=", manual))
+
+    assert {Path(file).name for file in secret_files(load(path, {})[0])} <= made
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.parent.name)
+def test_a_pod_has_time_to_finish_what_it_has_in_hand(path: Path, pod: dict[str, Any], container: dict[str, Any]):
+    before_s = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+    drain_s = load(path, {})[0].crawl.shutdown_grace_s
+
+    assert pod["spec"]["terminationGracePeriodSeconds"] >= before_s + drain_s + 10
+
+
+def test_the_pod_listens_where_the_program_listens(container: dict[str, Any]):
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    service = Settings().service
+
+    assert ports == {"http": service.port, "metrics": service.metrics_port}
+
+
+def test_probes_ask_what_the_program_answers(container: dict[str, Any]):
+    routes = (ROOT / "ghcrawl/admin/probes.py").read_text(encoding="utf-8")
+    asked = {name: container[name]["httpGet"] for name in ("startupProbe", "livenessProbe", "readinessProbe")}
+
+    assert {get["port"] for get in asked.values()} == {"metrics"}
+    assert [name for name, get in asked.items() if f'add_get("{get["path"]}"' not in routes] == []
+    assert asked["livenessProbe"]["path"] != asked["readinessProbe"]["path"]
+
+
+def test_everything_that_selects_pods_selects_ours(pod: dict[str, Any]):
+    labels = pod["metadata"]["labels"].items()
+    selectors = {
+        f"{thing['kind']} {thing['metadata']['name']}": thing["spec"].get("podSelector", thing["spec"].get("selector"))
+        for thing in everything()
+        if thing["kind"] in ("Service", "NetworkPolicy", "PodDisruptionBudget", "Deployment", "PodMonitor")
+    }
+    wrong = [
+        name
+        for name, selector in selectors.items()
+        if selector and not (selector.get("matchLabels", selector)).items() <= labels
+    ]
+
+    assert wrong == []
+
+
+def test_every_port_that_is_named_is_one_of_the_pod(container: dict[str, Any]):
+    names = {port["name"] for port in container["ports"]}
+    services = {port["targetPort"] for thing in of_kind("Service") for port in thing["spec"]["ports"]}
+    policies = {
+        port["port"]
+        for thing in of_kind("NetworkPolicy")
+        for rule in thing["spec"]["ingress"]
+        for port in rule["ports"]
+    }
+    scraped = {end["port"] for thing in of_kind("PodMonitor") for end in thing["spec"]["podMetricsEndpoints"]}
+
+    assert services | policies | scraped <= names
+
+
+def test_the_outside_reaches_webhooks_and_nothing_else():
+    rules = [rule for thing in of_kind("Ingress") for rule in thing["spec"]["rules"]]
+    paths = [path for rule in rules for path in rule["http"]["paths"]]
+
+    assert [(path["path"], path["pathType"]) for path in paths] == [("/webhook", "Exact")]
+    assert {path["backend"]["service"]["name"] for path in paths} == {"ghcrawl-webhook"}
+
+
+def test_whatever_scales_scales_the_deployment():
+    targets = {
+        thing["kind"]: thing["spec"]["scaleTargetRef"]["name"]
+        for thing in everything()
+        if "scaleTargetRef" in thing.get("spec", {})
+    }
+
+    assert targets == {"ScaledObject": "ghcrawl", "HorizontalPodAutoscaler": "ghcrawl"}
+
+
+def test_the_broker_queues_that_are_counted_are_the_ones_there_are():
+    (scaled,) = of_kind("ScaledObject")
+    (trigger,) = scaled["spec"]["triggers"]
+    prefix = Settings().amqp.prefix
+
+    names = [f"{prefix}.q.{name}" for name in Settings().crawl.weights]
+    assert [name for name in names if not re.fullmatch(trigger["metadata"]["queueName"], name)] == []
+
+
+def test_the_pod_is_as_confined_as_the_restricted_profile_asks_for(pod: dict[str, Any], container: dict[str, Any]):
+    whole, own = pod["spec"]["securityContext"], container["securityContext"]
+
+    assert whole["runAsNonRoot"] is True
+    assert whole["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert own["capabilities"] == {"drop": ["ALL"]}
+    assert own["readOnlyRootFilesystem"] is True
+    assert own["allowPrivilegeEscalation"] is False
+    assert pod["spec"]["automountServiceAccountToken"] is False
+
+
+def test_the_user_is_the_image_s(pod: dict[str, Any]):
+    user = f"{pod['spec']['securityContext']['runAsUser']}:{pod['spec']['securityContext']['runAsGroup']}"
+
+    assert re.findall(r"^USER (.*)$", DOCKERFILE, re.MULTILINE) == [user]
+
+
+def test_the_image_is_of_this_version():
+    (base,) = things(BASE / "kustomization.yaml")
+    compose = yaml.safe_load((ROOT / "config/compose.yaml").read_text(encoding="utf-8"))
+
+    assert [image["newTag"] for image in base["images"]] == [__version__]
+    assert compose["services"]["ghcrawl"]["image"] == f"ghcrawl:{__version__}"
+    assert compose["services"]["ghcrawl"]["build"]["args"]["VERSION"] == __version__
+
+
+def test_no_overlay_says_what_the_defaults_say_already():
+    for path in CONFIGS:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        defaults = Settings().model_dump(mode="json")
+        repeated = [
+            f"{section}.{name}"
+            for section, values in said.items()
+            for name, value in values.items()
+            if defaults[section][name] == value and name not in ("shutdown_grace_s", "concurrency")
+        ]
+        assert repeated == [], path
