@@ -26,6 +26,7 @@ from ghcrawl.fetch.github import (
     read_tokens,
 )
 from ghcrawl.fetch.reach import Reach
+from ghcrawl.measured import Measure, MeasuredFetcher, MeasuredLedger, MeasuredQueue, measured
 from ghcrawl.model import Request
 from ghcrawl.platform import Platform
 from ghcrawl.ports import Clock, Observer
@@ -53,6 +54,7 @@ __all__ = [
     "redacted",
     "source_credentials",
     "start_logging",
+    "write_message",
 ]
 
 Checked = checks.Checked
@@ -72,6 +74,12 @@ class Service:
     supervisor: Supervisor
     queue: WatchedQueue
     ledger: WatchedLedger
+    measured: MeasuredQueue | None = None
+
+    def tune(self, settings: Settings) -> None:
+        """What may change while loops run is as `settings` say from now on."""
+        self.supervisor.tune(settings.crawl.tuning())
+        self.github.limit(concurrency=settings.github.concurrency, reserve=settings.github.reserve)
 
     @property
     def trouble(self) -> Trouble | None:
@@ -80,7 +88,7 @@ class Service:
 
 
 @asynccontextmanager
-async def open_service(
+async def open_service(  # noqa: PLR0913  # the composition root takes all that its callers alone know
     settings: Settings,
     credentials: Sequence[Credential],
     observer: Observer,
@@ -88,12 +96,14 @@ async def open_service(
     clock: Clock | None = None,
     worker: str = "",
     unhurried: bool = True,
+    measure: Measure | None = None,
 ) -> AsyncIterator[Service]:
     """A crawling process, until the block is left; whoever opens it starts and drains the supervisor.
 
     An embedded file is this process's to crawl from now on, and what a dead one had in hand waits again.
 
     unhurried: keep GitHub's unwritten limits (calls a minute, summed response time). A simulator has none.
+    measure: told how long everything takes; then the service's `measured` knows what each loop does.
     Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
     async with open_backend(settings, clock=clock) as backend:
@@ -101,18 +111,29 @@ async def open_service(
             await backend.queue.take_over()
         wanted = _github(settings.github, unhurried=unhurried)
         async with GitHubFetcher(wanted, credentials, backend.clock, observer) as github:
-            yield _service(backend, github, settings, observer, worker=worker, api_url=wanted.api_url)
+            yield _service(backend, github, settings, observer, worker=worker, measure=measure)
 
 
 def _service(
-    backend: Backend, github: GitHubFetcher, settings: Settings, observer: Observer, *, worker: str, api_url: str
+    backend: Backend,
+    github: GitHubFetcher,
+    settings: Settings,
+    observer: Observer,
+    *,
+    worker: str,
+    measure: Measure | None,
 ) -> Service:
     crawl, clock = settings.crawl, backend.clock
-    platform = processors.github.platform(commits=settings.github.commits)
-    reach = Reach(github, api_url, clock, base_s=crawl.retry_base_s, cap_s=min(crawl.retry_cap_s, UNREACHED_CAP_S))
-    queue, ledger = WatchedQueue(backend.queue, clock), WatchedLedger(backend.ledger, clock)
+    platform = github_platform(settings)
+    api_url, cap_s = settings.github.api_url, min(crawl.retry_cap_s, UNREACHED_CAP_S)
+    reach = Reach(github, api_url, clock, base_s=crawl.retry_base_s, cap_s=cap_s)
+    popped = MeasuredQueue(backend.queue, clock, measure) if measure else None
+    queue = WatchedQueue(popped or backend.queue, clock)
+    ledger = WatchedLedger(MeasuredLedger(backend.ledger, measure) if measure else backend.ledger, clock)
     ports = Ports(queue=queue, store=backend.store, ledger=ledger, clock=clock, observer=observer, draw=draw)
     mounted = (Mounted(platform=platform, fetcher=reach),)
+    if measure:
+        mounted = (Mounted(platform=measured(platform, measure), fetcher=MeasuredFetcher(reach, measure)),)
     engine = Engine(mounted, ports, tuning=crawl.tuning(), worker=worker)
     return Service(
         backend=backend,
@@ -123,6 +144,7 @@ def _service(
         supervisor=Supervisor(engine, clock),
         queue=queue,
         ledger=ledger,
+        measured=popped,
     )
 
 
@@ -158,6 +180,11 @@ def _alive(pid: int) -> bool:
 def read_message(text: str) -> Request:
     """The request in a queue's message. Raises DecodeError."""
     return codec.decode(text.encode())
+
+
+def write_message(request: Request) -> bytes:
+    """The message of a request, as queues keep it. Raises Unstorable."""
+    return codec.encode(request)
 
 
 def start_logging(section: LogSection, stream: TextIO) -> None:

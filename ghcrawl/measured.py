@@ -1,0 +1,152 @@
+"""Ports and processors that say how long they took, and what each loop does at this moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from ghcrawl.jsontext import dumps
+from ghcrawl.model import Push, QueueName, Request
+from ghcrawl.outcome import Processor, Retrieved, Save, Skip, Visit
+from ghcrawl.platform import Platform
+from ghcrawl.ports import Clock, Committed, Delivery, Depth, Effects, Fetcher, Ledger, Pushed, Queue, Stored
+
+Phase = Literal["pop", "fetch", "process", "settle"]
+"""The parts of a turn. `settle` makes the outcome durable: what it pushes, what it saves, and the ack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """Told of every phase how many seconds it took, and of every document written how many bytes its body has."""
+
+    phase: Callable[[Phase, float], None]
+    document: Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one loop does since then. request None: it waits for one."""
+
+    loop: str
+    since: datetime
+    request: Request | None = None
+    queue: QueueName | None = None
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
+class MeasuredQueue:
+    """`queue`, the time its pops take that bring something, and what became of them: `turns`."""
+
+    def __init__(self, queue: Queue, clock: Clock, measure: Measure) -> None:
+        self.last_turn = clock.now()
+        self._queue = queue
+        self._clock = clock
+        self._measure = measure
+        self._turns: dict[asyncio.Task[object], Turn] = {}
+
+    def turns(self) -> Sequence[Turn]:
+        """What each loop that is alive does now."""
+        self._turns = {task: turn for task, turn in self._turns.items() if not task.done()}
+        return list(self._turns.values())
+
+    async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> Delivery | None:
+        """As the port says."""
+        self._note()
+        began = _now_s()
+        delivery = await self._queue.pop(order, patience_s=patience_s)
+        if delivery is not None:
+            self._measure.phase("pop", _now_s() - began)
+            self._note(delivery)
+        return delivery
+
+    def _note(self, delivery: Delivery | None = None) -> None:
+        self.last_turn = now = self._clock.now()
+        task = asyncio.current_task()
+        if task is None:
+            return
+        before = self._turns.get(task)
+        if delivery is None and before is not None and before.request is None:
+            return
+        name = before.loop if before is not None else f"{len(self.turns())}"
+        request, queue = (delivery.request, delivery.queue) if delivery is not None else (None, None)
+        self._turns[task] = Turn(loop=name, since=now, request=request, queue=queue)
+
+    async def push(self, pushes: Sequence[Push]) -> Pushed:
+        """As the port says."""
+        return await self._queue.push(pushes)
+
+    async def depths(self) -> Mapping[QueueName, Depth]:
+        """As the port says."""
+        return await self._queue.depths()
+
+    async def is_empty(self) -> bool:
+        """As the port says."""
+        return await self._queue.is_empty()
+
+    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+        """As the port says."""
+        return await self._queue.peek(queue, limit=limit)
+
+    async def purge(self, queue: QueueName) -> int:
+        """As the port says."""
+        return await self._queue.purge(queue)
+
+
+class MeasuredLedger:
+    """`ledger`, the time its commits take, and the sizes of what they write."""
+
+    def __init__(self, ledger: Ledger, measure: Measure) -> None:
+        self._ledger = ledger
+        self._measure = measure
+
+    async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
+        """As the port says."""
+        began = _now_s()
+        committed = await self._ledger.commit(delivery, effects)
+        self._measure.phase("settle", _now_s() - began)
+        if committed.saved == "saved" and effects.document is not None:
+            self._measure.document(len(dumps(effects.document.body)))
+        return committed
+
+
+class MeasuredFetcher:
+    """`fetcher`, and the time its answers take."""
+
+    def __init__(self, fetcher: Fetcher, measure: Measure) -> None:
+        self._fetcher = fetcher
+        self._measure = measure
+
+    def blocked_until(self) -> datetime | None:
+        """As the port says."""
+        return self._fetcher.blocked_until()
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
+        """As the port says."""
+        began = _now_s()
+        try:
+            return await self._fetcher.fetch(request, stored)
+        finally:
+            self._measure.phase("fetch", _now_s() - began)
+
+
+def measured(platform: Platform, measure: Measure) -> Platform:
+    """`platform`, whose processors say how long they took."""
+    kinds = {type: replace(kind, processor=_timed(kind.processor, measure)) for type, kind in platform.kinds.items()}
+    return replace(platform, kinds=kinds)
+
+
+def _timed(processor: Processor, measure: Measure) -> Processor:
+    def process(visit: Visit) -> Save | Skip:
+        began = _now_s()
+        try:
+            return processor(visit)
+        finally:
+            measure.phase("process", _now_s() - began)
+
+    return process
