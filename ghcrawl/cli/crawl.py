@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ghcrawl import settings as setting
@@ -23,7 +22,7 @@ from ghcrawl.wiring import read_credentials, start_logging
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What was typed. more: settings from the command line; arguments: the whole line."""
+    """What was typed. more: settings from the command line; arguments: all of it, behind the program's name."""
 
     specs: tuple[str, ...]
     place: Place
@@ -36,9 +35,7 @@ class Wish:
     @property
     def command(self) -> str:
         """The line that goes on with this crawl."""
-        program, *rest = self.arguments or ("ghcrawl",)
-        started = ("python", "-m", "ghcrawl") if Path(program).name == "__main__.py" else ("ghcrawl",)
-        return shlex.join((*started, *(word for word in rest if word != "--afresh")))
+        return shlex.join(("ghcrawl", *(word for word in self.arguments if word != "--afresh")))
 
 
 async def crawl(wish: Wish) -> int:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from ghcrawl.cli import live, records, roots
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.progress import Reporter
 from ghcrawl.cli.records import Begun, Record
 from ghcrawl.cli.result import Result
@@ -94,7 +95,7 @@ class _Crawl:
         self._signals = signals
         self._clock = service.backend.clock
         reserve = plan.settings.github.reserve
-        unpause = shlex.join(("ghcrawl", "config", "set", "crawl.paused", "false", *plan.place.typed()))
+        unpause = as_typed(shlex.join(("ghcrawl", "config", "set", "crawl.paused", "false", *plan.place.typed())))
         self._watcher = Watcher(service, tally, title=plan.heading, reserve=reserve, unpause=unpause)
         self._began_s = asyncio.get_running_loop().time()
         self._next_shown_s = 0.0

@@ -13,6 +13,7 @@ from ghcrawl.cli.desk import Desk
 from ghcrawl.cli.incident import show_incident, to_json
 from ghcrawl.cli.opening import desk as opened
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.queues import queue_name
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import age, ago, counted, number, path_of, tallied
@@ -97,8 +98,9 @@ async def show(place: Place, name: str, *, json: bool) -> int:
     if json:
         output.write_json(to_json(letter))
     else:
-        retry = shlex.join(("ghcrawl", "deadletters", "requeue", _id(letter), *place.typed()))
-        show_incident(letter, now, f"{retry} && {shlex.join(('ghcrawl', 'crawl', *place.typed()))}")
+        retry = (("deadletters", "requeue", _id(letter)), ("crawl",))
+        commands = [as_typed(shlex.join(("ghcrawl", *words, *place.typed()))) for words in retry]
+        show_incident(letter, now, " && ".join(commands))
     return 0
 
 

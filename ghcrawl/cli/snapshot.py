@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from ghcrawl.cli.words import duration, time_of_day
+from ghcrawl.cli.words import counted, duration, time_of_day
 from ghcrawl.fetch.reach import Outage
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import Depth
@@ -36,7 +36,7 @@ class Quota:
     @property
     def usable(self) -> int:
         """Calls that may be made before it begins anew."""
-        return 0 if self.trouble else max(0, (self.remaining or 0) - self.reserved)
+        return max(0, (self.remaining or 0) - self.reserved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +113,10 @@ def _out_of_quota(snapshot: Snapshot) -> str:
     if until is None or snapshot.outage is not None:
         return ""
     waiting = sum(depth.total for name, depth in snapshot.depths.items() if name != "event")
-    what = f"{waiting:,} request{' waits' if waiting == 1 else 's wait'}"
-    return f"quota used up until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C is safe meanwhile."
+    what = counted(waiting, "request waits", "requests wait")
+    troubles = [quota.trouble for quota in snapshot.quotas]
+    why = ", ".join(sorted(set(troubles))) if troubles and all(troubles) else "quota used up"
+    return f"{why} until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C is safe meanwhile."
 
 
 class _Mark(NamedTuple):

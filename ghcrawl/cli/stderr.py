@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.words import printable
 
 
@@ -24,8 +25,8 @@ def complain(sentence: str) -> None:
 
 
 def suggest(purpose: str, words: Sequence[str]) -> None:
-    """A command to type, as a line that can be copied."""
-    sys.stderr.write(f"# {purpose}\n{redacted(shlex.join(words))}\n")
+    """A command to type, which begins with `ghcrawl`, as a line that can be copied."""
+    sys.stderr.write(f"# {purpose}\n{redacted(as_typed(shlex.join(words)))}\n")
     sys.stderr.flush()
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ghcrawl.cli import output
 from ghcrawl.cli.kinds import split
+from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.snapshot import Quota
 from ghcrawl.cli.words import counted, duration, number, tallied
@@ -136,7 +137,7 @@ def show_steps(console: Console, steps: Iterable[tuple[str, str]]) -> None:
     """Commands that can be copied as they stand, each below what it does."""
     for command, purpose in steps:
         console.print(Text(f"# {purpose}", style="dim"))
-        console.print(Text(command, style="bold"), soft_wrap=True)
+        console.print(Text(as_typed(command), style="bold"), soft_wrap=True)
 
 
 def complaints(result: Result) -> Iterable[str]:

@@ -63,7 +63,7 @@ class Watcher:
         for view in self._service.github.principals():
             core = next((budget for budget in view.budgets if budget.resource == "core"), None)
             quota = Quota(label=view.label)
-            if core is not None:
+            if core is not None and not view.retired:
                 reserved = int(core.limit * self._reserve)
                 quota = replace(
                     quota, remaining=core.remaining, limit=core.limit, reset_at=core.reset_at, reserved=reserved

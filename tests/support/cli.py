@@ -1,16 +1,22 @@
-"""Files to look at with the command line, and what commands said about them."""
+"""Files to look at with the command line, commands run in this process or their own, and what they said."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+import os
+import sys
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ghcrawl.model import Deadletter, Document, Push
 from ghcrawl.settings import load
 from ghcrawl.wiring import open_backend
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -50,3 +56,80 @@ async def fill(
             await backend.deadletters.bury(letter)
         for name, value in states.items():
             await backend.store.write_state(name, value)
+
+
+def program(folder: Path) -> Path:
+    """A folder for PATH in which `ghcrawl` is found: this interpreter, and this working tree."""
+    found = folder / ".bin"
+    found.mkdir(exist_ok=True)
+    script = found / "ghcrawl"
+    script.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m ghcrawl "$@"\n')
+    script.chmod(0o755)
+    return found
+
+
+@dataclass
+class Running:
+    """A command that runs as a process of its own. said: what it writes, read all the while."""
+
+    process: asyncio.subprocess.Process
+    said: asyncio.Task[tuple[bytes, bytes]]
+
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+        self.process.send_signal(number)
+
+    async def ended(self, timeout_s: float = 60) -> Ran:
+        """What it came to."""
+        async with asyncio.timeout(timeout_s):
+            out, err = await self.said
+        assert self.process.returncode is not None
+        return Ran(self.process.returncode, out.decode(), err.decode())
+
+
+@dataclass
+class Shell:
+    """Runs commands as processes of their own, in a folder of their own, with nobody's settings."""
+
+    folder: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    started: list[Running] = field(default_factory=list)
+
+    async def start(self, *words: str | Path, wrap: Sequence[str] = (), **environ: str) -> Running:
+        """Begin a command. wrap: what runs it."""
+        inherited = {"PATH": f"{program(self.folder)}:{os.environ['PATH']}", "HOME": str(self.folder)}
+        process = await asyncio.create_subprocess_exec(
+            *wrap,
+            "ghcrawl",
+            *map(str, words),
+            cwd=self.folder,
+            env={**inherited, **self.environ, **environ},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        self.started.append(Running(process, asyncio.create_task(process.communicate())))
+        return self.started[-1]
+
+    async def run(self, *words: str | Path, wrap: Sequence[str] = (), timeout_s: float = 60, **environ: str) -> Ran:
+        """Run a command to its end."""
+        return await (await self.start(*words, wrap=wrap, **environ)).ended(timeout_s)
+
+    async def export(self, db: Path) -> list[dict[str, Any]]:
+        """Every document in the file at `db`."""
+        ran = await self.run("documents", "export", "--db", db)
+        assert ran.status == 0, ran.err
+        return [json.loads(line) for line in ran.out.splitlines()]
+
+
+@asynccontextmanager
+async def shell(folder: Path, **environ: str) -> AsyncIterator[Shell]:
+    """A shell; whatever was started in it and still runs is killed when the block is left."""
+    opened = Shell(folder, environ)
+    try:
+        yield opened
+    finally:
+        for running in opened.started:
+            if running.process.returncode is None:
+                running.process.kill()
+            await running.said

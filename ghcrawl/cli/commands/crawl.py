@@ -83,6 +83,6 @@ def crawl(
         afresh=afresh,
         json=json,
         quiet=quiet,
-        arguments=tuple(sys.argv),
+        arguments=tuple(sys.argv[1:]),
     )
     return perform(work.crawl(wish))

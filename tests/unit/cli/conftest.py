@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.cli import main
-from tests.support.cli import Ran, fill
+from tests.support.cli import Ran, fill, program
 
 Command = Callable[..., Ran]
 Fill = Callable[..., Path]
@@ -19,6 +19,7 @@ def ghcrawl(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pyt
     """Runs a command in an empty folder: `ghcrawl("documents", "list")`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PATH", str(program(tmp_path)))
 
     def run(*words: str | Path) -> Ran:
         capsys.readouterr()

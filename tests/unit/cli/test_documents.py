@@ -223,4 +223,4 @@ def test_looking_makes_no_file(ghcrawl: Command, words: tuple[str, ...]) -> None
     ran = ghcrawl(*words)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err == ("ghcrawl: there is no file ghcrawl.db here; `ghcrawl crawl` makes one, and --db names another\n")
-    assert not list(Path().iterdir())
+    assert not list(Path().glob("ghcrawl*"))

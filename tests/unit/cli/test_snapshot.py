@@ -53,10 +53,10 @@ def test_nobody_can_tell_before_anything_was_done() -> None:
     assert estimate(a_pace((0, 0, 0, 5)), waiting=5, calls=5, quota=None) == ""
 
 
-def test_what_is_reserved_and_what_is_benched_cannot_be_used() -> None:
+def test_what_is_reserved_cannot_be_used() -> None:
     assert Quota(label="a", remaining=100, limit=1000, reserved=50).usable == 50
     assert Quota(label="a", remaining=20, limit=1000, reserved=50).usable == 0
-    assert Quota(label="a", remaining=100, limit=1000, trouble="asked to pause").usable == 0
+    assert Quota(label="a", remaining=100, limit=1000, trouble="asked to pause").usable == 100, "a pause ends"
     assert Quota(label="a").usable == 0
 
 
@@ -74,6 +74,15 @@ def test_while_there_is_no_quota_it_is_told_until_when_and_what_waits() -> None:
     (note,) = a_snapshot(depths=depths, quota_until=at(1800)).notes.values()
     clock = at(1800).astimezone().strftime("%H:%M")
     assert note == f"quota used up until {clock}; 1,240 requests wait. Ctrl-C is safe meanwhile."
+
+
+def test_while_every_credential_is_to_pause_that_is_told_and_not_that_the_quota_is_used_up() -> None:
+    depths: dict[QueueName, Depth] = {"soon": Depth(ready=1)}
+    quotas = [Quota(label="a", remaining=9, trouble="asked to pause"), Quota(label="b", trouble="asked to pause")]
+    (note,) = a_snapshot(depths=depths, quota_until=at(1800), quotas=quotas).notes.values()
+    assert note.startswith("asked to pause until ")
+    (note,) = a_snapshot(depths=depths, quota_until=at(1800), quotas=[*quotas, Quota(label="c")]).notes.values()
+    assert note.startswith("quota used up until ")
 
 
 def test_everything_else_that_is_in_the_way_is_told_too() -> None:
