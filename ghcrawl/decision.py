@@ -112,6 +112,8 @@ class Decider:
         document = await self._store.get(named.urn if named else request.context.qualifier) or named
         if document is None:
             return Decision(outcome=Skip(reason="missing", detail="not stored"))
+        if named is not None:
+            document = replace(document, changed_at=max(document.changed_at, named.changed_at))
         return await self._tombstone(document, request, platform, at=deleted_at, reason="event")
 
     async def _tombstone(

@@ -22,7 +22,8 @@ class Kind:
     version: of the processor; raised when its documents change shape, so that `reprocess` finds the old ones.
     queue: where requests of this kind go when a crawl discovers them.
     immutable: a copy once made is true for ever.
-    outlives: its documents stay when what they lie in is gone: that something happened stays true.
+    happening: its documents say that something happened. That stays true when what they lie in is gone, and it is told
+        once: a request that carries one that is stored already is nothing new.
     cursor: URN of the document that remembers how far a list was walked; None where nothing does.
     resume: the request that continues from that document (None: never walked). Pure.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
@@ -33,7 +34,7 @@ class Kind:
     version: int = 1
     queue: QueueName = "normal"
     immutable: bool = False
-    outlives: bool = False
+    happening: bool = False
     cursor: Callable[[Request], str] | None = None
     resume: Callable[[Request, Document | None], Request] | None = None
     fallback: Callable[[Request], Request | None] | None = None

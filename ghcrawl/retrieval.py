@@ -59,6 +59,8 @@ class Retrieval:
     async def answer(self, request: Request, kind: Kind, policy: Policy) -> Answer:
         """The body of `request`, or why there is none. Raises FetchError, StoreError."""
         if request.payload is not None:
+            if kind.happening and await self.store.look_up(request.type, request.url) is not None:
+                return NoBody(reason="visited")
             return _from_payload(request, checked_at=self.clock.now())
         mode = policy.mode(immutable=kind.immutable)
         if mode in (Fetch.ORIGIN_STORAGE, Fetch.ORIGIN_ONLY):

@@ -50,7 +50,7 @@ async def below(
     more = False
     async for child in store.list(DocumentFilter(scope=document.urn, deleted=False)):
         kind = kinds.get(child.type)
-        if child.urn == document.urn or (kind is not None and kind.outlives):
+        if child.urn == document.urn or (kind is not None and kind.happening):
             continue
         if more := len(found) == AT_ONCE:
             break

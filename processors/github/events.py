@@ -60,7 +60,7 @@ def event_kinds(entities: Mapping[str, Entity], listings: Listings) -> Mapping[s
             position=POSITION,
             queue="event",
             immutable=True,
-            outlives=True,
+            happening=True,
         )
         for type, tells in told.items()
     }

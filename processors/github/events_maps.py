@@ -12,18 +12,28 @@ from typing import Final
 from ghcrawl.visitor_map import Node
 
 _PEOPLE: Final = (
+    "actor",
     "assignee",
     "assignees",
     "author",
     "closed_by",
     "committer",
     "creator",
+    "dismissed_by",
     "merged_by",
+    "publisher",
     "requested_reviewers",
+    "triggering_actor",
     "user",
 )
 _TAKEN: Final = (
+    "check_run",
+    "check_suite",
     "commit_comment",
+    "dependabot_alert",
+    "deployment",
+    "deployment_status",
+    "discussion",
     "issue",
     "issue_comment",
     "label",
@@ -32,6 +42,8 @@ _TAKEN: Final = (
     "release",
     "review",
     "review_comment",
+    "security_advisory",
+    "workflow_run",
 )
 
 EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {

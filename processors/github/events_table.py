@@ -124,6 +124,8 @@ def _taken(type: str, *at: str, gone: str = "deleted", dated: bool = True, whole
 
 
 _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
+    "check_run": _taken("check_run", "check_run", whole=("status", "check_suite", "output")),
+    "check_suite": _taken("check_suite", "check_suite", whole=("status", "check_runs_url")),
     "commit_comment": _taken("commit_comment", "comment", whole=("body", "commit_id", "author_association")),
     "create": (
         Tells(verb=Verb.ASK, type="branch", at=("ref",), when=on_branch),
@@ -135,6 +137,13 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         Tells(verb=Verb.ASK, type="tag", at=("ref",), when=on_tag),
         REPO_LATER,
     ),
+    "dependabot_alert": _taken("dependabot_alert", "alert", whole=("number", "state", "security_advisory")),
+    "deployment": _taken("deployment", "deployment", whole=("task", "statuses_url")),
+    "deployment_status": (
+        *_taken("deployment_status", "deployment_status", whole=("state", "deployment_url")),
+        *_taken("deployment", "deployment", whole=("task", "statuses_url")),
+    ),
+    "discussion": _taken("discussion", "discussion", whole=("title", "body", "comments")),
     "fork": (REPO_LATER,),
     "installation_repositories": (
         Tells(verb=Verb.FILL, type="repo", at=("repositories_added",)),
@@ -217,6 +226,7 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         Tells(verb=Verb.FILL, type="repo", on=_on("created", "publicized", "transferred")),
         Tells(verb=Verb.GONE, type="repo", on=_on("deleted")),
     ),
+    "repository_advisory": _taken("security_advisory", "repository_advisory", whole=("ghsa_id", "summary")),
     "repository_import": (REPO,),
     "star": (REPO_LATER, Tells(verb=Verb.LATER, type="stargazers")),
     "team": (
@@ -226,25 +236,20 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
     ),
     "team_add": (TEAM,),
     "watch": (REPO_LATER, Tells(verb=Verb.LATER, type="stargazers")),
+    "workflow_run": _taken("workflow_run", "workflow_run", whole=("run_number", "jobs_url")),
 }
 
 _UNTOLD: Final = frozenset(
     {
         "branch_protection_configuration",
         "branch_protection_rule",
-        "check_run",
-        "check_suite",
         "code_scanning_alert",
         "custom_property",
         "custom_property_promotion",
         "custom_property_values",
-        "dependabot_alert",
         "deploy_key",
-        "deployment",
         "deployment_protection_rule",
         "deployment_review",
-        "deployment_status",
-        "discussion",
         "discussion_comment",
         "exemption_request_push_ruleset",
         "exemption_request_secret_scanning",
@@ -268,7 +273,6 @@ _UNTOLD: Final = frozenset(
         "projects_v2_item",
         "projects_v2_status_update",
         "registry_package",
-        "repository_advisory",
         "repository_dispatch",
         "repository_ruleset",
         "repository_vulnerability_alert",
@@ -282,7 +286,6 @@ _UNTOLD: Final = frozenset(
         "sub_issues",
         "workflow_dispatch",
         "workflow_job",
-        "workflow_run",
     }
 )
 """Events that are kept and tell of nothing that is crawled here."""

@@ -1,7 +1,8 @@
-"""Real answers of GitHub, recorded by others and installed from the package registries when a test asks for them.
+"""Real answers and webhooks of GitHub, recorded by others and installed from the registries when a test asks for them.
 
 Nothing of them is kept in this repository: PyGithub's recordings are in its source distribution, octokit's in the npm
-package `@octokit/fixtures`. Both are fetched once into the cache folder of this checkout's environment.
+packages `@octokit/fixtures` and `@octokit/webhooks-examples`. All are fetched once into the cache folder of this
+checkout's environment.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 PYGITHUB = "PyGithub==2.10.0"
 FIXTURES = "@octokit/fixtures@23.1.2"
+WEBHOOKS = "@octokit/webhooks-examples@7.6.1"
 CACHE = Path(sys.prefix) / "recordings"
 API = "https://api.github.com"
 
@@ -58,6 +60,26 @@ def pygithub() -> list[Exchange]:
     return [exchange for path in files for exchange in _read_replay(path)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """The payload of one webhook delivery."""
+
+    event: str
+    number: int
+    payload: dict[str, Any]
+
+
+def webhooks() -> list[Hook]:
+    """Every payload in octokit's examples of github.com's webhooks."""
+    folder = _installed("webhooks", lambda into: _download_npm(WEBHOOKS, into))
+    events = json.loads((folder / "package/api.github.com/index.json").read_text(encoding="utf-8"))
+    return [
+        Hook(event=event["name"], number=number, payload=payload)
+        for event in events
+        for number, payload in enumerate(event["examples"])
+    ]
+
+
 def octokit() -> list[Exchange]:
     """Every exchange in octokit's fixtures, as normalised by them."""
     folder = _installed("octokit", _download_octokit)
@@ -86,9 +108,13 @@ def _download_pygithub(folder: Path) -> Path:
 
 
 def _download_octokit(folder: Path) -> Path:
+    return _download_npm(FIXTURES, folder)
+
+
+def _download_npm(package: str, folder: Path) -> Path:
     npm = shutil.which("npm")
-    assert npm, "npm is needed to install the package @octokit/fixtures (Debian: apt-get install npm)"
-    subprocess.run([npm, "pack", "--silent", FIXTURES], check=True, cwd=folder, capture_output=True, text=True)
+    assert npm, f"npm is needed to install the package {package} (Debian: apt-get install npm)"
+    subprocess.run([npm, "pack", "--silent", package], check=True, cwd=folder, capture_output=True, text=True)
     return next(folder.glob("*.tgz"))
 
 

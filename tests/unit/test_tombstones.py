@@ -36,7 +36,7 @@ def process(visit: Visit) -> Save:
 KINDS = {
     "issue": Kind(processor=process, position="issue"),
     "comment": Kind(processor=process, position="issue"),
-    "happening": Kind(processor=process, position="issue", outlives=True),
+    "happening": Kind(processor=process, position="issue", happening=True),
 }
 PLATFORM = Platform(
     name="github",
