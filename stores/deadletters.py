@@ -60,7 +60,7 @@ async def requeue(
     *,
     now: datetime,
     to: QueueName | None = None,
-    at_once: int = 100,
+    at_once: int = 500,
 ) -> Requeued:
     """Push what `which` means as if it had never been tried, and forget the deadletters once that is durable.
 
