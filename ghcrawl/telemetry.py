@@ -65,6 +65,10 @@ class SettledLog:
     """
 
     def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        """Logging was configured again."""
         self._log: FilteringBoundLogger = structlog.get_logger("ghcrawl").bind()
 
     def settled(self, settled: Settled) -> None:
@@ -102,8 +106,15 @@ class SettledLog:
 M = TypeVar("M", Counter, Gauge, Histogram)
 
 
+MAX_CHILDREN: Final = 2000
+OTHER: Final = "other"
+
+
 class _Labelled(Generic[M]):
-    """A metric whose children are looked up by their values alone: these run several times in every turn of a loop."""
+    """A metric whose children are looked up by their values alone: these run several times in every turn of a loop.
+
+    However many values come, there are never more than so many children: the rest is counted together.
+    """
 
     def __init__(self, metric: M) -> None:
         self._metric: M = metric
@@ -112,6 +123,8 @@ class _Labelled(Generic[M]):
     def __call__(self, *values: str) -> M:
         child = self._children.get(values)
         if child is None:
+            if len(self._children) >= MAX_CHILDREN:
+                values = (OTHER,) * len(values)
             child = self._children[values] = self._metric.labels(*values)
         return child
 

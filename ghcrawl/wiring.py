@@ -45,6 +45,7 @@ __all__ = [
     "Service",
     "Sourced",
     "check_credentials",
+    "conceal",
     "crawled_by",
     "github_platform",
     "open_backend",
@@ -191,6 +192,11 @@ def start_logging(section: LogSection, stream: TextIO) -> None:
     """From now on logs go to `stream`, and no credential with them."""
     format = logged_as(section, terminal=stream.isatty())
     configure_logging(level=section.level, format=format, redact=(REDACTOR,), stream=stream)
+
+
+def conceal(secret: str) -> None:
+    """From now on `secret` appears in no log."""
+    REDACTOR.add(secret)
 
 
 def redacted(text: str) -> str:
