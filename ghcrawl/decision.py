@@ -14,6 +14,7 @@ from ghcrawl.outcome import Bury, Defer, Denied, Outcome, Pending, Refused, Retr
 from ghcrawl.platform import Kind, Platform
 from ghcrawl.policy import Freshness, Policy, parse
 from ghcrawl.ports import Clock, Fetcher, Store, Touch
+from ghcrawl.refused import Refusals
 from ghcrawl.retrieval import Body, Gone, NoBody, Retrieval
 from ghcrawl.tombstones import below, tombstone
 from ghcrawl.tuning import Tuning
@@ -32,10 +33,14 @@ class Mounted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """An outcome, and what to remember of the visit where nothing is saved."""
+    """An outcome, and what to remember of the visit where nothing is saved.
+
+    refusal: says that a list was refused, see `ghcrawl.refused`.
+    """
 
     outcome: Outcome
     touch: Touch | None = None
+    refusal: Document | None = None
 
 
 class Decider:
@@ -63,8 +68,20 @@ class Decider:
         if isinstance(answer, Body):
             return self._process(answer, kind, policy, mounted.platform)
         if isinstance(answer, Gone):
-            return await self._gone(answer, request, kind, mounted.platform)
-        return self._without_body(answer, request, tuning)
+            decision = await self._gone(answer, request, kind, mounted.platform)
+        else:
+            decision = self._without_body(answer, request, tuning)
+        if isinstance(answer, Gone | Denied) and isinstance(decision.outcome, Skip):
+            return await self._remembering(decision, decision.outcome, request, kind)
+        return decision
+
+    async def _remembering(self, decision: Decision, skip: Skip, request: Request, kind: Kind) -> Decision:
+        """The decision, and that it was refused, where that is worth remembering."""
+        refusals = Refusals(self._mounted[request.platform].fetcher, self._store, self._clock)
+        reason = skip.detail or skip.reason
+        return replace(
+            decision, refusal=await refusals.document(request, kind, platform=request.platform, reason=reason)
+        )
 
     def _process(self, body: Body, kind: Kind, policy: Policy, platform: Platform) -> Decision:
         visit = Visit(

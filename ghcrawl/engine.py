@@ -216,7 +216,9 @@ class Engine:
                 pushes = self._wanted(follow_ups)
                 return outcome, Effects(pushes=pushes, document=document, supersede=supersede)
             case Skip(follow_ups=follow_ups):
-                return outcome, Effects(pushes=self._wanted(follow_ups), touch=decision.touch)
+                return outcome, Effects(
+                    pushes=self._wanted(follow_ups), touch=decision.touch, document=decision.refusal
+                )
             case Defer(until=until):
                 return outcome, Effects(pushes=(Push(request=request, queue=delivery.queue, not_before=until),))
             case Retry(failure=failure, wait_s=wait_s) if request.attempt + 1 < self.tuning.max_attempts:
@@ -284,7 +286,7 @@ def _settled(delivery: Delivery, outcome: Outcome, committed: Committed, *, fetc
         reason=reason,
         detail=detail,
         cause=cause,
-        saved=committed.saved,
+        saved=committed.saved if isinstance(outcome, Save) else None,
         pushed=committed.pushed,
         fetch_s=fetch_s,
         write_s=write_s,

@@ -26,6 +26,7 @@ class Kind:
         once: a request that carries one that is stored already is nothing new.
     cursor: URN of the document that remembers how far a list was walked; None where nothing does.
     resume: the request that continues from that document (None: never walked). Pure.
+    refusal: URN of what remembers that a list was refused (see `ghcrawl.refused`); None where nothing is to.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
     """
 
@@ -37,6 +38,7 @@ class Kind:
     happening: bool = False
     cursor: Callable[[Request], str] | None = None
     resume: Callable[[Request, Document | None], Request] | None = None
+    refusal: Callable[[Request], str | None] | None = None
     fallback: Callable[[Request], Request | None] | None = None
 
 

@@ -304,6 +304,9 @@ class Fetcher(Protocol):
     def blocked_until(self) -> datetime | None:
         """While no credential has quota: when the first will. None: go ahead."""
 
+    def audience(self) -> str:
+        """Says who asks, as a digest of all credentials: what is refused to these may be shown to others."""
+
 
 # Observation -------------------------------------------------------------------------------------------------
 

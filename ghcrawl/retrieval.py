@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from ghcrawl.model import Document, Request
 from ghcrawl.outcome import Denied, Fetched, Missing, Pending, Refused, Retrieved, Throttled, Unchanged
 from ghcrawl.platform import Kind
 from ghcrawl.policy import Fetch, Policy
 from ghcrawl.ports import Clock, Fetcher, Store, Stored
+from ghcrawl.refused import Refusals
+
+_LENIENT: Final = frozenset({Fetch.MUTABLES, Fetch.STORAGE_ORIGIN_IF_MISSING})
+"""Modes for which what is known will do; the others want the platform's own word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +89,9 @@ class Retrieval:
         stored = await self.store.look_up(request.type, request.url)
         if stored is None and kind.cursor is None and request.context.only_known:
             return NoBody(reason="not_known")
-        if stored is not None and self._fresh_enough(request, policy, stored):
-            if _answered(request, policy, stored):
-                return NoBody(reason="visited")
-            body = await self._from_storage(request, kind, policy, stored)
-            if body is not None:
-                return body
+        known = await self._from_known(request, kind, policy, stored) if stored is not None else None
+        if known is not None:
+            return known
         asks = conditional and stored is not None and stored.deleted_at is None and not request.context.walk.fresh
         retrieved = await self.fetcher.fetch(request, stored if asks else None)
         if isinstance(retrieved, Unchanged) and stored is not None:
@@ -98,6 +100,17 @@ class Retrieval:
                 return body
             retrieved = await self.fetcher.fetch(request, None)
         return _read(retrieved, request, kind, policy, stored)
+
+    async def _from_known(self, request: Request, kind: Kind, policy: Policy, stored: Stored) -> Answer | None:
+        """What there is to say without asking; None: ask."""
+        if self._fresh_enough(request, policy, stored):
+            if _answered(request, policy, stored):
+                return NoBody(reason="visited")
+            return await self._from_storage(request, kind, policy, stored)
+        if policy.fetch not in _LENIENT:
+            return None
+        refused = await Refusals(self.fetcher, self.store, self.clock).stands(request, kind, stored)
+        return NoBody(reason="still_refused") if refused else None
 
     async def _resumed(self, request: Request, kind: Kind, *, conditional: bool) -> Request | None:
         """The request that continues where an earlier crawl stopped; None: it must not be asked at all."""

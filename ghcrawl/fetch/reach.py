@@ -80,6 +80,10 @@ class Reach:
         waits = (self._closed_until(), self._fetcher.blocked_until())
         return max((until for until in waits if until is not None), default=None)
 
+    def audience(self) -> str:
+        """As the port says."""
+        return self._fetcher.audience()
+
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """As the port says; put off while the host is out of reach. Raises FetchError where only this request fails."""
         until = self._closed_until()

@@ -188,6 +188,18 @@ def cursor_of(listings: Listings) -> Callable[[Request], str]:
     return cursor
 
 
+def refusal_of(listings: Listings) -> Callable[[Request], str | None]:
+    """For `Kind.refusal`: only the first page is remembered; a walk that breaks off later begins again."""
+
+    def refusal(request: Request) -> str | None:
+        listing, walk = listing_of(listings, request), request.context.walk
+        if listing is None or walk.page > 1 or walk.fresh:
+            return None
+        return f"{listing.urn(request.context.qualifier)}:refused"
+
+    return refusal
+
+
 def resume_of(listings: Listings) -> Callable[[Request, Document | None], Request]:
     """For `Kind.resume`: the request that continues from the last completed walk.
 

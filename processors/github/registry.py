@@ -10,7 +10,7 @@ from ghcrawl.platform import Kind
 from processors.github import activity, automation, commit, entity, issue, org, page, part, planning, pull_request, repo
 from processors.github.entity import Entity
 from processors.github.graph import QUEUE_OF
-from processors.github.listing import Listings, Walking, cursor_of, resume_of, walk_again
+from processors.github.listing import Listings, Walking, cursor_of, refusal_of, resume_of, walk_again
 from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
 from processors.github.scenarios import Behind
@@ -78,7 +78,9 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
         )
     process = page.processor(lists, entities)
     for listing in LISTINGS:
-        kind = Kind(processor=process, position=f"{listing.of}@/{listing.link}", queue="soon")
+        kind = Kind(
+            processor=process, position=f"{listing.of}@/{listing.link}", queue="soon", refusal=refusal_of(lists)
+        )
         if listing.walking is not Walking.PAGES:
             kind = replace(kind, cursor=cursor_of(lists), resume=resume_of(lists), fallback=walk_again)
         found.setdefault(listing.type, kind)

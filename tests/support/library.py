@@ -39,8 +39,8 @@ def _save(visit: Visit, type: str, urn: str, follow_ups: tuple[Push, ...] = ()) 
     return Save(document=document, follow_ups=follow_ups)
 
 
-def _child(visit: Visit, type: str, url: str, policy: str, payload: Payload | None = None) -> Push:
-    context = Context(qualifier=visit.request.context.qualifier)
+def _child(visit: Visit, type: str, url: str, policy: str, payload: Payload | None = None, *, of: str = "") -> Push:
+    context = Context(qualifier=of or visit.request.context.qualifier)
     request = visit.request.child(type, url, policy, context, payload)
     return Push(request=request, queue="event" if payload else "normal")
 
@@ -49,8 +49,9 @@ def shelf(visit: Visit) -> Save:
     body, step = visit.fetched.body, visit.onward.links.get("books")
     if "id" not in body:
         raise Malformed("a shelf has an id")
-    pages = (_child(visit, "books", body["books"], step.pages),) if step else ()
-    return _save(visit, "shelf", f"urn:library:shelf:{body['id']}", pages)
+    urn = f"urn:library:shelf:{body['id']}"
+    pages = (_child(visit, "books", body["books"], step.pages, of=urn),) if step else ()
+    return _save(visit, "shelf", urn, pages)
 
 
 def books(visit: Visit) -> Save:
@@ -77,7 +78,11 @@ LIBRARY = Platform(
     name="library",
     kinds={
         "shelf": Kind(processor=shelf, position="shelf"),
-        "books": Kind(processor=books, position="shelf@/books"),
+        "books": Kind(
+            processor=books,
+            position="shelf@/books",
+            refusal=lambda request: f"{request.context.qualifier}:books:refused",
+        ),
         "book": Kind(processor=book, position="book", immutable=True),
     },
     scenarios=Scenarios({"default": {"shelf": {"books": "book"}, "book": {}}}),
@@ -112,6 +117,9 @@ class LibraryFetcher:
 
     def blocked_until(self) -> datetime | None:
         return None
+
+    def audience(self) -> str:
+        return "a reader"
 
 
 @dataclass

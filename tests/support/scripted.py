@@ -34,6 +34,7 @@ class ScriptedFetcher:
     answers: dict[str, Any] = field(default_factory=dict)
     asked: list[tuple[str, Stored | None]] = field(default_factory=list)
     blocked: datetime | None = None
+    asker: str = "a token"
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         self.asked.append((request.url, stored))
@@ -49,6 +50,9 @@ class ScriptedFetcher:
 
     def blocked_until(self) -> datetime | None:
         return self.blocked
+
+    def audience(self) -> str:
+        return self.asker
 
 
 @dataclass

@@ -27,6 +27,9 @@ class GoneFetcher:
     def blocked_until(self) -> None:
         return None
 
+    def audience(self) -> str:
+        return ""
+
 
 def process(visit: Visit) -> Save:
     number = visit.fetched.body["number"]

@@ -78,6 +78,10 @@ class GitHubFetcher:
         """While nobody has quota for `core`: when the first will. None: go ahead."""
         return self._pool.blocked_until()
 
+    def audience(self) -> str:
+        """A digest of all credentials; installation tokens count as the installation, however often they are minted."""
+        return self._pool.audience()
+
     def refused(self) -> str:
         """Why no credential is accepted at all, as one line without secrets; empty while one is."""
         return self._pool.refused()

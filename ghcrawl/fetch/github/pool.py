@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -192,6 +193,10 @@ class Pool:
                 return None
             first = min(first, wait.until)
         return datetime.fromtimestamp(first, UTC) if self._seats else None
+
+    def audience(self) -> str:
+        """A digest of who the seats are."""
+        return hashlib.sha256("\n".join(sorted(seat.id for seat in self._seats)).encode()).hexdigest()[:12]
 
     def refused(self) -> str:
         """Why none of the credentials is accepted, as one line; empty while one is."""

@@ -1,0 +1,108 @@
+"""A list that was refused is not asked for again while nothing suggests another answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ghcrawl.model import Request
+from ghcrawl.outcome import Denied, Missing
+from ghcrawl.refused import STANDS
+from tests.support.builders import NOW
+from tests.support.library import LIBRARY
+from tests.support.scripted import Rig, a_body
+
+BOOKS = "lib/books/1"
+SHELF = Request(platform="library", type="shelf", url="lib/shelves/1", policy="refresh", asked_at=NOW)
+SHELF_BODY = {"id": 1, "books": BOOKS}
+BLOCKED = Denied(status=403, reason="forbidden", detail="Must have push access")
+ABSENT = Missing(status=404, detail="Not Found", observed_at=NOW)
+
+
+async def crawl(rig: Rig, **over: Any) -> int:
+    """Crawl again, an hour later; how often the list of books was asked for."""
+    rig.clock.advance(3600)
+    before = len(rig.fetcher.asked)
+    await rig.push(replace(SHELF, asked_at=rig.clock.now(), **over))
+    await rig.drain()
+    return [url for url, _ in rig.fetcher.asked[before:]].count(BOOKS)
+
+
+def a_rig(answer: Any, **over: Any) -> Rig:
+    return Rig(LIBRARY, {SHELF.url: a_body(SHELF_BODY, SHELF.url), BOOKS: answer}, **over)
+
+
+@pytest.mark.parametrize("answer", [BLOCKED, ABSENT])
+async def test_a_refusal_is_paid_for_once(answer: Any):
+    rig = a_rig(answer)
+
+    assert [await crawl(rig) for _ in range(3)] == [1, 0, 0]
+    assert rig.recorder.settlements[-1].reason == "still_refused"
+
+
+async def test_a_refusal_is_skipped_with_its_reason_and_counts_as_nothing_saved():
+    rig = a_rig(BLOCKED)
+    await crawl(rig)
+
+    refused = rig.recorder.settlements[-1]
+    assert (refused.outcome, refused.reason, refused.saved) == ("skip", "denied_forbidden", None)
+    remembered = await rig.store.get("urn:library:shelf:1:books:refused")
+    assert remembered is not None
+    assert remembered.deleted_at is not None
+    assert remembered.deleted_reason == "Must have push access"
+
+
+async def test_other_credentials_ask_again():
+    rig = a_rig(BLOCKED)
+    await crawl(rig)
+    rig.fetcher.asker = "another token"
+
+    assert [await crawl(rig) for _ in range(2)] == [1, 0]
+
+
+async def test_a_change_of_what_the_list_belongs_to_asks_again():
+    rig = a_rig(BLOCKED)
+    await crawl(rig)
+    rig.fetcher.answers[SHELF.url] = a_body({**SHELF_BODY, "open": True}, SHELF.url)
+
+    assert [await crawl(rig) for _ in range(2)] == [1, 0]
+
+
+async def test_a_refusal_is_forgotten_after_a_while():
+    rig = a_rig(BLOCKED)
+    await crawl(rig)
+    rig.clock.advance(STANDS.total_seconds())
+
+    assert await crawl(rig) == 1
+
+
+@pytest.mark.parametrize("policy", ["reload", "always"])
+async def test_who_wants_the_platforms_own_word_gets_it(policy: str):
+    rig = a_rig(BLOCKED)
+    await crawl(rig)
+
+    assert await crawl(rig, policy=policy) == 1
+
+
+async def test_an_event_asks_again():
+    rig = a_rig(BLOCKED)
+    await crawl(rig)
+    await rig.push(replace(SHELF, asked_at=None))
+    await rig.drain()
+
+    assert [url for url, _ in rig.fetcher.asked].count(BOOKS) == 2
+
+
+async def test_what_is_shown_at_last_takes_the_place_of_the_refusal():
+    rig = a_rig(BLOCKED)
+    await crawl(rig)
+    rig.fetcher.answers[BOOKS] = a_body([{"isbn": 1, "url": "lib/book/1"}], BOOKS)
+    rig.fetcher.asker = "another token"
+
+    assert [await crawl(rig) for _ in range(3)] == [1, 1, 1]
+    assert (await rig.store.counts())["book"] == 1
+    stored = await rig.store.look_up("books", BOOKS)
+    assert stored is not None
+    assert stored.deleted_at is None
