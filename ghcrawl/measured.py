@@ -126,6 +126,10 @@ class MeasuredFetcher:
         """As the port says."""
         return self._fetcher.blocked_until()
 
+    def audience(self) -> str:
+        """As the port says."""
+        return self._fetcher.audience()
+
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """As the port says."""
         began = _now_s()
