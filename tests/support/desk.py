@@ -42,6 +42,9 @@ class Catalogue:
     def blocked_until(self) -> None:
         return None
 
+    def audience(self) -> str:
+        return "a token"
+
 
 class Desk:
     """A store, a queue, and one loop that is turned by hand."""
