@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from typing import Final, TypeVar
 
 from aiormq.exceptions import (
+    AMQPConnectionError,
     AMQPError,
     AuthenticationError,
     ChannelInvalidStateError,
@@ -24,6 +25,8 @@ from yarl import URL
 from ghcrawl.errors import ConfigError, CrawlError, QueueError
 
 T = TypeVar("T")
+MAX_FRAME: Final = 1 << 28
+"""No broker's frame is so long; text that is taken for a frame is longer."""
 
 VENDOR: Final = (AMQPError, ChannelInvalidStateError, PAMQPException, OSError, TimeoutError, RuntimeError)
 """All that a call may raise. RuntimeError is how aio-pika says that a connection or channel is closed."""
@@ -81,6 +84,8 @@ def unopened(error: BaseException, url: URL) -> CrawlError:
             remedy = "rabbitmqctl add_vhost and set_permissions"
             return ConfigError(f"RabbitMQ at {at} has no virtual host {vhost!r} that {user!r} may use: {remedy}")
         case IncompatibleProtocolError():
+            return ConfigError(f"what listens at {at} does not speak AMQP 0-9-1: RabbitMQ's own port is 5672")
+        case AMQPConnectionError(__cause__=asyncio.IncompleteReadError(expected=int() as size)) if size > MAX_FRAME:
             return ConfigError(f"what listens at {at} does not speak AMQP 0-9-1: RabbitMQ's own port is 5672")
         case TimeoutError():
             return QueueError(f"nobody answers in AMQP at {at}: RabbitMQ's own port is 5672")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
@@ -24,7 +25,8 @@ class Management:
             raise ConfigError("amqp.management_url must look like http://user:password@host:15672")
         self._at = place(parsed)
         self._base = str(parsed.with_user(None)).rstrip("/")
-        self._auth = aiohttp.BasicAuth(parsed.user or "guest", parsed.password or "guest")
+        account = f"{parsed.user or 'guest'}:{parsed.password or 'guest'}"
+        self._headers = {"Authorization": f"Basic {b64encode(account.encode()).decode()}"}
         self._vhost = quote(vhost, safe="")
 
     async def unsettled(self) -> Mapping[str, int]:
@@ -48,7 +50,7 @@ class Management:
         url = URL(f"{self._base}/api/{path}", encoded=True)
         try:
             async with (
-                aiohttp.ClientSession(auth=self._auth, timeout=timeout) as session,
+                aiohttp.ClientSession(headers=self._headers, timeout=timeout) as session,
                 session.request(method, url, json=body) as answer,
             ):
                 if answer.status in (401, 403):

@@ -7,6 +7,7 @@ import pytest
 SUITES = ("queue", "patience", "deadletter", "ledger")
 pytest.register_assert_rewrite(*(f"tests.contracts.{suite}_contract" for suite in SUITES))
 
+from tests.integration.amqp.own import Place  # noqa: E402
 from tests.integration.amqp.rig import AmqpRig  # noqa: E402  # after the line above, or asserts say nothing
 from tests.support.services.fixtures import broker, rabbitmq, vhost  # noqa: E402
 from tests.support.services.rabbitmq import Server  # noqa: E402
@@ -19,3 +20,11 @@ async def rig(rabbitmq: Server) -> AsyncIterator[AmqpRig]:
     """The queue on the broker of this run, with tags, documents and deadletters in memory."""
     async with AmqpRig.opened(rabbitmq) as opened:
         yield opened
+
+
+@pytest.fixture
+async def place(rabbitmq: Server) -> AsyncIterator[Place]:
+    """Queues of one's own on the same broker, on a real clock."""
+    own = Place(rabbitmq)
+    yield own
+    await own.clear()

@@ -1,0 +1,119 @@
+"""A message that kills whoever works on it, its innocent neighbours, and what is no message at all."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ghcrawl.model import QUEUES
+from ghcrawl.ports import DeadletterFilter
+from queues.amqp import AmqpQueue
+from queues.amqp_message import Outgoing
+from queues.codec import encode
+from tests.integration.amqp.own import Place, die, popped, push_of
+from tests.integration.amqp.rig import until
+from tests.support.builders import a_request
+
+KILLER = a_request(0).url
+AT_ONCE = 3
+
+
+async def work(queue: AmqpQueue, done: list[str]) -> bool:
+    """What a process does, some requests at a time, until nothing is left (True) or one of them kills it."""
+    in_hand = []
+    while (delivery := await queue.pop(QUEUES, patience_s=1.0)) is not None:
+        if delivery.request.url == KILLER:
+            return False
+        in_hand.append(delivery)
+        while len(in_hand) >= AT_ONCE:
+            first = in_hand.pop(0)
+            await first.ack()
+            done.append(first.request.url)
+    for delivery in in_hand:
+        await delivery.ack()
+        done.append(delivery.request.url)
+    return True
+
+
+async def test_a_message_that_kills_its_process_is_set_aside_after_three_starts(place: Place) -> None:
+    done: list[str] = []
+    deaths = 0
+    async with place.process() as queue:
+        await queue.push(push_of(*range(12)))
+    for _ in range(10):
+        async with place.process() as queue:
+            if await work(queue, done):
+                break
+            deaths += 1
+            await die(queue)
+    letters = await place.deadletters.list(DeadletterFilter(), limit=10)
+    assert deaths == 3
+    assert set(done) == {a_request(number).url for number in range(1, 12)}
+    assert [(letter.request.url, letter.kind, letter.queue) for letter in letters] == [
+        (KILLER, "KilledWorker", "normal")
+    ]
+
+
+async def test_what_survives_a_death_is_not_suspected_for_ever(place: Place) -> None:
+    async with place.process() as queue:
+        await queue.push(push_of(1))
+        await popped(queue)
+        await die(queue)
+    for _ in range(5):
+        async with place.process() as queue:
+            delivery = await popped(queue)
+            await delivery.release()
+    async with place.process() as queue:
+        await (await popped(queue)).ack()
+        assert await queue.is_empty()
+    assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_then(place: Place) -> None:
+    """As where nobody remembers starts: the broker's own limit is all there is."""
+    async with place.process(max_starts=1000, delivery_limit=5) as queue:
+        await queue.push(push_of(1, queue="soon"))
+        returned = 0
+        while not await place.deadletters.list(DeadletterFilter(), limit=10):
+            delivery = await queue.pop(QUEUES, patience_s=0.2)
+            if delivery is not None:
+                returned += 1
+                await delivery.incoming.give_back()
+                queue.pops.in_hand.discard(delivery)
+                await place.starts.forget(delivery.name)
+    (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
+    assert (letter.kind, letter.queue, letter.request.url) == ("DeliveryLimit", "soon", a_request(1).url)
+    assert 20 <= returned <= 30, "five returns, pardoned three times"
+
+
+async def test_bytes_that_are_no_request_become_a_deadletter_and_harm_nobody(place: Place) -> None:
+    async with place.process() as queue:
+        raw = b"\x00\xff\xfe nobody's request"
+        await queue._publisher.send([Outgoing(exchange=place.names.work, queue="event", body=raw)])
+        await queue.push(push_of(1, 2))
+        for _ in range(2):
+            await (await popped(queue)).ack()
+        await until(lambda: filed(place))
+        assert await queue.pop(QUEUES, patience_s=0.1) is None
+        assert await queue.is_empty()
+    (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
+    assert (letter.raw, letter.kind, letter.queue) == (raw, "DecodeError", "event")
+
+
+async def filed(place: Place) -> bool:
+    return bool(await place.deadletters.list(DeadletterFilter(), limit=1))
+
+
+async def test_what_somebody_rejected_by_hand_is_filed(place: Place) -> None:
+    async with place.process() as queue:
+        await queue.push(push_of(1, queue="later"))
+        delivery = await popped(queue)
+        message = delivery.incoming._message
+        await message.channel.basic_nack(message.delivery_tag or 0, requeue=False)
+        await until(lambda: filed(place))
+        queue.pops.in_hand.clear()
+        async with asyncio.timeout(10):
+            assert await queue.is_empty()
+    (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
+    assert (letter.kind, letter.queue, letter.request.url) == ("SetAside", "later", a_request(1).url)
+    assert letter.raw is None
+    assert encode(letter.request)
