@@ -70,18 +70,18 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
         if not isinstance(body, Mapping):
             raise Malformed(f"a {entity.type} is an object, and this is {type(body).__name__}")
         urn = entity.urn(body, visit.request.context.qualifier)
-        url = (own_url(body, "") if entity.has_url else "") or visit.request.url
-        node = Node(visit, body=body, urn=urn, url=url, siblings=entity.siblings(urn))
+        says = (own_url(body, "") if entity.has_url else "") or visit.request.url
+        node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
         if entity.parent:
             node.link(entity.parent, ":".join(urn.split(":")[:-2]))
         entity.describe(node)
         for listing in own:
-            add(node, listing, listings, urn, url)
+            add(node, listing, listings, urn, node.url)
         for listing, sha_of in of_commit:
             if sha := sha_of(body):
-                add(node, listing, listings, f"{node.repo}:commit:{sha}", f"{repo_url(url)}/commits/{sha}")
+                add(node, listing, listings, f"{node.repo}:commit:{sha}", f"{repo_url(node.url)}/commits/{sha}")
         for part in held:
-            add_part(node, part, url)
+            add_part(node, part, node.url)
         _run_errands(node)
         return node.save(entity.type, changed_at=entity.changed_at(body))
 

@@ -24,6 +24,17 @@ _SCOPE = re.compile(
     r".*?/(?:repos/(?P<repo>[^/?#]+/[^/?#]+)|orgs/(?P<org>[^/?#]+)|(?:users|user)/(?P<user>[^/?#]+))(?=[/?#]|$)"
 )
 
+_CANONICAL: Final = "https://api.github.com/"
+_BASE = re.compile(r"(.*?/)(?:repos|repositories|orgs|organizations|users?|teams)(?=[/?#]|$)")
+
+
+def here(asked: str, url: str) -> str:
+    """`url` below the API that answered `asked`: a mirror or a proxy repeats what GitHub's own API says of itself."""
+    if not url.startswith(_CANONICAL) or asked.startswith(_CANONICAL):
+        return url
+    base = _BASE.match(asked)
+    return base[1] + url.removeprefix(_CANONICAL) if base else url
+
 
 class Node:
     """Collects links and follow-ups for one visit. Lives for one call of one processor."""
@@ -32,7 +43,8 @@ class Node:
         self.visit = visit
         self.body = body
         self.urn = urn
-        self.url = url
+        self.url = here(visit.request.url, url)
+        self._says = url
         self.scope = visit.request.context.scope
         self.private = visit.request.context.private
         self.digested: Json = body
@@ -108,13 +120,16 @@ class Node:
         queue: QueueName | None = None,
     ) -> None:
         """Look at this next. What carries its payload goes to `event`: it needs no call."""
-        request = self.visit.request.child(type, url, policy, context, payload)
+        asked = self.visit.request
+        request = asked.child(type, here(asked.url, url), policy, context, payload)
         chosen = queue or ("event" if payload is not None else QUEUE_OF.get(type, "normal"))
         self._follow_ups.append(Push(request=request, queue=chosen))
 
     def follow_again(self, request: Request, queue: QueueName) -> None:
         """Another request of this very walk."""
-        self._follow_ups.append(Push(request=request, queue=queue))
+        self._follow_ups.append(
+            Push(request=replace(request, url=here(self.visit.request.url, request.url)), queue=queue)
+        )
 
     @property
     def follow_ups(self) -> tuple[Push, ...]:
@@ -130,7 +145,7 @@ class Node:
     def document(self, type: str, changed_at: str = "") -> Document:
         """The finished document."""
         request, fetched = self.visit.request, self.visit.fetched
-        known_as = {request.url, fetched.url, *fetched.aliases} - {self.url}
+        known_as = {self._says, request.url, fetched.url, *fetched.aliases} - {self.url}
         as_sent = request.payload is not None and request.payload.body is self.digested
         return Document(
             type=type,
