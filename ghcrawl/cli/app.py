@@ -15,6 +15,7 @@ from ghcrawl.cli.commands import (
     documents,
     queue,
     requests,
+    serve,
     simulate,
     status,
     tokens,
@@ -70,6 +71,7 @@ def start(
 
 app.command("demo", rich_help_panel=CRAWL)(demo.demo)
 app.command("crawl", rich_help_panel=CRAWL)(crawl.crawl)
+app.command("serve", rich_help_panel=CRAWL)(serve.serve)
 app.command("status", rich_help_panel=CRAWL)(status.status)
 app.command("simulate", rich_help_panel=CRAWL)(simulate.simulate)
 app.add_typer(documents.app, name="documents", rich_help_panel=LOOK)

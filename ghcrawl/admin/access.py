@@ -1,0 +1,115 @@
+"""Who may do what: tokens with a role; and, as long as there is none, only who sits at this machine.
+
+A token is `token`, which may do everything, or `token#read`, which may look. Without any token the API answers on
+loopback alone, and to nobody who comes through a proxy or from a web page: a page of any site may send requests to
+loopback, and a name of any site may be made to mean it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from ghcrawl.admin.problems import Problem
+from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.errors import ConfigError
+
+Role = Literal["anyone", "read", "operate"]
+"""What a route demands: nothing, leave to look, or leave to change things."""
+
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="ghcrawl"'}
+_PROXIES: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
+MIN_LENGTH: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks. name: for logs and the audit; a token appears as the first digits of its hash."""
+
+    role: Role
+    name: str
+
+
+def demand_strong(secrets: SecretLines) -> None:
+    """Raises ConfigError for a token that somebody could guess, or whose role nobody knows."""
+    for text in secrets.now():
+        token, _, role = text.partition("#")
+        if role not in ("", "read", "operate"):
+            raise ConfigError(f"an admin token has the role {role!r}; there are #read and #operate (or nothing)")
+        if len(token) < MIN_LENGTH:
+            raise ConfigError(f"an admin token is shorter than {MIN_LENGTH} characters: anybody could guess it")
+
+
+class Access:
+    """Decides by the tokens of this moment."""
+
+    def __init__(self, tokens: SecretLines) -> None:
+        self._tokens = tokens
+
+    def demand(self, request: web.Request, role: Role) -> Caller:
+        """Who asks, if they may. Raises Problem: 401 unknown, 403 may not."""
+        if role == "anyone":
+            return Caller(role="anyone", name="anyone")
+        tokens = self._tokens.now()
+        caller = self._known(request, tokens) if tokens else _at_this_machine(request)
+        if role == "operate" and caller.role != "operate":
+            raise Problem(403, "this token may look and not change anything")
+        return caller
+
+    def _known(self, request: web.Request, tokens: tuple[str, ...]) -> Caller:
+        offered = _offered(request)
+        if not offered:
+            raise Problem(401, "send a token: Authorization: Bearer TOKEN", headers=_CHALLENGE)
+        hashed = sha256(offered.encode("utf-8", "surrogateescape")).digest()
+        found: Caller | None = None
+        for text in tokens:  # all of them, so that the time says nothing about which
+            token, _, role = text.partition("#")
+            if hmac.compare_digest(hashed, sha256(token.encode()).digest()):
+                name = f"token {hashed.hex()[:8]}"
+                found = found or Caller(role="read" if role == "read" else "operate", name=name)
+        if found is None:
+            raise Problem(401, "nobody here knows this token", headers=_CHALLENGE)
+        return found
+
+
+def _offered(request: web.Request) -> str:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    return request.headers.get("X-token", "").strip()
+
+
+def _at_this_machine(request: web.Request) -> Caller:
+    proxied = any(name in request.headers for name in _PROXIES)
+    if proxied or not _is_loopback(request.remote or "") or not _is_loopback(_host(request.headers.get("Host", ""))):
+        detail = "no admin token is set, so only this machine itself is answered; set GHCRAWL_ADMIN_TOKEN"
+        raise Problem(401, detail, headers=_CHALLENGE)
+    origin = request.headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+        raise Problem(403, "requests from web pages of other sites are not answered")
+    if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+        raise Problem(403, "requests from web pages of other sites are not answered")
+    return Caller(role="operate", name="this machine")
+
+
+def _host(value: str) -> str:
+    """The host of a Host header, without its port."""
+    try:
+        return urlsplit(f"//{value}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

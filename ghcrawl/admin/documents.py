@@ -1,0 +1,107 @@
+"""`/api/v1/documents`: by URN, by URL, by type, in pages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import AwareDatetime, Field
+
+from ghcrawl.admin.problems import Problem
+from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
+from ghcrawl.admin.site import Site
+from ghcrawl.model import Document
+from ghcrawl.ports import DocumentFilter
+
+AT_ONCE: Final = 500
+Text = Annotated[str, Field(max_length=4000)]
+
+
+class Listing(Shape):
+    """Which documents. What is not given admits everything.
+
+    type: any of these. scope: URN of an ancestor. since: observed at or after that moment. deleted: tombstones, or all
+    but those. url: known under this URL, now or earlier; then nothing else may be given. after: go on behind this URN.
+    """
+
+    type: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
+    scope: Text = ""
+    since: AwareDatetime | None = None
+    deleted: bool | None = None
+    url: Text = ""
+    limit: Annotated[int, Field(ge=1, le=AT_ONCE)] = 50
+    after: Text = ""
+
+
+async def _list(asked: Asked[Listing, None]) -> Answer:
+    query = asked.query
+    if query.url:
+        if query.model_fields_set != {"url"}:
+            raise Problem(422, "url stands alone", errors=[("url", "give nothing else beside it")])
+        known = await asked.site.store.find(query.url)
+        return Answer(value=DocumentsShape(documents=[one.to_json() for one in known], next=None))
+    which = DocumentFilter(
+        types=query.type, scope=query.scope, since=query.since, deleted=query.deleted, after=query.after
+    )
+    found = await _page(asked.site, which, query.limit)
+    behind = found[-1].urn if len(found) == query.limit else None
+    return Answer(value=DocumentsShape(documents=[one.to_json() for one in found], next=behind))
+
+
+async def _page(site: Site, which: DocumentFilter, limit: int) -> list[Document]:
+    found: list[Document] = []
+    async for document in site.store.list(which):
+        found.append(document)
+        if len(found) == limit:
+            break
+    return found
+
+
+async def _show(asked: Asked[Nothing, None]) -> Answer:
+    urn = asked.path["urn"]
+    document = await asked.site.store.get(urn)
+    if document is None:
+        raise Problem(404, f"there is no document {urn[:200]}")
+    return Answer(value=document.to_json())
+
+
+async def _count(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=await counts(asked.site))
+
+
+async def counts(site: Site) -> DocumentCountsShape:
+    """How many there are. Raises StoreError."""
+    by_type = dict(sorted((await site.store.counts()).items()))
+    return DocumentCountsShape(total=sum(by_type.values()), by_type=by_type)
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/v1/documents",
+        name="listDocuments",
+        about="What was saved, by URN; each as its JSON with _metadata beside it",
+        handle=_list,
+        tag="documents",
+        query=Listing,
+        answer=DocumentsShape,
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/documents/{urn}",
+        name="showDocument",
+        about="One document: its JSON, with _metadata beside it",
+        handle=_show,
+        tag="documents",
+        problems=(404,),
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/document-counts",
+        name="countDocuments",
+        about="How many documents there are, by type; tombstones are not counted",
+        handle=_count,
+        tag="documents",
+        answer=DocumentCountsShape,
+    ),
+)

@@ -1,0 +1,181 @@
+"""The predecessor's routes, headers and bodies, so that its command-line client and its dashboard work against us.
+
+What it got wrong is right here: looking at a queue changes nothing, flushing one leaves the others alone, a requeued
+deadletter is forgotten only once its request waits, a patch is checked whole before anything is changed, and no token
+is ever shown.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from ghcrawl.admin import legacy_shapes as shapes
+from ghcrawl.admin.deadletters import the
+from ghcrawl.admin.problems import Problem
+from ghcrawl.admin.queues import demand_policy, named, push, spec_request
+from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.site import Site
+from ghcrawl.errors import SpecError
+from ghcrawl.model import QueueName, Request
+from ghcrawl.ports import DeadletterFilter
+
+MAX_LISTED: Final = 10_000
+"""Its dashboard lists all deadletters at once."""
+MAX_REQUESTS: Final = 1000
+TOTAL: Final = "X-Total-Count"
+
+
+class Counting(Shape):
+    """How many."""
+
+    count: Annotated[int, Field(ge=0, le=100)] = 1
+
+
+class Requeueing(Shape):
+    """The queue to push it to instead of only deleting it."""
+
+    requeue: QueueName | None = None
+
+
+async def _root(_: Asked[Nothing, None]) -> Answer:
+    return Answer(status=204)
+
+
+async def _status(asked: Asked[Nothing, None]) -> Answer:
+    crew = asked.site.crew()
+    return Answer(value={"actualCount": 0 if crew.paused else crew.running, "delay": 0})
+
+
+async def _config(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=shapes.config_json(await asked.site.live.read(), asked.site.crew().worker))
+
+
+async def _patch(asked: Asked[Nothing, shapes.Anything]) -> Answer:
+    await asked.site.live.change(shapes.changes(asked.body.root), asked.caller.name)
+    await asked.site.applied()
+    return Answer(value="OK")
+
+
+async def _tokens(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=[f"{one.label}#{','.join(one.traits)}" for one in asked.site.principals()])
+
+
+async def _use_tokens(asked: Asked[Nothing, shapes.Anything]) -> Answer:
+    if not isinstance(asked.body.root, str):
+        raise Problem(422, "send one JSON string: token[#trait,trait], separated by semicolons")
+    await asked.site.use_tokens(asked.body.root)
+    return Answer(value="OK")
+
+
+# Requests and queues ------------------------------------------------------------------------------------------
+
+
+async def _push(asked: Asked[Nothing, shapes.Anything]) -> Answer:
+    site, root = asked.site, asked.body.root
+    specs = root if isinstance(root, list) else [root]
+    if not 0 < len(specs) <= MAX_REQUESTS:
+        raise Problem(422, f"push at least one request, and {MAX_REQUESTS} at the most")
+    queue = named(asked.path.get("queue") or "normal")
+    policy = (await site.live.read()).settings.crawl.policy
+    await push(site, [_request(site, spec, policy) for spec in specs], queue)
+    return Answer(value="Created", status=201)
+
+
+def _request(site: Site, spec: Any, policy: str) -> Request:
+    """`org`, `org/repo`, `users/login`, or an object. Raises SpecError."""
+    if isinstance(spec, str):
+        place = f"{site.api_url.rstrip('/')}/{spec}" if spec.startswith("users/") else spec
+        return spec_request(site, place, policy)
+    if not isinstance(spec, dict):
+        raise SpecError("a request is a string such as org or org/repo, or an object with a type and a url")
+    request = shapes.read_request(spec, site.clock, policy=policy)
+    demand_policy(site, request)
+    return request
+
+
+async def _peek(asked: Asked[Counting, None]) -> Answer:
+    queue = named(asked.path["queue"])
+    found = await asked.site.queue.peek(queue, limit=asked.query.count) if asked.query.count else ()
+    return Answer(value=[shapes.request_json(request) for request in found])
+
+
+async def _remove(asked: Asked[Counting, None]) -> Answer:
+    queue = named(asked.path["queue"])
+    removed: list[Request] = []
+    for _ in range(asked.query.count):
+        delivery = await asked.site.queue.pop([queue], patience_s=0.0)
+        if delivery is None:
+            break
+        removed.append(delivery.request)
+        await delivery.ack()
+    return Answer(value=[shapes.request_json(request) for request in removed])
+
+
+async def _flush(asked: Asked[Nothing, None]) -> Answer:
+    await asked.site.queue.purge(named(asked.path["name"]))
+    return Answer(value="OK")
+
+
+async def _info(asked: Asked[Nothing, None]) -> Answer:
+    name = named(asked.path["name"])
+    depth = (await asked.site.queue.depths())[name]
+    return Answer(value={"count": depth.ready + depth.delayed, "metricsName": name})
+
+
+# Deadletters --------------------------------------------------------------------------------------------------
+
+
+async def _count(asked: Asked[Nothing, None]) -> Answer:
+    total = (await asked.site.deadletters.count(DeadletterFilter())).total
+    return Answer(status=204, headers={TOTAL: str(total)})
+
+
+async def _list(asked: Asked[Nothing, None]) -> Answer:
+    deadletters = asked.site.deadletters
+    total = (await deadletters.count(DeadletterFilter())).total
+    found = await deadletters.list(DeadletterFilter(), limit=MAX_LISTED)
+    return Answer(value=[shapes.deadletter_json(letter) for letter in found], headers={TOTAL: str(total)})
+
+
+async def _show(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=shapes.deadletter_document(await the(asked.site, asked.path["urn"])))
+
+
+async def _delete(asked: Asked[Requeueing, None]) -> Answer:
+    site, letter = asked.site, await the(asked.site, asked.path["urn"])
+    if asked.query.requeue is None:
+        await site.deadletters.delete([letter.urn])
+        return Answer(status=204)
+    done = await site.requeue(DeadletterFilter(urns=(letter.urn,)), asked.query.requeue)
+    if done.unreadable:
+        raise Problem(422, f"{letter.urn} never was a request that this version can read; it stays")
+    return Answer(status=204)
+
+
+def _route(method: Any, path: str, handle: Any, **more: Any) -> Route:
+    name = f"legacy {method} {path}"
+    return Route(method=method, path=path, name=name, about="", handle=handle, described=False, **more)
+
+
+_ANY: Final = shapes.Anything
+ROUTES: Final = (
+    _route("GET", "/", _root),
+    _route("GET", "/status", _status),
+    _route("GET", "/config", _config),
+    _route("PATCH", "/config", _patch, role="operate", body=_ANY),
+    _route("GET", "/config/tokens", _tokens),
+    _route("PUT", "/config/tokens", _use_tokens, role="operate", body=_ANY),
+    _route("POST", "/config/tokens", _use_tokens, role="operate", body=_ANY),
+    _route("POST", "/requests", _push, role="operate", body=_ANY),
+    _route("POST", "/requests/{queue}", _push, role="operate", body=_ANY),
+    _route("GET", "/requests/{queue}", _peek, query=Counting),
+    _route("DELETE", "/requests/{queue}", _remove, role="operate", query=Counting),
+    _route("PUT", "/queues/{name}", _flush, role="operate"),
+    _route("GET", "/queues/{name}/info", _info),
+    _route("HEAD", "/deadletters", _count),
+    _route("GET", "/deadletters", _list),
+    _route("GET", "/deadletters/{urn}", _show),
+    _route("DELETE", "/deadletters/{urn}", _delete, role="operate", query=Requeueing),
+)

@@ -1,0 +1,182 @@
+"""The predecessor's JSON: requests, deadletters and configuration, read and written as its clients do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import RootModel
+
+from ghcrawl.errors import SpecError
+from ghcrawl.live import Holding
+from ghcrawl.model import QUEUES, Context, Deadletter, JsonObject, Payload, Request, iso, moment
+from ghcrawl.policy import Freshness, parse
+from ghcrawl.ports import Clock
+
+
+class Anything(RootModel[Any]):
+    """A body that its route reads for itself."""
+
+
+def request_json(request: Request) -> dict[str, Any]:
+    """A request as it waited in the predecessor's queues."""
+    policy = parse(request.policy)
+    freshness: str | int = policy.days if policy.freshness is Freshness.DAYS else policy.freshness.value
+    value: dict[str, Any] = {
+        "type": request.type,
+        "url": request.url,
+        "attemptCount": request.attempt,
+        "context": {"qualifier": request.context.qualifier, "history": list(request.context.history)},
+        "policy": {
+            "fetch": policy.fetch.value,
+            "freshness": freshness,
+            "map": {"name": policy.map or request.type, "path": f"/{'/'.join(policy.path)}"},
+        },
+    }
+    if request.payload is not None:
+        value["payload"] = {"body": request.payload.body, "fetchedAt": iso(request.payload.observed_at)}
+    return value
+
+
+def read_request(value: JsonObject, clock: Clock, *, policy: str) -> Request:
+    """The request in an object of the predecessor's. policy: for one that names none. Raises SpecError."""
+    type, url = value.get("type"), value.get("url")
+    if not isinstance(type, str) or not isinstance(url, str) or not url:
+        raise SpecError("a request has a type and a url")
+    context = value.get("context")
+    context = context if isinstance(context, Mapping) else {}
+    qualifier = context.get("qualifier")
+    return Request(
+        type=type,
+        url=url,
+        policy=_policy(value.get("policy"), policy),
+        context=Context(qualifier=qualifier if isinstance(qualifier, str) else ""),
+        payload=_payload(value.get("payload"), clock),
+    )
+
+
+def _policy(value: Any, default: str) -> str:
+    """`default:self`, or `{fetch, freshness, map: {name, path}}`, as a spec."""
+    if isinstance(value, str):
+        return value or default
+    if not isinstance(value, Mapping) or not value:
+        return default
+    freshness = value.get("freshness", "match")
+    days = f"{freshness}d" if isinstance(freshness, int) else str(freshness)
+    name = f"{value.get('fetch', 'mutables')}+{days}"
+    position = value.get("map")
+    if not isinstance(position, Mapping) or not position.get("name"):
+        return name
+    path = str(position.get("path") or "/").strip("/")
+    return f"{name}:{position['name']}{f'@/{path}' if path else ''}"
+
+
+def _payload(value: Any, clock: Clock) -> Payload | None:
+    if not isinstance(value, Mapping) or not isinstance(value.get("body"), Mapping):
+        return None
+    try:
+        observed_at = moment(str(value["fetchedAt"])) if value.get("fetchedAt") else clock.now()
+    except ValueError as error:
+        raise SpecError(f"payload.fetchedAt: {error}") from error
+    return Payload.of(value["body"], origin="event", observed_at=observed_at)
+
+
+def deadletter_json(letter: Deadletter) -> dict[str, Any]:
+    """What its list of deadletters shows: the metadata alone."""
+    request = letter.request
+    parts = urlsplit(request.url)
+    return {
+        "type": "deadletter",
+        "url": parts._replace(netloc=f"deadletter.{parts.netloc}").geturl(),
+        "urn": letter.urn,
+        "links": {"self": {"href": letter.urn, "type": "resource"}},
+        "fetchedAt": iso(letter.first_at),
+        "processedAt": iso(letter.last_at),
+        "version": 1,
+        "extra": {"type": request.type, "url": request.url, "reason": f"{letter.kind}: {letter.reason}"},
+    }
+
+
+def deadletter_document(letter: Deadletter) -> dict[str, Any]:
+    """One deadletter: the request, and the metadata beside it."""
+    meta = deadletter_json(letter)
+    meta["meta"] = {
+        "failures": [
+            {"at": iso(each.at), "cause": each.cause, "message": each.message, "status": each.status}
+            for each in letter.failures
+        ]
+    }
+    meta["errorMessage"] = letter.reason
+    meta["errorStack"] = letter.traceback
+    return {**request_json(letter.request), "_metadata": meta}
+
+
+def config_json(holding: Holding, worker: str) -> dict[str, Any]:
+    """The settings under the names that its dashboard and its client show."""
+    crawl, github = holding.settings.crawl, holding.settings.github
+    return {
+        "crawler": {
+            "name": worker,
+            "count": 0 if crawl.paused else crawl.loops,
+            "orgList": list(crawl.allow),
+            "maxRequeueAttemptCount": crawl.max_attempts,
+        },
+        "fetcher": {"concurrency": github.concurrency, "reserve": github.reserve},
+        "queuing": {"provider": holding.settings.queue.provider, "weights": dict(crawl.weights)},
+        "storage": {"provider": holding.settings.store.provider},
+        "locker": {"provider": "none"},
+    }
+
+
+_PATHS: Final[Mapping[str, str]] = {
+    "/crawler/orgList": "crawl.allow",
+    "/crawler/maxRequeueAttemptCount": "crawl.max_attempts",
+    "/fetcher/concurrency": "github.concurrency",
+    "/fetcher/reserve": "github.reserve",
+    **{f"/queuing/weights/{name}": f"crawl.weights.{name}" for name in QUEUES},
+}
+
+
+def changes(patches: Any) -> Mapping[str, Any]:
+    """What a JSON patch of its configuration means for our settings. Raises SpecError, and then nothing is changed."""
+    if not isinstance(patches, list):
+        raise SpecError("a JSON patch is a list of operations")
+    wanted: dict[str, Any] = {}
+    for patch in patches:
+        if not isinstance(patch, Mapping) or not isinstance(patch.get("path"), str):
+            raise SpecError("an operation of a JSON patch is an object with op, path and value")
+        wanted |= _change(str(patch.get("op")), patch["path"].removesuffix("/value"), patch.get("value"))
+    return wanted
+
+
+def _change(operation: str, path: str, value: Any) -> Mapping[str, Any]:
+    if operation not in ("add", "replace", "remove"):
+        raise SpecError(f"{path}: the operation {operation!r} is not known here; there are add, replace, remove")
+    if path == "/crawler/count":
+        return _count(None if operation == "remove" else value)
+    if path == "/queuing/weights":
+        return _weights(None if operation == "remove" else value)
+    if path not in _PATHS:
+        known = ", ".join(("/crawler/count", "/queuing/weights", *_PATHS))
+        raise SpecError(f"{path[:200]}: nothing is called that here; there are {known}")
+    return {_PATHS[path]: None if operation == "remove" else value}
+
+
+def _count(value: Any) -> Mapping[str, Any]:
+    """Its way to stop was to have no loops; ours is to pause."""
+    if value is None:
+        return {"crawl.loops": None, "crawl.paused": None}
+    try:
+        count = int(value)
+    except (TypeError, ValueError):
+        raise SpecError(f"/crawler/count: {str(value)[:50]!r} is no number") from None
+    return {"crawl.paused": True} if count <= 0 else {"crawl.loops": count, "crawl.paused": False}
+
+
+def _weights(value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {f"crawl.weights.{name}": None for name in QUEUES}
+    if not isinstance(value, Mapping) or any(name not in QUEUES for name in value):
+        raise SpecError(f"/queuing/weights: an object with {', '.join(QUEUES)}")
+    return {f"crawl.weights.{name}": weight for name, weight in value.items()}

@@ -1,0 +1,148 @@
+"""The routes as an OpenAPI 3.1 document, made from the very values that answer them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from ghcrawl import __version__
+from ghcrawl.admin.problems import CONTENT_TYPE, ProblemShape
+from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+
+PATH: Final = "/api/openapi.json"
+_REF: Final = "#/components/schemas/{model}"
+_PARAMETER = re.compile(r"\{(\w+)\}")
+_ALWAYS: Final = (422, 503)
+_GUARDED: Final = (401, 403)
+_WITH_BODY: Final = (400, 408, 413, 415)
+_TITLES: Final = {
+    400: "The body cannot be read",
+    401: "No token, or one that nobody knows",
+    403: "The token may not do this",
+    404: "There is no such thing",
+    408: "The body came too slowly",
+    413: "The body is too large",
+    415: "The body is not what its Content-Type should say",
+    422: "Something asked for is not as it should be; `errors` says what",
+    503: "The queue or the store is away, or it took too long",
+}
+
+Schemas = Mapping[Any, Mapping[str, Any]]
+"""(model, mode) → where it is described."""
+
+
+def document(routes: Sequence[Route]) -> dict[str, Any]:
+    """The description of those that are to be described."""
+    described = [route for route in routes if route.described]
+    schemas, components = _schemas(described)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in described:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "ghcrawl",
+            "version": __version__,
+            "summary": "The admin API of a running service",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "x_token": {"type": "apiKey", "in": "header", "name": "X-token"},
+            },
+        },
+        "security": [{"bearer": []}, {"x_token": []}, {}],
+    }
+
+
+def _schemas(routes: Sequence[Route]) -> tuple[Schemas, dict[str, Any]]:
+    wanted: list[tuple[type[BaseModel], Any]] = [(ProblemShape, "serialization")]
+    for route in routes:
+        wanted += [(route.query, "validation")]
+        wanted += [(route.body, "validation")] if route.body else []
+        wanted += [(route.answer, "serialization")] if route.answer else []
+    schemas, defs = models_json_schema(list(dict.fromkeys(wanted)), ref_template=_REF)
+    return schemas, defs.get("$defs", {})
+
+
+def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.about,
+        "tags": [route.tag],
+        "parameters": [*_path_parameters(route), *_query_parameters(route)],
+        "responses": _responses(route, schemas),
+        "x-role": route.role,
+    }
+    if route.body is not None:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schemas[(route.body, "validation")]}},
+        }
+    if route.role == "anyone":
+        operation["security"] = []
+    return operation
+
+
+def _path_parameters(route: Route) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in _PARAMETER.findall(route.path)
+    ]
+
+
+def _query_parameters(route: Route) -> list[dict[str, Any]]:
+    schema = route.query.model_json_schema(ref_template=_REF)
+    return [
+        {"name": name, "in": "query", "required": name in schema.get("required", ()), "schema": _typed(found)}
+        for name, found in schema.get("properties", {}).items()
+    ]
+
+
+def _typed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A parameter is left out rather than null."""
+    wanted = {name: value for name, value in schema.items() if name not in ("title", "default")}
+    if "anyOf" in wanted:
+        others = [each for each in wanted.pop("anyOf") if each.get("type") != "null"]
+        wanted |= others[0] if len(others) == 1 else {"anyOf": others}
+    return wanted
+
+
+def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
+    schema: Mapping[str, Any] = schemas[(route.answer, "serialization")] if route.answer else {"type": "object"}
+    good: dict[str, Any] = {"description": route.about, "content": {"application/json": {"schema": schema}}}
+    found = {str(route.status): good}
+    if route.status != 200 and route.answer is not None:
+        found["200"] = {**good, "description": f"{route.about}: a dry run"}
+    bad = {*route.problems, *_ALWAYS}
+    bad |= set(_GUARDED) if route.role != "anyone" else set()
+    bad |= set(_WITH_BODY) if route.body is not None else set()
+    problem = {CONTENT_TYPE: {"schema": schemas[(ProblemShape, "serialization")]}}
+    return found | {str(status): {"description": _TITLES[status], "content": problem} for status in sorted(bad)}
+
+
+def route(described: Sequence[Route]) -> Route:
+    """The route that answers with the description. Anybody may read it: it is in the source."""
+    answer = Answer(value=document(described))
+
+    async def show(_: Asked[Nothing, None]) -> Answer:
+        return answer
+
+    return Route(
+        method="GET",
+        path=PATH,
+        name="describe",
+        about="This description",
+        handle=show,
+        role="anyone",
+        tag="service",
+        described=False,
+    )

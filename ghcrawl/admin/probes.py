@@ -1,0 +1,98 @@
+"""`/metrics`, `/livez` and `/readyz`, on a port of their own, so that they may be open where the API is not.
+
+`/livez` fails only when starting anew would help: no loop has taken a turn for longer than any turn may last.
+`/readyz` fails when traffic should go elsewhere: while this process drains, or cannot make anything durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, generate_latest
+
+from ghcrawl.admin.site import Crew
+from ghcrawl.errors import CrawlError
+from ghcrawl.jsontext import dumps
+from ghcrawl.ports import Clock, Queue, Store
+
+CHECK_S: Final = 2.0
+EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
+STALL_MARGIN_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """What the probes look at. last_turn: when a loop last came round; refresh: makes the gauges current."""
+
+    queue: Queue
+    store: Store
+    clock: Clock
+    registry: CollectorRegistry
+    crew: Callable[[], Crew]
+    last_turn: Callable[[], datetime]
+    timeout_s: Callable[[], float]
+    refresh: Callable[[], Awaitable[None]]
+
+
+def application(probed: Probed) -> web.Application:
+    """The three routes."""
+    probes = _Probes(probed)
+    app = web.Application()
+    app.router.add_get("/metrics", probes.metrics)
+    app.router.add_get("/livez", probes.livez)
+    app.router.add_get("/readyz", probes.readyz)
+    return app
+
+
+class _Probes:
+    def __init__(self, probed: Probed) -> None:
+        self._probed = probed
+
+    async def metrics(self, _: web.Request) -> web.Response:
+        await self._probed.refresh()
+        return web.Response(body=generate_latest(self._probed.registry), headers={"Content-Type": EXPOSITION})
+
+    async def livez(self, _: web.Request) -> web.Response:
+        return _verdict({"loops": self._stalled()})
+
+    async def readyz(self, _: web.Request) -> web.Response:
+        crew, probed = self._probed.crew(), self._probed
+        queue, store = await asyncio.gather(
+            _works(probed.queue.is_empty()),
+            _works(probed.store.read_state("live")),
+        )
+        draining = "this process is stopping" if crew.draining else ""
+        return _verdict({"draining": draining, "queue": queue, "store": store, "crawl": crew.trouble})
+
+    def _stalled(self) -> str:
+        """Why starting anew would help; empty while it would not."""
+        crew, probed = self._probed.crew(), self._probed
+        if crew.paused or crew.draining or not crew.wanted:
+            return ""
+        longest = timedelta(seconds=probed.timeout_s() + STALL_MARGIN_S)
+        silent = probed.clock.now() - probed.last_turn()
+        return f"no loop has come round for {silent.total_seconds():.0f} s" if silent > longest else ""
+
+
+async def _works(check: Awaitable[object]) -> str:
+    """Why `check` does not; empty when it does."""
+    try:
+        async with asyncio.timeout(CHECK_S):
+            await check
+    except TimeoutError:
+        return f"no answer within {CHECK_S:g} s"
+    except CrawlError as error:
+        return str(error)
+    return ""
+
+
+def _verdict(checks: Mapping[str, str]) -> web.Response:
+    """200 if no check has anything to say, else 503 with what they say."""
+    failed = {name: why for name, why in checks.items() if why}
+    body = {"status": "fail" if failed else "pass", "checks": {name: why or "pass" for name, why in checks.items()}}
+    return web.Response(status=503 if failed else 200, body=dumps(body), content_type="application/json")

@@ -1,0 +1,101 @@
+"""What goes wrong, as a problem document (RFC 9457): a title for the class, a detail that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from aiohttp import web
+from pydantic import BaseModel, ValidationError
+
+from ghcrawl.errors import ConfigError, CrawlError, DecodeError, QueueError, SpecError, StoreError, Unstorable
+from ghcrawl.jsontext import dumps
+
+CONTENT_TYPE: Final = "application/problem+json"
+RETRY_AFTER_S: Final = 5
+
+
+class ProblemShape(BaseModel):
+    """What went wrong. errors: for each field that is wrong, where and why."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldProblem] | None = None
+
+
+class FieldProblem(BaseModel):
+    """One field that is wrong."""
+
+    field: str
+    detail: str
+
+
+ProblemShape.model_rebuild()
+
+
+class Problem(Exception):
+    """A request that is answered with a status other than a good one. detail: for a person; never a secret."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        errors: Sequence[tuple[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.headers = dict(headers or {})
+
+    def response(self) -> web.Response:
+        """The answer."""
+        body: dict[str, Any] = {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.errors:
+            body["errors"] = [{"field": field, "detail": detail} for field, detail in self.errors]
+        headers = {"Content-Type": CONTENT_TYPE, **self.headers}
+        answer = web.Response(status=self.status, body=dumps(body), headers=headers)
+        if self.headers.get("Connection") == "close":
+            answer.force_close()
+        return answer
+
+
+def unavailable(detail: str) -> Problem:
+    """It may work in a moment, or elsewhere."""
+    return Problem(503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+def of_error(error: CrawlError) -> Problem:
+    """What an error of ours means to whoever asked: their words are wrong, or something is away."""
+    if isinstance(error, ConfigError | SpecError | DecodeError | Unstorable):
+        lines = str(error).splitlines() if isinstance(error, ConfigError) else ()
+        return Problem(422, str(error) or type(error).__name__, errors=[_field(line) for line in lines])
+    if isinstance(error, QueueError | StoreError):
+        return unavailable(str(error))
+    return Problem(502, str(error))
+
+
+def _field(line: str) -> tuple[str, str]:
+    """`crawl.loops (live): must be …` → the field and the sentence."""
+    name, colon, rest = line.partition(": ")
+    return (name.partition(" ")[0], rest) if colon and "." in name.partition(" ")[0] else ("", line)
+
+
+def of_validation(error: ValidationError, where: str) -> Problem:
+    """Fields that are wrong, each with where it is. where: `query` or `body`."""
+    errors = [
+        (".".join(str(part) for part in found["loc"]) or where, str(found["msg"]))
+        for found in error.errors(include_input=False, include_url=False, include_context=False)
+    ]
+    named = "; ".join(f"{field}: {detail}" for field, detail in errors)
+    return Problem(422, f"the {where} is not as it should be: {named}"[:2000], errors=errors[:50])

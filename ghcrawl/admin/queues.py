@@ -1,0 +1,184 @@
+"""`/api/v1/queues` and `/api/v1/requests`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from ghcrawl.admin.problems import Problem
+from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.shapes import PurgedShape, PushedShape, QueueShape, QueuesShape, RequestsShape
+from ghcrawl.admin.site import Site
+from ghcrawl.errors import SpecError
+from ghcrawl.jsontext import dumps, loads
+from ghcrawl.model import QUEUES, Push, QueueName, Request
+from ghcrawl.policy import parse
+from ghcrawl.ports import Pushed
+
+MAX_REQUESTS: Final = 1000
+MAX_PEEKED: Final = 500
+
+
+class Peeking(Shape):
+    """How many to show."""
+
+    limit: Annotated[int, Field(ge=1, le=MAX_PEEKED)] = 20
+
+
+class Pushing(Shape):
+    """What is to be crawled.
+
+    specs: as a person types them (an org, owner/repo, type:url, a URL); requests: objects, as a queue's message has
+    them, of which `type` and `url` are enough. policy: for those that name none. dry_run: say what it would be.
+    """
+
+    specs: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = Field(default=(), max_length=MAX_REQUESTS)
+    requests: tuple[dict[str, Any], ...] = Field(default=(), max_length=MAX_REQUESTS)
+    queue: QueueName = "normal"
+    policy: Annotated[str, Field(max_length=500)] | None = None
+    dry_run: bool = False
+
+
+def named(path: str) -> QueueName:
+    """The queue in a path. Raises Problem."""
+    found = next((name for name in QUEUES if name == path), None)
+    if found is None:
+        raise Problem(404, f"no queue is called {path[:50]}; there are {', '.join(QUEUES)}")
+    return found
+
+
+async def shapes(site: Site) -> list[QueueShape]:
+    """All five. Raises QueueError."""
+    depths = await site.queue.depths()
+    return [QueueShape.of(name, depths[name], site.rate(name)) for name in QUEUES]
+
+
+async def _list(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=QueuesShape(queues=await shapes(asked.site)))
+
+
+async def _show(asked: Asked[Nothing, None]) -> Answer:
+    name = named(asked.path["queue"])
+    return Answer(value=next(shape for shape in await shapes(asked.site) if shape.name == name))
+
+
+async def _peek(asked: Asked[Peeking, None]) -> Answer:
+    found = await asked.site.queue.peek(named(asked.path["queue"]), limit=asked.query.limit)
+    return Answer(value=RequestsShape(requests=[loads(asked.site.write(request)) for request in found]))
+
+
+async def _purge(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=PurgedShape(purged=await asked.site.queue.purge(named(asked.path["queue"]))))
+
+
+async def _push(asked: Asked[Nothing, Pushing]) -> Answer:
+    site, body = asked.site, asked.body
+    if not body.specs and not body.requests:
+        raise Problem(422, "name something to crawl: specs or requests", errors=[("specs", "empty")])
+    settings = (await site.live.read()).settings
+    policy = body.policy or settings.crawl.policy
+    requests = [spec_request(site, spec, policy) for spec in body.specs]
+    requests += [object_request(site, each, policy) for each in body.requests]
+    pushed = Pushed() if body.dry_run else await push(site, requests, body.queue)
+    shown = [loads(site.write(request)) for request in requests]
+    value = PushedShape(queued=pushed.queued, bounced=pushed.bounced, requests=shown, dry_run=body.dry_run)
+    return Answer(value=value, status=200 if body.dry_run else 201)
+
+
+async def push(site: Site, requests: list[Request], queue: QueueName) -> Pushed:
+    """They wait in `queue`, asked for now unless they say since when. Raises QueueError."""
+    now = site.clock.now()
+    asked = [request if request.asked_at else replace(request, asked_at=now) for request in requests]
+    return await site.queue.push([Push(request=request, queue=queue) for request in asked])
+
+
+def spec_request(site: Site, spec: str, policy: str) -> Request:
+    """What a person's words mean. Raises SpecError."""
+    request = site.platform.read_spec(spec, site.api_url, policy)
+    demand_policy(site, request)
+    for errand in request.context.then:
+        demand_policy(site, replace(request, type=errand.type, policy=errand.policy))
+    return request
+
+
+def object_request(site: Site, value: dict[str, Any], policy: str) -> Request:
+    """The request in an object. Raises SpecError, DecodeError."""
+    defaults = {"v": 1, "policy": policy, "platform": site.platform.name}
+    try:
+        message = dumps({**defaults, **value})
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SpecError(f"a request cannot be written as JSON: {error}") from error
+    request = site.read(message)
+    demand_policy(site, request)
+    return request
+
+
+def demand_policy(site: Site, request: Request) -> None:
+    """Raises SpecError for a type that nothing here processes, and for a policy that leads nowhere."""
+    platform = site.platforms.get(request.platform)
+    if platform is None:
+        raise SpecError(f"no platform is called {request.platform[:50]!r}; there are {', '.join(site.platforms)}")
+    kind = platform.kinds.get(request.type)
+    if kind is None:
+        raise SpecError(f"no type is called {request.type[:80]!r}; there are {', '.join(platform.kinds)}")
+    platform.scenarios.onward(parse(request.policy).placed(kind.position).spec)
+
+
+_QUEUE: Final = "/api/v1/queues/{queue}"
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/v1/queues",
+        name="listQueues",
+        about="How much each queue holds",
+        handle=_list,
+        tag="queues",
+        answer=QueuesShape,
+    ),
+    Route(
+        method="GET",
+        path=_QUEUE,
+        name="showQueue",
+        about="How much one queue holds",
+        handle=_show,
+        tag="queues",
+        answer=QueueShape,
+        problems=(404,),
+    ),
+    Route(
+        method="GET",
+        path=f"{_QUEUE}/requests",
+        name="peekQueue",
+        about="Requests that wait in a queue; looking changes nothing",
+        handle=_peek,
+        tag="queues",
+        query=Peeking,
+        answer=RequestsShape,
+        problems=(404,),
+    ),
+    Route(
+        method="DELETE",
+        path=f"{_QUEUE}/requests",
+        name="purgeQueue",
+        about="Forget everything that waits in a queue",
+        handle=_purge,
+        role="operate",
+        tag="queues",
+        answer=PurgedShape,
+        problems=(404,),
+    ),
+    Route(
+        method="POST",
+        path="/api/v1/requests",
+        name="pushRequests",
+        about="Queue what is to be crawled",
+        handle=_push,
+        role="operate",
+        tag="queues",
+        body=Pushing,
+        answer=PushedShape,
+        status=201,
+    ),
+)

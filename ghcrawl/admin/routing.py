@@ -1,0 +1,203 @@
+"""Routes as values, and what every one of them keeps: access, size, time, shape, and errors that say what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_origin
+
+import structlog
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ghcrawl.admin import bodies
+from ghcrawl.admin.access import Access, Caller, Role
+from ghcrawl.admin.problems import Problem, of_error, of_validation, unavailable
+from ghcrawl.admin.site import Site
+from ghcrawl.errors import CrawlError
+from ghcrawl.jsontext import dumps, loads
+
+log = structlog.stdlib.get_logger(__name__)
+
+Q = TypeVar("Q")
+B = TypeVar("B")
+Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+HEADERS: Final = {
+    "Server": "ghcrawl",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+class Shape(BaseModel):
+    """What comes in. A name that nobody knows is an error, so that typos are found."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Nothing(Shape):
+    """No parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Generic[Q, B]):
+    """One request to a route, with everything about it in its place and checked."""
+
+    site: Site
+    caller: Caller
+    query: Q
+    body: B
+    path: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a route says. value: a shape, plain JSON, text for people, or None for no body at all."""
+
+    value: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Handle: TypeAlias = Callable[[Asked[Any, Any]], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One route. name: its operation, unique; about: what it does, for the API's description.
+
+    answer: the shape of its good answer. problems: the statuses it may have besides those that all routes have.
+    described: whether it is part of the documented API, which the predecessor's routes are not.
+    """
+
+    method: Method
+    path: str
+    name: str
+    about: str
+    handle: Handle
+    role: Role = "read"
+    tag: str = ""
+    query: type[BaseModel] = Nothing
+    body: type[BaseModel] | None = None
+    answer: type[BaseModel] | None = None
+    status: int = 200
+    problems: Sequence[int] = ()
+    described: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much one request may take."""
+
+    max_bytes: int = 2_000_000
+    timeout_s: float = 30.0
+
+
+class Handlers:
+    """Turns routes into handlers of aiohttp."""
+
+    def __init__(self, site: Site, access: Access, bounds: Bounds) -> None:
+        self._site = site
+        self._access = access
+        self._bounds = bounds
+
+    def add(self, app: web.Application, routes: Sequence[Route]) -> None:
+        """`app` answers these."""
+        for route in routes:
+            app.router.add_route(route.method, route.path, self._handler(route))
+
+    def _handler(self, route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def handle(request: web.Request) -> web.StreamResponse:
+            caller = self._access.demand(request, route.role)
+            asked = Asked(
+                site=self._site,
+                caller=caller,
+                path=dict(request.match_info),
+                query=_query(request, route.query),
+                body=await self._body(request, route.body),
+            )
+            try:
+                async with asyncio.timeout(self._bounds.timeout_s):
+                    answer = await route.handle(asked)
+            except TimeoutError:
+                detail = f"this took longer than {self._bounds.timeout_s:g} s; what was done so far stays done"
+                raise unavailable(detail) from None
+            if route.role == "operate":
+                log.info("admin_acted", who=caller.name, operation=route.name, status=answer.status)
+            return response(answer)
+
+        return handle
+
+    async def _body(self, request: web.Request, shape: type[BaseModel] | None) -> Any:
+        if shape is None:
+            return None
+        if request.content_type not in ("application/json", "application/json-patch+json"):
+            raise Problem(415, "send JSON, with Content-Type: application/json")
+        raw = await bodies.read(request, max_bytes=self._bounds.max_bytes, timeout_s=self._bounds.timeout_s)
+        try:
+            value = loads(raw)
+        except (ValueError, RecursionError) as error:
+            raise Problem(400, f"the body is not JSON: {error}"[:300]) from None
+        try:
+            return shape.model_validate(value)
+        except ValidationError as error:
+            raise of_validation(error, "body") from None
+
+
+def _query(request: web.Request, shape: type[BaseModel]) -> Any:
+    values: dict[str, Any] = {}
+    for name in request.query:
+        found = request.query.getall(name)
+        known = shape.model_fields.get(name)
+        many = known is not None and get_origin(known.annotation) is tuple
+        if len(found) > 1 and not many:
+            raise Problem(422, f"{name} is given {len(found)} times", errors=[(name, "give it once")])
+        values[name] = found if many else found[0]
+    try:
+        return shape.model_validate(values)
+    except ValidationError as error:
+        raise of_validation(error, "query") from None
+
+
+def response(answer: Answer) -> web.Response:
+    """`answer` as HTTP."""
+    headers = dict(answer.headers)
+    if answer.value is None:
+        return web.Response(status=answer.status, headers=headers)
+    if isinstance(answer.value, str):
+        return web.Response(status=answer.status, text=answer.value, headers=headers)
+    value = answer.value.model_dump(mode="json") if isinstance(answer.value, BaseModel) else answer.value
+    return web.Response(status=answer.status, body=dumps(value), content_type="application/json", headers=headers)
+
+
+@web.middleware
+async def courteous(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Whatever goes wrong is a problem document, and nobody sees where it went wrong but the log."""
+    answered = await _answered(request, handler)
+    for name, value in HEADERS.items():
+        answered.headers.setdefault(name, value)
+    return answered
+
+
+async def _answered(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except Problem as problem:
+        return problem.response()
+    except CrawlError as error:
+        return of_error(error).response()
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        allowed = error.headers.get("Allow")
+        return Problem(error.status, error.reason, headers={"Allow": allowed} if allowed else None).response()
+    except Exception:  # a bug in one route is not the end of the others
+        log.exception("admin_failed", path=request.path, method=request.method)
+        return Problem(500, "this is a bug in ghcrawl; its log says more").response()

@@ -1,0 +1,180 @@
+"""`/api/v1/status`, `/loops`, `/principals`, `/settings`, `/pause` and `/resume`: the service itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+from pydantic import Field, RootModel
+
+from ghcrawl import __version__
+from ghcrawl.admin import deadletters, documents, queues
+from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+from ghcrawl.admin.shapes import (
+    ChangeShape,
+    ChangesShape,
+    CrewShape,
+    PrincipalShape,
+    PrincipalsShape,
+    SettingsShape,
+    StatusShape,
+)
+from ghcrawl.admin.site import Site
+from ghcrawl.live import Entry
+from ghcrawl.model import iso
+from ghcrawl.ports import DeadletterFilter
+from ghcrawl.settings import LIVE
+
+
+class Changing(RootModel[Annotated[dict[str, Any], Field(max_length=100)]]):
+    """`section.name` → the value that holds from now on in all replicas; null: it is no longer set live."""
+
+
+async def _status(asked: Asked[Nothing, None]) -> Answer:
+    site = asked.site
+    crew = site.crew()
+    return Answer(
+        value=StatusShape(
+            version=__version__,
+            at=iso(site.clock.now()),
+            worker=crew.worker,
+            api_url=site.api_url,
+            queues=await queues.shapes(site),
+            documents=await documents.counts(site),
+            deadletters=await deadletters.counts(site, DeadletterFilter()),
+            loops=CrewShape.of(crew),
+            principals=_principals(site),
+            figures=site.figures(),
+        )
+    )
+
+
+async def _loops(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=CrewShape.of(asked.site.crew()))
+
+
+async def _show_principals(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=PrincipalsShape(principals=_principals(asked.site)))
+
+
+def _principals(site: Site) -> list[PrincipalShape]:
+    return [PrincipalShape.of(principal) for principal in site.principals()]
+
+
+async def _settings(asked: Asked[Nothing, None]) -> Answer:
+    holding = await asked.site.live.read()
+    return Answer(
+        value=SettingsShape(
+            settings=holding.settings.model_dump(mode="json"),
+            origins=dict(holding.origins),
+            live=dict(holding.live),
+            may_change=list(LIVE),
+        )
+    )
+
+
+async def _audit(asked: Asked[Nothing, None]) -> Answer:
+    return _changes(await asked.site.live.audit())
+
+
+async def _patch(asked: Asked[Nothing, Changing]) -> Answer:
+    return await _changed(asked, asked.body.root)
+
+
+async def _pause(asked: Asked[Nothing, None]) -> Answer:
+    return await _changed(asked, {"crawl.paused": True})
+
+
+async def _resume(asked: Asked[Nothing, None]) -> Answer:
+    return await _changed(asked, {"crawl.paused": False})
+
+
+async def _changed(asked: Asked[Any, Any], wanted: Mapping[str, Any]) -> Answer:
+    """They hold in the store, and in this replica already when it answers; in the others in a moment."""
+    entries = await asked.site.live.change(wanted, asked.caller.name)
+    await asked.site.applied()
+    return _changes(entries)
+
+
+def _changes(entries: Sequence[Entry]) -> Answer:
+    return Answer(value=ChangesShape(changes=[ChangeShape.of(entry) for entry in entries]))
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/v1/status",
+        name="showStatus",
+        about="Everything at a glance",
+        handle=_status,
+        tag="service",
+        answer=StatusShape,
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/loops",
+        name="showLoops",
+        about="The loops of this replica, and what each does now",
+        handle=_loops,
+        tag="service",
+        answer=CrewShape,
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/principals",
+        name="listPrincipals",
+        about="Whoever this replica asks the platform as: budgets, benches, and never a secret",
+        handle=_show_principals,
+        tag="service",
+        answer=PrincipalsShape,
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/settings",
+        name="showSettings",
+        about="Every setting, and where each that is no default comes from",
+        handle=_settings,
+        tag="settings",
+        answer=SettingsShape,
+    ),
+    Route(
+        method="PATCH",
+        path="/api/v1/settings",
+        name="changeSettings",
+        about="Change settings of all replicas, all of them or none",
+        handle=_patch,
+        role="operate",
+        tag="settings",
+        body=Changing,
+        answer=ChangesShape,
+    ),
+    Route(
+        method="GET",
+        path="/api/v1/settings/audit",
+        name="auditSettings",
+        about="Who changed which setting, when, from what and to what; newest first",
+        handle=_audit,
+        tag="settings",
+        answer=ChangesShape,
+    ),
+    Route(
+        method="POST",
+        path="/api/v1/pause",
+        name="pause",
+        about="Begin nothing any more, in all replicas; what is in hand is finished",
+        handle=_pause,
+        role="operate",
+        tag="settings",
+        answer=ChangesShape,
+    ),
+    Route(
+        method="POST",
+        path="/api/v1/resume",
+        name="resume",
+        about="Go on after a pause, in all replicas",
+        handle=_resume,
+        role="operate",
+        tag="settings",
+        answer=ChangesShape,
+    ),
+)

@@ -1,0 +1,81 @@
+"""The two ports of a service: the API and webhooks on one, metrics and probes on the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import web
+
+from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, running
+from ghcrawl.admin.access import Access
+from ghcrawl.admin.probes import Probed
+from ghcrawl.admin.routing import Bounds, Handlers, courteous
+from ghcrawl.admin.site import Site
+from ghcrawl.admin.webhook import Webhook
+from ghcrawl.errors import ConfigError
+
+DESCRIBED: Final = (*running.ROUTES, *queues.ROUTES, *deadletters.ROUTES, *documents.ROUTES)
+KEEPALIVE_S: Final = 75.0
+CLOSING_S: Final = 5.0
+"""How long answers that are under way at the end may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addresses:
+    """Where to listen. Port 0: the system chooses."""
+
+    host: str
+    port: int
+    probe_host: str
+    probe_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """The URLs that answer."""
+
+    url: str
+    probe_url: str
+
+
+def application(site: Site, access: Access, webhook: Webhook, bounds: Bounds) -> web.Application:
+    """The API, the predecessor's routes, and `/webhook`."""
+    app = web.Application(middlewares=[courteous])
+    handlers = Handlers(site, access, bounds)
+    handlers.add(app, (*DESCRIBED, openapi.route(DESCRIBED), *legacy.ROUTES))
+    app.router.add_post("/webhook", webhook.handle)
+    return app
+
+
+@asynccontextmanager
+async def serving(app: web.Application, probed: Probed, addresses: Addresses) -> AsyncIterator[Listening]:
+    """Both ports answer until the block is left. Raises ConfigError for an address that cannot be used."""
+    async with AsyncExitStack() as stack:
+        probe_url = await _listen(stack, probes.application(probed), addresses.probe_host, addresses.probe_port)
+        url = await _listen(stack, app, addresses.host, addresses.port)
+        yield Listening(url=url, probe_url=probe_url)
+
+
+async def _listen(stack: AsyncExitStack, app: web.Application, host: str, port: int) -> str:
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        auto_decompress=False,
+        keepalive_timeout=KEEPALIVE_S,
+        shutdown_timeout=CLOSING_S,
+    )
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    site = web.TCPSite(runner, host, port)
+    try:
+        await site.start()
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise ConfigError(f"{host}:{port} cannot be listened on ({reason}); the section service chooses") from error
+    bound = runner.addresses[0]
+    shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
+    return f"http://{shown}:{bound[1]}"

@@ -1,0 +1,194 @@
+"""`POST /webhook`: a delivery is verified, taken once, durable on `event`, and only then answered 202.
+
+In this order, so that nobody who lacks a secret learns or costs anything: headers, body (counted and timed while it
+comes), signature, JSON, claim, queue, receipt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Literal, NamedTuple
+from urllib.parse import parse_qs
+from uuid import uuid4
+
+import structlog
+from aiohttp import web
+
+from ghcrawl.admin import bodies
+from ghcrawl.admin.problems import Problem, unavailable
+from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.signature import is_signed
+from ghcrawl.errors import CrawlError
+from ghcrawl.jsontext import loads
+from ghcrawl.model import JsonObject, Push, Request
+from ghcrawl.platform import Platform
+from ghcrawl.ports import Clock, Queue
+from ghcrawl.receipts import Claim, Receipts
+
+log = structlog.stdlib.get_logger(__name__)
+
+MAX_BYTES: Final = 25 * 1024 * 1024
+"""GitHub delivers nothing larger."""
+AT_ONCE: Final = 32
+"""Deliveries worked on at a time: bounds what their bodies take of memory. The others wait."""
+STALE_S: Final = 30.0
+"""A claim of this age is of somebody who is gone: deliveries are given up long before."""
+THEIRS_WAIT_S: Final = 0.1
+KEPT_DAYS: Final = 8
+"""How long ids are remembered: twice as long as GitHub can send a delivery again."""
+_EVENT = re.compile(r"[a-z0-9_]{1,100}")
+_DELIVERY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+Result = Literal[
+    "accepted", "duplicate", "ping", "no_secret", "malformed", "unsigned", "forged", "too_large", "slow", "unavailable"
+]
+_OF_STATUS: Final[dict[int, Result]] = {408: "slow", 413: "too_large", 503: "unavailable"}
+UNVERIFIED: Final = "unverified"
+"""The event of deliveries whose sender may be anybody."""
+
+
+class _Heading(NamedTuple):
+    event: str
+    delivery: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    """What deliveries need. count: told the event and the result of each."""
+
+    platform: Platform
+    queue: Queue
+    receipts: Receipts
+    clock: Clock
+    secrets: SecretLines
+    count: Callable[[str, str], None]
+    timeout_s: float = 8.0
+
+
+class Webhook:
+    """The handler."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self._gate = asyncio.Semaphore(AT_ONCE)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """202 for what is durable, 200 for a ping. Raises Problem for anything else."""
+        event, result = UNVERIFIED, "malformed"
+        try:
+            heading = self._heading(request)
+            body = await self._verified(request, heading)
+            event = heading.event
+            result, answer = await self._accepted(heading, body)
+        except Problem as problem:
+            result = _OF_STATUS.get(problem.status, getattr(problem, "result", result))
+            log.warning("delivery_refused", result=result, hook_event=event, status=problem.status)
+            raise
+        finally:
+            self._intake.count(event, result)
+        return answer
+
+    # Before anything is believed ------------------------------------------------------------------------------
+
+    def _heading(self, request: web.Request) -> _Heading:
+        if not self._intake.secrets.now():
+            raise _refused("no_secret", 403, "no webhook secret is set here, so deliveries cannot be verified")
+        event = request.headers.get("X-GitHub-Event", "")
+        delivery = request.headers.get("X-GitHub-Delivery", "")
+        if not _EVENT.fullmatch(event) or not _DELIVERY.fullmatch(delivery):
+            raise Problem(400, "a delivery has the headers X-GitHub-Event and X-GitHub-Delivery")
+        signature = request.headers.get("X-Hub-Signature-256", "")
+        if not signature:
+            weak = " (sha1 is not enough)" if "X-Hub-Signature" in request.headers else ""
+            raise _refused("unsigned", 401, f"a delivery has the header X-Hub-Signature-256{weak}")
+        return _Heading(event, delivery, signature)
+
+    async def _verified(self, request: web.Request, heading: _Heading) -> JsonObject:
+        timeout_s = self._intake.timeout_s
+        raw = await bodies.read(request, max_bytes=MAX_BYTES, timeout_s=timeout_s)
+        if not is_signed(raw, heading.signature, self._intake.secrets.now()):
+            raise _refused("forged", 401, "the signature is not that of this body under any of our secrets")
+        return _parsed(raw, request.content_type)
+
+    # Verified --------------------------------------------------------------------------------------------------
+
+    async def _accepted(self, heading: _Heading, body: JsonObject) -> tuple[Result, web.Response]:
+        if heading.event == "ping":
+            return "ping", web.json_response({"message": "pong"})
+        try:
+            async with asyncio.timeout(self._intake.timeout_s), self._gate:
+                taken = await self._take(heading, body)
+        except TimeoutError:
+            raise unavailable("the delivery could not be made durable in time; send it again") from None
+        except CrawlError as error:
+            log.warning("delivery_not_durable", hook_event=heading.event, error=str(error), kind=type(error).__name__)
+            raise unavailable("the delivery could not be made durable; send it again") from error
+        if taken:
+            log.info("delivery_accepted", hook_event=heading.event, delivery=heading.delivery)
+        value = {"message": "accepted" if taken else "this delivery was taken before", "delivery": heading.delivery}
+        return "accepted" if taken else "duplicate", web.json_response(value, status=202)
+
+    async def _take(self, heading: _Heading, body: JsonObject) -> bool:
+        """The event waits. False: it did already, or was settled. Raises QueueError, StoreError."""
+        intake, token = self._intake, uuid4().hex
+        while (claim := await self._claim(heading.delivery, token)) == "theirs":
+            await intake.clock.sleep(THEIRS_WAIT_S)
+        if claim == "taken":
+            return False
+        try:
+            await intake.queue.push([Push(request=self._request(heading, body), queue="event")])
+        except BaseException:
+            await intake.receipts.release(heading.delivery, token)
+            raise
+        await intake.receipts.confirm(heading.delivery, token)
+        return True
+
+    async def _claim(self, delivery: str, token: str) -> Claim:
+        now = self._intake.clock.now()
+        return await self._intake.receipts.claim(delivery, token, now, stale_before=now - timedelta(seconds=STALE_S))
+
+    def _request(self, heading: _Heading, body: JsonObject) -> Request:
+        deliveries = self._intake.platform.deliveries
+        if deliveries is None:
+            raise Problem(404, f"{self._intake.platform.name} sends no deliveries")
+        return deliveries(heading.event, heading.delivery, body, self._intake.clock.now())
+
+    async def sweep(self) -> int:
+        """Forget the ids that nobody can send again. Returns how many. Raises StoreError."""
+        return await self._intake.receipts.sweep(self._intake.clock.now() - timedelta(days=KEPT_DAYS))
+
+
+class _Refusal(Problem):
+    result: Result = "malformed"
+
+
+def _refused(result: Result, status: int, detail: str) -> Problem:
+    problem = _Refusal(status, detail)
+    problem.result = result
+    return problem
+
+
+def _parsed(raw: bytes, content_type: str) -> JsonObject:
+    """The payload of a body whose signature was right. Raises Problem."""
+    if content_type == "application/x-www-form-urlencoded":
+        try:
+            found = parse_qs(raw.decode("ascii"), strict_parsing=True, max_num_fields=10).get("payload", [])
+        except ValueError:
+            found = []
+        if len(found) != 1:
+            raise Problem(400, "a form-encoded delivery has one field: payload")
+        raw = found[0].encode("utf-8", "surrogatepass")
+    elif content_type != "application/json":
+        raise Problem(415, "a delivery is JSON, or a form with a field payload")
+    try:
+        value: Any = loads(raw)
+    except (ValueError, RecursionError):
+        raise Problem(400, "the payload is not JSON") from None
+    if not isinstance(value, dict):
+        raise Problem(400, "the payload is no JSON object")
+    return value

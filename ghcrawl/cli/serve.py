@@ -1,0 +1,211 @@
+"""`ghcrawl serve`: loops and an HTTP surface, until somebody stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import structlog
+
+from ghcrawl import settings as setting
+from ghcrawl.admin.routing import Bounds
+from ghcrawl.admin.server import Addresses, Listening, application, serving
+from ghcrawl.admin.webhook import Webhook
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.serve_site import Surface, Watching
+from ghcrawl.cli.signals import Signals
+from ghcrawl.errors import CrawlError
+from ghcrawl.live import Base, Holding, LiveSettings
+from ghcrawl.rates import Rates
+from ghcrawl.service_metrics import ServiceMetrics
+from ghcrawl.settings import LogSection, Settings
+from ghcrawl.tally import Tally
+from ghcrawl.telemetry import Metrics, Observers, SettledLog
+from ghcrawl.wiring import Service, open_service, read_credentials, start_logging
+
+log = structlog.stdlib.get_logger(__name__)
+
+TICK_S: Final = 1.0
+"""How often live settings and files of secrets are looked at."""
+SWEEP_S: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What was typed. more: settings from the command line besides those of `place`."""
+
+    place: Place
+    more: Mapping[str, Any] = field(default_factory=dict)
+    unhurried: bool = True
+
+
+async def serve(wish: Wish, stream: TextIO | None = None) -> int:
+    """Returns the exit status once it is stopped: 0. Raises CrawlError where it could not begin.
+
+    stream: where logs go; standard error if not given.
+    """
+    stream = stream or sys.stderr
+    environ = setting.environment()
+    base = Base(path=wish.place.config, environ=environ, overrides={**wish.place.overrides(), **wish.more})
+    settings = base.holding({}).settings
+    start_logging(settings.log, stream)
+    loop = asyncio.get_running_loop()
+    metrics, settled = Metrics(), SettledLog()
+    gauges = ServiceMetrics(metrics.registry)
+    watching = Watching(tally=Tally(), rates=Rates(loop.time), metrics=metrics, gauges=gauges)
+    observer = Observers(metrics, watching.tally, watching.rates, settled)
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    with Signals(lambda: None) as signals:
+        opening = open_service(
+            settings,
+            read_credentials(settings, environ),
+            observer,
+            worker=worker,
+            unhurried=wish.unhurried,
+            measure=gauges.measure,
+        )
+        async with opening as service:
+            serving = _Serving(base, settings, service, watching, _Logging(stream, settled, settings.log), worker)
+            return await serving.run(signals)
+
+
+class _Logging:
+    """What is logged, as it was last asked for."""
+
+    def __init__(self, stream: TextIO, settled: SettledLog, section: LogSection) -> None:
+        self._stream = stream
+        self._settled = settled
+        self._section = section
+
+    def follow(self, section: LogSection) -> None:
+        if section != self._section:
+            self._section = section
+            start_logging(section, self._stream)
+            self._settled.renew()
+
+
+class _Serving:
+    """One service while it runs."""
+
+    def __init__(
+        self, base: Base, settings: Settings, service: Service, watching: Watching, logging: _Logging, worker: str
+    ) -> None:
+        self._service = service
+        self._settings = settings
+        self._environ = base.environ
+        self._logging = logging
+        self._live = LiveSettings(service.backend.store, service.backend.clock, base)
+        self._holding: Holding | None = None
+        self._tokens = _Changing(settings.github.tokens_file)
+        self._next_sweep_s = 0.0
+        self._surface = Surface(
+            settings=settings,
+            environ=base.environ,
+            service=service,
+            watching=watching,
+            live=self._live,
+            worker=worker,
+            applied=self._follow,
+        )
+
+    async def run(self, signals: Signals) -> int:
+        section, surface = self._settings.service, self._surface
+        addresses = Addresses(
+            host=section.host, port=section.port, probe_host=section.probed_at, probe_port=section.metrics_port
+        )
+        webhook = surface.webhook()
+        bounds = Bounds(max_bytes=section.max_body_mb * 1_000_000, timeout_s=section.request_timeout_s)
+        app = application(surface.site(), surface.access(), webhook, bounds)
+        async with AsyncExitStack() as stack:
+            listening = await stack.enter_async_context(serving(app, surface.probed(), addresses))
+            await self._attend(webhook)
+            self._service.supervisor.start()
+            self._introduce(listening)
+            try:
+                while not signals.received:
+                    await signals.wait(TICK_S)
+                    await self._attend(webhook)
+            finally:
+                await self._drain(signals.received)
+        return 0
+
+    def _introduce(self, listening: Listening) -> None:
+        log.info(
+            "service_started",
+            url=listening.url,
+            probes=listening.probe_url,
+            loops=self._service.supervisor.tuning.loops,
+            queue=self._settings.queue.provider,
+            store=self._settings.store.provider,
+        )
+
+    async def _drain(self, received: str) -> None:
+        """Nothing is begun any more, and what is in hand is finished in time or waits again. The API answers on."""
+        self._surface.draining = True
+        grace_s = self._settings.crawl.shutdown_grace_s
+        log.info("service_draining", signal=received, busy=self._service.engine.busy, grace_s=grace_s)
+        finished = await self._service.supervisor.drain(grace_s)
+        log.info("service_stopped", finished=finished)
+
+    # Meanwhile ----------------------------------------------------------------------------------------------
+
+    async def _attend(self, webhook: Webhook) -> None:
+        """What changed outside holds from now on. Whatever cannot be looked at is looked at again in a moment."""
+        try:
+            await self._follow()
+            await self._follow_tokens()
+            await self._sweep(webhook)
+        except CrawlError as error:
+            log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
+
+    async def _follow(self) -> None:
+        """The live settings of this moment hold in this process. Raises StoreError, ConfigError."""
+        holding, before = await self._live.read(), self._holding
+        if before is not None and holding.settings == before.settings:
+            return
+        self._service.tune(holding.settings)
+        self._logging.follow(holding.settings.log)
+        self._holding = holding
+        if before is not None:
+            names = {*holding.live, *before.live}
+            changed = sorted(name for name in names if holding.live.get(name) != before.live.get(name))
+            log.info("settings_applied", changed=changed)
+
+    async def _follow_tokens(self) -> None:
+        if self._tokens.changed():
+            credentials = read_credentials(self._settings, self._environ)
+            await self._service.github.use(credentials)
+            log.info("tokens_read", count=len(credentials))
+
+    async def _sweep(self, webhook: Webhook) -> None:
+        now_s = asyncio.get_running_loop().time()
+        if now_s >= self._next_sweep_s:
+            self._next_sweep_s = now_s + SWEEP_S
+            await webhook.sweep()
+
+
+class _Changing:
+    """A file that somebody may write anew. Looking is cheap."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path).expanduser() if path else None
+        self._stamp = self._look()
+
+    def changed(self) -> bool:
+        """Whether it is another one than when this was last asked."""
+        before, self._stamp = self._stamp, self._look()
+        return self._stamp is not None and self._stamp != before
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            found = self._path.stat() if self._path else None
+        except OSError:
+            return None
+        return (found.st_mtime_ns, found.st_size, found.st_ino) if found else None

@@ -1,0 +1,195 @@
+"""From an open service to what its HTTP surface works on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from ghcrawl.admin.access import Access, demand_strong
+from ghcrawl.admin.probes import Probed
+from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
+from ghcrawl.admin.webhook import Intake, Webhook
+from ghcrawl.errors import CrawlError
+from ghcrawl.live import LiveSettings
+from ghcrawl.model import QueueName
+from ghcrawl.ports import DeadletterFilter
+from ghcrawl.rates import Rates
+from ghcrawl.service_metrics import ServiceMetrics
+from ghcrawl.settings import Settings
+from ghcrawl.tally import Tally
+from ghcrawl.telemetry import Metrics
+from ghcrawl.wiring import Requeued, Service, conceal, read_credentials, read_message, write_message
+
+ADMIN_VARIABLE: Final = "GHCRAWL_ADMIN_TOKEN"
+WEBHOOK_VARIABLE: Final = "GHCRAWL_WEBHOOK_SECRETS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watching:
+    """Whoever counts what a service does."""
+
+    tally: Tally
+    rates: Rates
+    metrics: Metrics
+    gauges: ServiceMetrics
+
+
+@dataclass(slots=True, kw_only=True)
+class Surface:
+    """The HTTP surface of one open service. draining: it is being stopped."""
+
+    settings: Settings
+    environ: Mapping[str, str]
+    service: Service
+    watching: Watching
+    live: LiveSettings
+    worker: str
+    applied: Callable[[], Awaitable[None]]
+    draining: bool = False
+
+    def access(self) -> Access:
+        """Who may do what. Raises ConfigError for tokens that cannot be used."""
+        tokens = SecretLines(
+            self.environ.get(ADMIN_VARIABLE, ""),
+            self.settings.service.admin_tokens_file,
+            what="file service.admin_tokens_file",
+            separators=";\n",
+            learn=lambda text: conceal(text.partition("#")[0]),
+        )
+        demand_strong(tokens)
+        return Access(tokens)
+
+    def webhook(self) -> Webhook:
+        """Where deliveries are taken. Raises ConfigError for secrets that cannot be read."""
+        secrets = SecretLines(
+            self.environ.get(WEBHOOK_VARIABLE, ""),
+            self.settings.service.webhook_secrets_file,
+            what="file service.webhook_secrets_file",
+            learn=conceal,
+        )
+        backend, platforms = self.service.backend, self.service.platforms.values()
+        sending = [platform for platform in platforms if platform.deliveries is not None]
+        intake = Intake(
+            platform=next(iter(sending or platforms)),
+            queue=backend.queue,
+            receipts=backend.receipts,
+            clock=backend.clock,
+            secrets=secrets,
+            count=self.watching.gauges.delivered,
+            timeout_s=self.settings.service.webhook_timeout_s,
+        )
+        return Webhook(intake)
+
+    def site(self) -> Site:
+        """What the routes work on."""
+        backend = self.service.backend
+        return Site(
+            queue=backend.queue,
+            store=backend.store,
+            deadletters=backend.deadletters,
+            receipts=backend.receipts,
+            clock=backend.clock,
+            platforms=self.service.platforms,
+            api_url=self.settings.github.api_url.rstrip("/"),
+            live=self.live,
+            requeue=self._requeue,
+            write=write_message,
+            read=lambda message: read_message(message.decode()),
+            crew=self.crew,
+            principals=self.principals,
+            use_tokens=self._use_tokens,
+            figures=self.watching.tally.figures,
+            rate=self.watching.rates.last_minute,
+            applied=self.applied,
+        )
+
+    def probed(self) -> Probed:
+        """What the probes look at."""
+        backend, measured = self.service.backend, self.service.measured
+        assert measured is not None
+        return Probed(
+            queue=backend.queue,
+            store=backend.store,
+            clock=backend.clock,
+            registry=self.watching.metrics.registry,
+            crew=self.crew,
+            last_turn=lambda: measured.last_turn,
+            timeout_s=lambda: self.service.supervisor.tuning.timeout_s,
+            refresh=self._refresh,
+        )
+
+    def crew(self) -> Crew:
+        """The loops at this moment."""
+        service, supervisor = self.service, self.service.supervisor
+        turns = service.measured.turns() if service.measured else ()
+        doing = [Doing(loop=turn.loop, since=turn.since, request=turn.request, queue=turn.queue) for turn in turns]
+        return Crew(
+            worker=self.worker,
+            wanted=supervisor.tuning.loops,
+            running=supervisor.running,
+            busy=service.engine.busy,
+            paused=supervisor.tuning.paused,
+            draining=self.draining,
+            restarts=supervisor.restarts,
+            doing=tuple(doing),
+            blocked_until=self._blocked_until(),
+            trouble=str(service.trouble.error) if service.trouble else "",
+        )
+
+    def principals(self) -> Sequence[Principal]:
+        """Whoever the platform is asked as."""
+        return [
+            Principal(
+                id=view.id,
+                label=view.label,
+                traits=view.traits,
+                budgets=tuple(
+                    Budget(resource=b.resource, limit=b.limit, remaining=b.remaining, reset_at=b.reset_at)
+                    for b in view.budgets
+                ),
+                calls=view.calls,
+                in_flight=view.in_flight,
+                benched_until=view.benched_until,
+                benched_for=view.benched_for,
+                retired=view.retired,
+            )
+            for view in self.service.github.principals()
+        ]
+
+    def _blocked_until(self) -> datetime | None:
+        until = self.service.engine.blocked_until()
+        return until if until is not None and until > self.service.backend.clock.now() else None
+
+    async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
+        return await self.service.backend.requeue(which, to=to)
+
+    async def _use_tokens(self, text: str) -> None:
+        alone = self.settings.github.model_copy(update={"tokens_file": ""})
+        settings = self.settings.model_copy(update={"github": alone})
+        await self.service.github.use(read_credentials(settings, {"GHCRAWL_TOKENS": text}))
+
+    async def _refresh(self) -> None:
+        """The gauges say what is now; what cannot be asked stays as it was, and is said to be away."""
+        gauges, backend, crew = self.watching.gauges, self.service.backend, self.crew()
+        gauges.crew(
+            running=crew.running, busy=crew.busy, wanted=crew.wanted, restarts=crew.restarts, paused=crew.paused
+        )
+        found = self.principals()
+        gauges.principals(
+            benched=len({one.id for one in found if one.benched_until}),
+            retired=sum(bool(one.retired) for one in found),
+            blocked_until=crew.blocked_until,
+        )
+        try:
+            gauges.depths(await backend.queue.depths())
+            gauges.reachable("queue", answers=True)
+        except CrawlError:
+            gauges.reachable("queue", answers=False)
+        try:
+            gauges.deadletters((await backend.deadletters.count(DeadletterFilter())).by_kind)
+            gauges.reachable("store", answers=True)
+        except CrawlError:
+            gauges.reachable("store", answers=False)

@@ -1,0 +1,94 @@
+"""What Prometheus scrapes of a service besides `ghcrawl.telemetry`: phases, queues, deadletters, loops, deliveries.
+
+Label values are few and never a URL, a login or free text. Whatever comes from outside is bounded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+from ghcrawl.measured import Measure, Phase
+from ghcrawl.model import QueueName
+from ghcrawl.ports import Depth
+
+MAX_EVENTS: Final = 120
+"""GitHub has some 75 event names; whoever knows a secret can send any."""
+OTHER: Final = "other"
+_SECONDS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+_BYTES: Final = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
+
+
+class ServiceMetrics:
+    """Metric objects in `registry`. Gauges say what they were last told."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._events: set[str] = set()
+        phase = Histogram(
+            "ghcrawl_phase_seconds", "Time in each part of a turn", ["phase"], buckets=_SECONDS, registry=registry
+        )
+        self._phases = {name: phase.labels(name) for name in ("pop", "fetch", "process", "settle")}
+        self._bytes = Histogram("ghcrawl_document_bytes", "Bodies written", buckets=_BYTES, registry=registry)
+        self._deliveries = Counter(
+            "ghcrawl_webhook_deliveries", "Deliveries, by what became of them", ["event", "result"], registry=registry
+        )
+        self._depth = Gauge("ghcrawl_queue_requests", "Requests in a queue", ["queue", "state"], registry=registry)
+        self._letters = Gauge("ghcrawl_deadletters", "Deadletters there are, by class", ["class"], registry=registry)
+        self._loops = Gauge("ghcrawl_loops", "Loops of this process", ["state"], registry=registry)
+        self._restarts = Gauge("ghcrawl_loop_restarts", "Loops that died since the start", registry=registry)
+        self._paused = Gauge("ghcrawl_paused", "1 while nothing is begun", registry=registry)
+        self._benched = Gauge("ghcrawl_principals_benched", "Principals that were told to wait", registry=registry)
+        self._retired = Gauge("ghcrawl_principals_retired", "Credentials that are not accepted", registry=registry)
+        self._reachable = Gauge("ghcrawl_reachable", "1 while it answers", ["port"], registry=registry)
+        self._blocked = Gauge(
+            "ghcrawl_blocked_until_timestamp_seconds", "When a platform can be asked again; 0: now", registry=registry
+        )
+
+    @property
+    def measure(self) -> Measure:
+        """What `ghcrawl.wiring.open_service` tells how long everything takes."""
+        return Measure(phase=self._phase, document=self._bytes.observe)
+
+    def _phase(self, phase: Phase, seconds: float) -> None:
+        self._phases[phase].observe(seconds)
+
+    def delivered(self, event: str, result: str) -> None:
+        """One delivery came to `result`. event: as its sender called it, if the sender was known."""
+        if event not in self._events and len(self._events) >= MAX_EVENTS:
+            event = OTHER
+        self._events.add(event)
+        self._deliveries.labels(event, result).inc()
+
+    def reachable(self, port: str, *, answers: bool) -> None:
+        """Whether the queue, or the store, could be asked for what is shown of it."""
+        self._reachable.labels(port).set(answers)
+
+    def depths(self, depths: Mapping[QueueName, Depth]) -> None:
+        """How much the queues hold."""
+        for name, depth in depths.items():
+            for state in ("ready", "delayed", "in_flight"):
+                self._depth.labels(name, state).set(getattr(depth, state))
+
+    def deadletters(self, by_kind: Mapping[str, int]) -> None:
+        """How many deadletters there are, by class; those that are gone are gone."""
+        self._letters.clear()
+        for kind, number in by_kind.items():
+            self._letters.labels(kind).set(number)
+
+    def crew(self, *, running: int, busy: int, wanted: int, restarts: int, paused: bool) -> None:
+        """What the loops do."""
+        for state, number in (("running", running), ("busy", busy), ("wanted", wanted)):
+            self._loops.labels(state).set(number)
+        self._restarts.set(restarts)
+        self._paused.set(paused)
+
+    def principals(self, *, benched: int, retired: int, blocked_until: datetime | None) -> None:
+        """Who cannot be asked as."""
+        self._benched.set(benched)
+        self._retired.set(retired)
+        self._blocked.set(blocked_until.timestamp() if blocked_until else 0)
