@@ -47,6 +47,9 @@ SCHEMA: Final = 1
 """Of all that lies in the database. Raised when an older ghcrawl would misread it."""
 
 MAX_BYTES: Final = 16 * 1024 * 1024
+AT_ONCE: Final = 10_000
+"""Documents in one answer of the server, where it is not too large."""
+
 OURS: Final = "ghcrawl."
 """Begins the names of collections that hold no documents. No type's name does."""
 
@@ -167,9 +170,11 @@ class Mongo:
         """Whether the one document of this filter was there and is gone."""
         return (await self._do(self._database[collection].delete_one(which))).deleted_count > 0
 
-    async def delete(self, collection: str, which: Fields) -> int:
-        """How many documents are gone."""
-        return int((await self._do(self._database[collection].delete_many(which))).deleted_count)
+    async def delete(self, collection: str, which: Fields, *, timeout_s: float = 0.0) -> int:
+        """How many documents are gone. timeout_s: where many have to be looked at, longer than usual."""
+        with timeout(timeout_s or self._settings.timeout_s):
+            work = self._database[collection].delete_many(which)
+        return int((await self._do(work, timeout_s=timeout_s)).deleted_count)
 
     # Reading
 
@@ -187,7 +192,7 @@ class Mongo:
         limit: int = 0,
     ) -> list[dict[str, Any]]:
         """The documents of this filter. newest: the greatest in this field first."""
-        cursor = self._database[collection].find(which, fields, limit=limit)
+        cursor = self._database[collection].find(which, fields, limit=limit, batch_size=AT_ONCE)
         return await self._do((cursor.sort(newest, -1) if newest else cursor).to_list(None))
 
     async def by_id(self, collection: str, span: Fields, which: Fields) -> AsyncGenerator[dict[str, Any], None]:
@@ -254,10 +259,10 @@ class Mongo:
 
     # Errors
 
-    async def _do(self, work: Awaitable[T], *, but: _Errors = ()) -> T:
+    async def _do(self, work: Awaitable[T], *, but: _Errors = (), timeout_s: float = 0.0) -> T:
         """What `work` comes to. but: errors of the driver that the caller knows what to do with."""
         try:
-            async with asyncio.timeout(self._settings.timeout_s + 1):
+            async with asyncio.timeout((timeout_s or self._settings.timeout_s) + 1):
                 return await work
         except but:
             raise

@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.tags import Tag
 from stores.mongo import OURS, Mongo, opening
-from stores.mongo_json import safe_text
+from stores.mongo_json import plain_text, safe_text
 from stores.mongo_names import time_text
 from stores.mongo_settings import Index
 
@@ -28,6 +28,10 @@ INDEXES: Final = (
     Index(name="copy", fields=("copy",), unique=True),
     Index(name="delayed", fields=("notBefore", "queue"), sparse=True),
 )
+
+
+SLOW_S: Final = 600.0
+"""For what looks at every tag there is. Nobody waits for it but who asked."""
 
 
 class MongoTags:
@@ -46,12 +50,13 @@ class MongoTags:
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Tag]:
         """As the port says."""
-        found = await self._mongo.find(self._name, {"_id": {"$in": list(keys)}}) if keys else []
-        return {row["_id"]: _tag(row) for row in found}
+        found = await self._mongo.find(self._name, {"_id": {"$in": list(map(safe_text, keys))}}) if keys else []
+        return {tag.key: tag for tag in map(_tag, found)}
 
     async def insert(self, tags: Sequence[Tag]) -> frozenset[str]:
         """As the port says."""
-        return await self._mongo.insert_many(self._name, [_row(tag) for tag in tags]) if tags else frozenset()
+        taken = await self._mongo.insert_many(self._name, [_row(tag) for tag in tags]) if tags else ()
+        return frozenset(map(plain_text, taken))
 
     async def replace(self, pairs: Sequence[tuple[Tag, Tag]]) -> None:
         """As the port says."""
@@ -84,11 +89,11 @@ class MongoTags:
 
     async def clear(self, queue: QueueName) -> int:
         """As the port says."""
-        return await self._mongo.delete(self._name, {"queue": queue})
+        return await self._mongo.delete(self._name, {"queue": queue}, timeout_s=SLOW_S)
 
     async def sweep(self, before: datetime) -> int:
         """As the port says."""
-        return await self._mongo.delete(self._name, {"at": {"$lt": time_text(before)}})
+        return await self._mongo.delete(self._name, {"at": {"$lt": time_text(before)}}, timeout_s=SLOW_S)
 
 
 class MongoStarts:
@@ -125,13 +130,13 @@ class MongoStarts:
 
 
 def _copy(key: str, token: str) -> str:
-    return f"{key} {token}"
+    return f"{safe_text(key)} {token}"
 
 
 def _row(tag: Tag) -> dict[str, Any]:
     moments = {"askedAt": tag.asked_at, "notBefore": tag.not_before}
     return {
-        "_id": tag.key,
+        "_id": safe_text(tag.key),
         "copy": _copy(tag.key, tag.token),
         "token": tag.token,
         "queued": tag.queued,
@@ -143,7 +148,7 @@ def _row(tag: Tag) -> dict[str, Any]:
 
 def _tag(row: Mapping[str, Any]) -> Tag:
     return Tag(
-        key=row["_id"],
+        key=plain_text(row["_id"]),
         token=row["token"],
         queued=row["queued"],
         queue=next(name for name in QUEUES if name == row["queue"]),

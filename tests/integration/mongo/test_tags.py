@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from stores.mongo import Mongo
 from stores.mongo_tags import RECEIPTS, MongoStarts, MongoTags
 from stores.receipts import TagReceipts
 from tests.contracts.receipts_contract import ReceiptsContract
-from tests.contracts.tags_contract import StartsContract, TagsContract
+from tests.contracts.tags_contract import StartsContract, TagsContract, a_tag
+from tests.integration.mongo.commands import COMMANDS
 
 
 @pytest.fixture
@@ -33,3 +36,24 @@ class TestMongoReceipts(ReceiptsContract):
     @pytest.fixture
     async def receipts(self, mongo: Mongo) -> TagReceipts:
         return TagReceipts(await MongoTags.open(mongo, RECEIPTS))
+
+
+async def test_a_key_that_no_utf8_has_is_a_key(tags: MongoTags):
+    tag = a_tag("lone \ud800")
+    assert await tags.insert([tag]) == frozenset()
+    assert await tags.insert([tag]) == {tag.key}
+    assert await tags.find([tag.key]) == {tag.key: tag}
+    await tags.confirm([tag.key], tag.token)
+    assert await tags.delete(tag.key, tag.token)
+
+
+async def test_every_step_of_a_push_and_of_a_pop_is_one_round_trip(tags: MongoTags):
+    many = [a_tag(f"{n:032x}") for n in range(300)]
+    keys = [tag.key for tag in many]
+    with COMMANDS.heard() as heard:
+        await tags.insert(many)
+        await tags.find(keys)
+        await tags.replace([(tag, replace(tag, token="yours")) for tag in many])
+        await tags.confirm(keys, "yours")
+        await tags.delete(keys[0], "yours")
+    assert heard == ["insert", "find", "update", "update", "delete"]
