@@ -72,7 +72,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttled:
-    """Not now. `reason`: primary, secondary, budget, busy or no_principal; names a metric label."""
+    """Not now. `reason`: primary, secondary, budget, busy, no_principal or poll_interval; names a metric label."""
 
     until: datetime
     reason: str

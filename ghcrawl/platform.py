@@ -50,6 +50,8 @@ class Platform:
         Raises SpecError with a sentence that says what would be understood.
     deliveries: the request that carries one verified webhook delivery, given the event's name, the delivery's id, its
         body and when it was received by our clock; it goes to `event`. Total. None: the platform sends no webhooks.
+    feed: the request that looks what happened lately in a thing, given its type and URL; `asked_at` is whoever polls'
+        to say. None where there is no feed.
     """
 
     name: str
@@ -57,3 +59,4 @@ class Platform:
     scenarios: Scenarios
     read_spec: Callable[[str, str, str], Request]
     deliveries: Callable[[str, str, JsonObject, datetime], Request] | None = None
+    feed: Callable[[str, str], Request | None] = lambda _type, _url: None

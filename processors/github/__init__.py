@@ -9,6 +9,7 @@ from ghcrawl.platform import Kind, Platform
 from ghcrawl.visitor_map import Node, Scenarios
 from processors.github import registry
 from processors.github.events import event_kinds
+from processors.github.events_feed import feed_request
 from processors.github.listings import LISTINGS
 from processors.github.maps import SCENARIOS
 from processors.github.parts import PARTS
@@ -36,4 +37,5 @@ def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, 
         scenarios=Scenarios(Narrowed(maps, behind, DOCUMENT_TYPES)),
         read_spec=reader({row.type: row for row in ENTITIES}, registry.listings("list"), PARTS),
         deliveries=partial(delivery_request, known=frozenset(known)),
+        feed=feed_request,
     )

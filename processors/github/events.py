@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ghcrawl.errors import Malformed
-from ghcrawl.model import JsonObject
 from ghcrawl.outcome import Processor, Save, Visit
 from ghcrawl.platform import Kind
 from processors.github.entity import Entity
+from processors.github.events_feed import TYPE, feed_kind, identity_of
 from processors.github.events_table import TOLD, Tells
 from processors.github.events_teller import Teller
-from processors.github.graph import Node, number, required, text
+from processors.github.graph import Node, required
 from processors.github.listing import Listings
 from processors.github.webhook import FALLBACK
 
@@ -32,7 +32,7 @@ def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: 
         if not isinstance(body, Mapping):
             raise Malformed("an event is an object")
         above = request.context.qualifier or "urn"
-        urn = f"{above}:{request.type}:{required(_identity(body), 'id')}"
+        urn = f"{above}:{request.type}:{required(identity_of(body), 'id')}"
         node = Node(visit, body=body, urn=urn, url=request.url, siblings=f"{above}:events")
         if request.context.qualifier:
             node.link(request.context.qualifier.split(":")[1], request.context.qualifier)
@@ -44,17 +44,11 @@ def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: 
     return process
 
 
-def _identity(body: JsonObject) -> str:
-    """The delivery's id, or the feed's, which is a number written as text."""
-    identity = number(body.get("id"))
-    return text(body.get("id")) if identity is None else str(identity)
-
-
 def event_kinds(entities: Mapping[str, Entity], listings: Listings) -> Mapping[str, Kind]:
-    """The kinds of all events: one for each type there is, and one for those that nobody knows yet."""
+    """The kinds of feeds and of all events: one for each type there is, and one for those that nobody knows yet."""
     told = {**TOLD, FALLBACK: ()}
     crawled = {*entities, *(type for _, type in listings)}
-    return {
+    events = {
         type: Kind(
             processor=processor([each for each in tells if each.type in crawled], entities, listings),
             position=POSITION,
@@ -64,3 +58,4 @@ def event_kinds(entities: Mapping[str, Entity], listings: Listings) -> Mapping[s
         )
         for type, tells in told.items()
     }
+    return {**events, TYPE: feed_kind()}

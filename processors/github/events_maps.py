@@ -54,6 +54,7 @@ EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
         **dict.fromkeys(("members", "teams", "collaborators", "stargazers"), "pages"),
         "team": "roster",
     },
+    "feed": {},
     "roster": {"members": "pages", "repos": "pages"},
     "people": dict.fromkeys(_PEOPLE, "self"),
 }

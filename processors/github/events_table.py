@@ -128,6 +128,7 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
     "check_suite": _taken("check_suite", "check_suite", whole=("status", "check_runs_url")),
     "commit_comment": _taken("commit_comment", "comment", whole=("body", "commit_id", "author_association")),
     "create": (
+        Tells(verb=Verb.FILL, type="repo", when=lambda payload: payload.get("ref_type") == "repository"),
         Tells(verb=Verb.ASK, type="branch", at=("ref",), when=on_branch),
         Tells(verb=Verb.ASK, type="tag", at=("ref",), when=on_tag),
         REPO_LATER,

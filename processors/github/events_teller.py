@@ -41,6 +41,7 @@ class Teller:
         self._entities = entities
         self._listings = listings
         self._body = mapping(node.body.get("payload"))
+        self._sender = self._body.get("sender") or node.body.get("actor")
         self._org = mapping(self._body.get("organization")) or mapping(node.body.get("org"))
         repo = mapping(node.body.get("repo"))
         self._place = Place(urn=urn_of(repo, {}), url=text(repo.get("url")))
@@ -118,7 +119,7 @@ class Teller:
 
     def _api_root(self) -> str:
         """Where the API begins, by the URL of whoever the event is about."""
-        account = mapping(mapping(self._body.get("installation")).get("account")) or mapping(self._body.get("sender"))
+        account = mapping(mapping(self._body.get("installation")).get("account")) or mapping(self._sender)
         root, users, _ = text(account.get("url")).partition("/users/")
         return root if users else ""
 
@@ -131,7 +132,7 @@ class Teller:
         policy = self._visit.onward.links[tells.type].thing or f"{POLICY}:self"
         payload = self._payload(thing, self._visit.fetched.observed_at if tells.dated else self._asked_at)
         self._push(self._request(tells.type, url, policy, context, payload), "event")
-        self._node.account("sender", self._body.get("sender"))
+        self._node.account("sender", self._sender)
 
     def _bury(self, tells: Tells, thing: JsonObject) -> None:
         """What is gone never comes back under its name, so it is gone from whenever we heard of it."""
@@ -173,7 +174,7 @@ class Teller:
 
     def _name_people(self, thing: JsonObject) -> None:
         """Those whom part of a thing names; the whole of it may name somebody else, and then that is who did it."""
-        for account in (self._body.get("sender"), thing.get("user"), *sequence(thing.get("assignees"))):
+        for account in (self._sender, thing.get("user"), *sequence(thing.get("assignees"))):
             self._node.account("sender", account)
 
     # Requests ------------------------------------------------------------------------------------------------

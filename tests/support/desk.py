@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import processors.github
 from ghcrawl.decision import Mounted
 from ghcrawl.engine import Engine, Ports
-from ghcrawl.model import Deadletter, Document, JsonObject, Push, QueueName, Request
+from ghcrawl.model import Deadletter, Document, Json, JsonObject, Push, QueueName, Request
 from ghcrawl.outcome import Fetched, Missing, Retrieved
 from ghcrawl.ports import DeadletterFilter, Delivery, DocumentFilter, Stored
 from ghcrawl.tally import Tally
@@ -28,7 +28,7 @@ class Catalogue:
     """A fetcher that knows a few bodies by URL, answers 404 for the rest, and remembers what was asked."""
 
     clock: FakeClock
-    bodies: dict[str, JsonObject] = field(default_factory=dict)
+    bodies: dict[str, Json] = field(default_factory=dict)
     asked: list[Request] = field(default_factory=list)
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:

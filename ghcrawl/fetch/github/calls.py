@@ -79,6 +79,12 @@ class Calls:
         self._server = ServerClock()
         self._trusted = timedelta(days=settings.trust_modified_days)
         self._resources: dict[str, str] = {}
+        self._polled: dict[str, datetime] = {}
+
+    def polled_until(self, url: str) -> datetime | None:
+        """When a feed may be asked again, where the server has said how often it wants to be; None: now."""
+        until = self._polled.get(url)
+        return until if until is not None and until > self._clock.now() else None
 
     def learned(self, type: str) -> str:
         """The budget that the last request of `type` was charged to; empty if there was none."""
@@ -107,7 +113,14 @@ class Calls:
             if answer is None:  # failed or cancelled: it may have reached the server all the same
                 self._lost(grant, (self._clock.now() - began).total_seconds())
         stop = self._settle(grant, answer, trip.type)
+        self._heed(trip.url, answer)
         return stop or self._read(answer, trip, grant.fingerprint, conditional=bool(conditional))
+
+    def _heed(self, url: str, answer: Answer) -> None:
+        """Remember how long a feed is to be left alone; git refs say so too, and are not meant."""
+        wait_s = said.poll_interval_s(answer.headers)
+        if wait_s is not None and url.partition("?")[0].endswith("/events"):
+            self._polled[url] = self._clock.now() + timedelta(seconds=wait_s)
 
     async def ask_stranger(self, trip: Trip) -> Verdict:
         """What `trip.url`, which is not the API's, answers to nobody in particular. Raises FetchError."""

@@ -95,6 +95,8 @@ class GitHubFetcher:
         if not self._settings.owns(request.url):
             detail = f"{request.url} is not below {self._settings.api_url}"
             return Refused(status=0, reason="foreign_url", detail=detail)
+        if (polled_until := self._calls.polled_until(request.url)) is not None:
+            return Throttled(until=polled_until, reason="poll_interval")
         validator = usable(stored, accept_for(request.type), self._settings.api_version)
         need = self._need(request, validator)
         otherwise: Retrieved | None = None

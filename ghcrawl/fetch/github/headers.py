@@ -52,3 +52,9 @@ def retry_after_s(headers: Mapping[str, str], server_now: float) -> float | None
         return min(float(text), MAX_RETRY_AFTER_S)
     date = http_date(text) if text else None
     return None if date is None else min(max(0.0, date - server_now), MAX_RETRY_AFTER_S)
+
+
+def poll_interval_s(headers: Mapping[str, str]) -> float | None:
+    """How long to wait before asking the same feed again; None where nothing sensible is said."""
+    text = headers.get("X-Poll-Interval", "").strip()
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 7 else None

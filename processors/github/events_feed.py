@@ -1,0 +1,155 @@
+"""The event feed of a repository, an organisation or a user: what happened lately, asked for again and again.
+
+Each page is a document of references, each event on it a request that carries its body. The list's cursor remembers
+which events were seen, so that a poll tells only what is new. GitHub forgets: where none of those is left in the feed,
+something was missed, and the owner is refreshed instead.
+
+What stands in a feed when it is read for the first time is history: kept, and nothing is asked for because of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from ghcrawl.errors import Malformed
+from ghcrawl.model import Context, Document, Errand, Json, JsonObject, Payload, Push, Request
+from ghcrawl.outcome import Processor, Save, Visit
+from ghcrawl.platform import Kind
+from processors.github.events_table import TOLD
+from processors.github.graph import Node, again, mapping, number, owner_kind, scope_of, text
+from processors.github.listing import PER_PAGE
+from processors.github.webhook import FALLBACK, POLICY, happened_at, read_moment, urn_of
+
+TYPE: Final = "events"
+POSITION: Final = "feed"
+"""The visitor map of feeds, which leads nowhere: events have one of their own."""
+HISTORY: Final = f"{POLICY}:{POSITION}"
+"""The policy of events that are only kept."""
+REMEMBERED: Final = 400
+"""How many ids of events the cursor keeps: more than the 300 that a feed ever holds."""
+_WITHIN_THE_SECOND: Final = timedelta(milliseconds=999)
+_FOLLOWED: Final = frozenset({"org", "user", "repo"})
+
+
+def feed_request(type: str, url: str) -> Request | None:
+    """For `Platform.feed`: the request that polls what happened in a thing; None where it has no feed.
+
+    The thing itself is asked for where it is not stored, because events need its identity.
+    """
+    if type not in _FOLLOWED:
+        return None
+    errand = Errand(type=TYPE, url=f"{url}/events?per_page={PER_PAGE}", policy=f"event:{POSITION}")
+    context = Context(scope=scope_of(url) or "", then=(errand,))
+    return Request(type=type, url=url, policy=f"{POLICY}:self", context=context)
+
+
+def cursor_urn(request: Request) -> str:
+    """For `Kind.cursor`."""
+    return f"{request.context.qualifier}:{TYPE}:cursor"
+
+
+def resume(request: Request, cursor: Document | None) -> Request:
+    """For `Kind.resume`: the poll that knows which events were seen before."""
+    if cursor is None:
+        return request
+    walk = replace(request.context.walk, until=text(cursor.body.get("newest")))
+    return replace(request, context=replace(request.context, walk=walk))
+
+
+def process(visit: Visit) -> Save:
+    """Turn one page of a feed into a document, requests for its new events, and what comes next."""
+    request, body = visit.request, visit.fetched.body
+    owner, walk = request.context.qualifier, request.context.walk
+    items = body.get("elements") if isinstance(body, Mapping) else body
+    if not isinstance(items, list) or owner_kind(owner) not in _FOLLOWED:
+        raise Malformed("a page of events is an array, below a repository, an organisation or a user")
+    stored = visit.fetched.origin == "storage"
+    events = [item for item in map(mapping, items) if identity_of(item)]
+    elements: list[Json] = items if stored else [_reference(event, owner) for event in events]
+    node = Node(
+        visit,
+        body={"elements": elements},
+        urn=f"{owner}:{TYPE}:page:{walk.page}",
+        url=request.url,
+        siblings=f"{owner}:{TYPE}",
+    )
+    node.link(owner_kind(owner), owner)
+    if stored:
+        return node.save(TYPE)
+    known = frozenset(walk.until.split())
+    pushes = [Push(request=_event_request(visit, e), queue="event") for e in events if identity_of(e) not in known]
+    pushes += _onward(visit, events, known)
+    return Save(document=node.document(TYPE), follow_ups=tuple(pushes))
+
+
+def _onward(visit: Visit, events: Sequence[JsonObject], known: frozenset[str]) -> list[Push]:
+    """The next page while nothing known was met; at the end the cursor, and a refresh where something was missed."""
+    request, walk = visit.request, visit.request.context.walk
+    seen = [*walk.newest.split(), *map(identity_of, events)]
+    following = visit.fetched.link.get("next")
+    met = bool(known.intersection(map(identity_of, events)))
+    if following and not met:
+        onward = again(request, following, page=walk.page + 1, newest=" ".join(seen))
+        return [Push(request=onward, queue="soon")]
+    pushes = [_cursor(visit, [*dict.fromkeys([*seen, *walk.until.split()])][:REMEMBERED])]
+    if known and seen and not met:
+        kind, url = owner_kind(request.context.qualifier), request.url.partition("?")[0].removesuffix("/events")
+        context = Context(scope=request.context.scope, private=request.context.private)
+        refresh = request.child(kind, url, f"refresh:{kind}", context)
+        pushes.append(Push(request=replace(refresh, asked_at=visit.fetched.checked_at), queue="normal"))
+    return pushes
+
+
+def _cursor(visit: Visit, seen: Sequence[str]) -> Push:
+    request, owner = visit.request, visit.request.context.qualifier
+    body = {"collection": f"{owner}:{TYPE}", "newest": " ".join(seen)}
+    payload = Payload.of(body, origin="list", observed_at=visit.fetched.observed_at)
+    context = Context(qualifier=owner, scope=request.context.scope, private=request.context.private)
+    url = f"{request.url.partition('?')[0]}#cursor"
+    return Push(request=request.child("cursor", url, request.policy, context, payload), queue="event")
+
+
+def _event_request(visit: Visit, event: JsonObject) -> Request:
+    """The request that carries one event. It was known to us since the poll, so what was asked since answers it."""
+    request, repo = visit.request, mapping(event.get("repo"))
+    type, place = _type(event), text(repo.get("url"))
+    base = f"{place}/events" if place else request.url.partition("?")[0]
+    context = Context(
+        qualifier=urn_of(repo, mapping(event.get("org"))) or request.context.qualifier,
+        scope=text(repo.get("name")) or request.context.scope,
+        private=event.get("public") is False or request.context.private,
+    )
+    payload = Payload.of(event, origin="event", observed_at=_happened_at(event) or visit.fetched.observed_at)
+    policy = POLICY if request.context.walk.until else HISTORY
+    child = request.child(type, f"{base}#{identity_of(event)}", policy, context, payload)
+    return replace(child, asked_at=visit.fetched.checked_at)
+
+
+def _happened_at(event: JsonObject) -> datetime | None:
+    inside, made = happened_at(mapping(event.get("payload"))), read_moment(event.get("created_at"))
+    return max(filter(None, (inside, made + _WITHIN_THE_SECOND if made else None)), default=None)
+
+
+def _type(event: JsonObject) -> str:
+    type = text(event.get("type"))
+    return type if type in TOLD else FALLBACK
+
+
+def _reference(event: JsonObject, owner: str) -> JsonObject:
+    above = urn_of(mapping(event.get("repo")), mapping(event.get("org"))) or owner
+    return {"urn": f"{above}:{_type(event)}:{identity_of(event)}", "created_at": text(event.get("created_at"))}
+
+
+def identity_of(event: JsonObject) -> str:
+    """A delivery's id, or the feed's: a number written as text. Empty where an event has none."""
+    identity = number(event.get("id"))
+    return text(event.get("id")) if identity is None else str(identity)
+
+
+def feed_kind() -> Kind:
+    """The kind of all feeds."""
+    processor: Processor = process
+    return Kind(processor=processor, position=POSITION, queue="immediate", cursor=cursor_urn, resume=resume)
