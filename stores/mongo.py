@@ -1,4 +1,4 @@
-"""MongoDB, as the adapters need it: the only file that knows the driver. Its errors end here.
+"""MongoDB, as the adapters need it: the only file that knows the driver, but for `mongo_errors`, where its errors end.
 
 Nothing that one kind of server has and another has not: no transactions, no sessions of our own, no pipelines in
 updates, no expiry, no change streams. Every change is of one document, and what many clients write at once is found by
@@ -9,8 +9,7 @@ every document for anything else.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self, TypeVar
 
@@ -22,20 +21,16 @@ from pymongo import ReplaceOne, WriteConcern, timeout
 from pymongo.errors import (
     BulkWriteError,
     ConfigurationError,
-    ConnectionFailure,
     CursorNotFound,
-    DocumentTooLarge,
     DuplicateKeyError,
     InvalidName,
-    NotPrimaryError,
-    OperationFailure,
     PyMongoError,
-    ServerSelectionTimeoutError,
 )
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
-from ghcrawl.errors import ConfigError, StoreError, Unstorable
+from ghcrawl.errors import ConfigError, Unstorable
+from stores.mongo_errors import opening, translated
 from stores.mongo_settings import Index, MongoSettings
 
 T = TypeVar("T")
@@ -55,25 +50,7 @@ OURS: Final = "ghcrawl."
 
 _SCHEMA_IN: Final = f"{OURS}schema"
 _DUPLICATE: Final = 11000
-_TOO_LARGE: Final = frozenset({10334, 17419, 17420, 17280})
 _READ_FROM: Final = {"primary": ReadPreference.PRIMARY, "primaryPreferred": ReadPreference.PRIMARY_PREFERRED}
-_NO_PRIMARY: Final = frozenset({189, 10058, 10107, 11602, 13435, 13436})
-_REFUSALS: Final[Mapping[int, str]] = {
-    11: "MongoDB at {place} does not know this user with this password",
-    18: "MongoDB at {place} does not know this user with this password",
-    13: "this user may not do that in {place}; grant it the role readWrite",
-    85: "{place} has an index with the right name and other options; drop it",
-    86: "{place} has an index with the right name and other options; drop it",
-}
-"""What an operator must mend before anything can go on."""
-
-_TROUBLES: Final[Mapping[int, str]] = {
-    371: "MongoDB at {place} is set to take no writes",
-    12501: "there is no space left for MongoDB at {place}",
-    14031: "there is no space left for MongoDB at {place}",
-}
-"""What passes once an operator has mended it."""
-
 _BAD_URL: Final = (
     "the MongoDB URL cannot be used; it should look like mongodb://user:password@host:27017, with %-escapes for "
     "special characters in the password"
@@ -137,7 +114,7 @@ class Mongo:
             details = error.details or {}
             failures = details.get("writeErrors", ())
             if details.get("writeConcernErrors") or any(failure["code"] != _DUPLICATE for failure in failures):
-                raise _translated(error, self._settings) from error
+                raise translated(error, self._settings) from error
             return frozenset(str(documents[failure["index"]]["_id"]) for failure in failures)
         return frozenset()
 
@@ -267,7 +244,7 @@ class Mongo:
         except but:
             raise
         except (PyMongoError, TimeoutError) as error:
-            raise _translated(error, self._settings) from error
+            raise translated(error, self._settings) from error
 
     async def _unless_taken(self, work: Awaitable[T]) -> T | None:
         """What `work` comes to; None where a unique index stands in its way."""
@@ -275,19 +252,6 @@ class Mongo:
             return await self._do(work, but=DuplicateKeyError)
         except DuplicateKeyError:
             return None
-
-
-class Refused(StoreError):
-    """What only an operator can mend: credentials, rights, an index with other options."""
-
-
-@contextmanager
-def opening() -> Iterator[None]:
-    """Who opens a database and is refused is told so as one who configured it. Raises ConfigError."""
-    try:
-        yield
-    except Refused as error:
-        raise ConfigError(str(error)) from error
 
 
 def token() -> Any:
@@ -318,31 +282,3 @@ def _packed(document: Fields) -> Any:
     if len(packed) > MAX_BYTES:
         raise Unstorable(f"{urn} has {len(packed):,} bytes and MongoDB takes {MAX_BYTES:,} at the most", urn=urn)
     return RawBSONDocument(packed)
-
-
-def _translated(error: Exception, settings: MongoSettings) -> StoreError:
-    """One clear sentence for an error of the driver."""
-    place, code = settings.place, getattr(error, "code", None) or 0
-    if isinstance(error, ServerSelectionTimeoutError):
-        return StoreError(f"no MongoDB that takes writes answers at {place}")
-    if isinstance(error, TimeoutError):
-        return StoreError(f"MongoDB at {place} did not answer within {settings.timeout_s:g} s")
-    if isinstance(error, NotPrimaryError) or code in _NO_PRIMARY:
-        return StoreError(f"MongoDB at {place} takes no writes now: it is not the primary")
-    if isinstance(error, ConnectionFailure):
-        return StoreError(f"the connection to MongoDB at {place} broke, or was too slow")
-    if isinstance(error, DocumentTooLarge) or code in _TOO_LARGE:
-        return Unstorable(f"a document became larger than MongoDB takes: {_why(error)}")
-    if code in _REFUSALS:
-        return Refused(f"{_REFUSALS[code].format(place=place)}: {_why(error)}")
-    sentence = _TROUBLES.get(code, "MongoDB at {place} refused")
-    return StoreError(f"{sentence.format(place=place)}: {_why(error)}")
-
-
-def _why(error: Exception) -> str:
-    """The server's own words."""
-    details: Any = error.details if isinstance(error, OperationFailure) else None
-    if isinstance(error, BulkWriteError) and details:
-        details = next(iter(details.get("writeErrors") or details.get("writeConcernErrors") or ()), None)
-    text = str(details.get("errmsg", "")) if isinstance(details, Mapping) else ""
-    return (text or str(error))[:200]

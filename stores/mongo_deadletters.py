@@ -22,7 +22,8 @@ from ghcrawl.errors import DecodeError, Unstorable
 from ghcrawl.model import QUEUES, Deadletter, Failure, Request
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 from stores.deadletters import RequestCodec, host_of
-from stores.mongo import OURS, Fields, Mongo, opening
+from stores.mongo import OURS, Fields, Mongo
+from stores.mongo_errors import opening
 from stores.mongo_json import from_bson, plain_text, safe_text, to_bson
 from stores.mongo_names import time_text
 from stores.mongo_settings import Index

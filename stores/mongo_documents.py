@@ -19,7 +19,8 @@ from ghcrawl.errors import StoreError
 from ghcrawl.model import Document
 from ghcrawl.ports import DocumentFilter, Saved, Stored, Touch
 from stores import rules
-from stores.mongo import OURS, Mongo, opening, token
+from stores.mongo import OURS, Mongo, token
+from stores.mongo_errors import opening
 from stores.mongo_json import from_bson, plain_text, safe_text, to_bson
 from stores.mongo_names import collection_of, places, time_text, type_of, types_in
 from stores.mongo_rows import (

@@ -15,7 +15,8 @@ from typing import Any, Final, Self
 
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.tags import Tag
-from stores.mongo import OURS, Mongo, opening
+from stores.mongo import OURS, Mongo
+from stores.mongo_errors import opening
 from stores.mongo_json import plain_text, safe_text
 from stores.mongo_names import time_text
 from stores.mongo_settings import Index
