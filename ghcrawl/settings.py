@@ -235,6 +235,22 @@ class Settings(Section):
     log: LogSection = LogSection()
     service: ServiceSection = ServiceSection()
 
+    @property
+    def embedded(self) -> bool:
+        """Whether anything is kept in the file of `sqlite`."""
+        return "sqlite" in (self.queue.provider, self.store.provider)
+
+    @property
+    def kept_in(self) -> str:
+        """Where the documents are, for a person."""
+        names = {"mongo": f"the MongoDB database {self.mongo.database}", "memory": "memory"}
+        return names.get(self.store.provider, str(self.sqlite.path))
+
+    @property
+    def waits_in(self) -> str:
+        """Where the requests are, for a person."""
+        return {"amqp": "RabbitMQ", "memory": "memory"}.get(self.queue.provider, str(self.sqlite.path))
+
 
 Origins = Mapping[str, str]
 """`section.name` → where its value comes from: a file, a variable, `live`, or the command line."""

@@ -46,7 +46,7 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
         values = {each: _at(settings, each) for each in values}
         await live.keep(backend.store, values)
     said = f"{name} is {_written(values[name])} from now on" if name in values else f"{name} is no longer set here"
-    say(f"{said}, for whatever crawls {opened.path}.")
+    say(f"{said}, for whatever crawls {opened.where}.")
     return 0
 
 

@@ -70,7 +70,7 @@ class Plan:
     def heading(self) -> str:
         """What is crawled, in a few words."""
         named = ", ".join(self.specs[:3]) + (f" and {len(self.specs) - 3} more" if len(self.specs) > 3 else "")
-        return self.title or (f"Crawling {named}" if named else f"Working through {self.settings.sqlite.path}")
+        return self.title or (f"Crawling {named}" if named else f"Working through {self.settings.waits_in}")
 
 
 async def crawl(plan: Plan, reporter: Reporter) -> Result:
@@ -128,9 +128,7 @@ class _Crawl:
         await self._demand_ours()
         if not wanted:
             if await backend.queue.is_empty():
-                raise ConfigError(
-                    f"nothing waits in {plan.settings.sqlite.path}; name what to crawl: ghcrawl crawl ORG"
-                )
+                raise ConfigError(f"nothing waits in {plan.settings.waits_in}; name what to crawl: ghcrawl crawl ORG")
             self._reporter.say(f"{plan.heading} from {plan.api_url}: {await self._waiting()}.")
             return None
         record = Record(
@@ -151,7 +149,7 @@ class _Crawl:
     def _introduce(self, begun: Begun, waited: str) -> None:
         plan, say = self._plan, self._reporter.say
         if not plan.title:
-            say(f"{plan.heading} from {plan.api_url} into {plan.settings.sqlite.path}, {_as_whom(plan)}.")
+            say(f"{plan.heading} from {plan.api_url} into {plan.settings.kept_in}, {_as_whom(plan)}.")
         if begun.resumed:
             say(f"Going on with the crawl begun at {stamp(begun.record.asked_at)}: {waited or 'nothing waits'}.")
         elif begun.others and waited:
@@ -162,12 +160,12 @@ class _Crawl:
 
     async def _demand_ours(self) -> None:
         """Raises ConfigError where requests wait that another API would have to answer."""
-        ours, path = self._plan.api_url, self._plan.settings.sqlite.path
+        ours, place = self._plan.api_url, self._plan.settings.waits_in
         for name in QUEUES:
             for request in await self._service.backend.queue.peek(name, limit=PEEKED):
                 if request.url != ours and not request.url.startswith((f"{ours}/", f"{ours}?")):
                     raise ConfigError(
-                        f"in {path} requests wait for another API than {ours} ({request.url}); "
+                        f"in {place} requests wait for another API than {ours} ({request.url}); "
                         "name that one with --api-url, or another file with --db"
                     )
 
@@ -256,7 +254,7 @@ class _Crawl:
             specs=plan.specs,
             policy=plan.policy,
             api_url=plan.api_url,
-            db=str(plan.settings.sqlite.path),
+            db=plan.settings.kept_in,
             command=plan.command,
             asked_at=begun.record.asked_at if begun else None,
             resumed=begun is not None and begun.resumed,

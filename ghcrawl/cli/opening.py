@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ghcrawl import settings as setting
@@ -24,26 +23,26 @@ def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Se
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A file that was crawled into. api_url: where what is in it comes from."""
+    """A place that was crawled into. api_url: where what is in it comes from."""
 
     backend: Backend
     settings: Settings
     api_url: str
 
     @property
-    def path(self) -> Path:
-        """The file."""
-        return self.settings.sqlite.path
+    def where(self) -> str:
+        """The file, or the database, for a person."""
+        return self.settings.kept_in
 
 
 @asynccontextmanager
 async def existing(place: Place, *, makes: bool = False) -> AsyncIterator[Opened]:
-    """The file of `place`, open. Raises ConfigError where there is none, since looking makes no file; StoreError."""
+    """What is kept at `place`, open. Raises ConfigError where nothing is, since looking makes no file; StoreError."""
     settings, origins = settings_of(place)
-    if settings.store.provider != "sqlite":
+    if settings.store.provider == "memory":
         raise ConfigError("these settings keep everything in memory, so there is nothing to look at afterwards")
     path = settings.sqlite.path
-    if not makes and not path.exists():
+    if settings.embedded and not makes and not path.exists():
         raise ConfigError(f"there is no file {path} here; `ghcrawl crawl` makes one, and --db names another")
     async with open_backend(settings) as backend:
         remembered = await records.read(backend.store)
@@ -59,7 +58,7 @@ async def desk(place: Place, *, makes: bool = False) -> AsyncIterator[Desk]:
     """
     async with existing(place, makes=makes) as opened:
         yield Desk(
-            where=str(opened.path),
+            where=opened.where,
             api_url=opened.api_url,
             platform=github_platform(opened.settings),
             now=opened.backend.clock.now,
@@ -84,12 +83,12 @@ async def reading(place: Place, policy: str | None) -> Reading:
 
 
 async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins, records.Records]:
-    """The settings with the live ones that the file keeps, and the crawls it remembers, if it is there.
+    """The settings with the live ones that are kept at `place`, and the crawls it remembers, if it is there.
 
     Raises ConfigError, StoreError.
     """
     settings, origins = settings_of(place, more)
-    if settings.store.provider != "sqlite" or not settings.sqlite.path.exists():
+    if settings.store.provider == "memory" or (settings.embedded and not settings.sqlite.path.exists()):
         return settings, origins, records.Records()
     async with open_backend(settings) as backend:
         kept = await live.kept(backend.store)

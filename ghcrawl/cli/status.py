@@ -1,4 +1,4 @@
-"""`ghcrawl status`: everything about a file at a glance."""
+"""`ghcrawl status`: everything about a file, or a database, at a glance."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ from ghcrawl.wiring import Backend, crawled_by, github_platform
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What is known of one file. crawled_by: the process that crawls it now."""
+    """What is known of one place. crawled_by: the process that crawls a file now.
 
-    path: Path
-    size_bytes: int
+    size_bytes: of the file; None: there is none.
+    """
+
+    where: str
+    size_bytes: int | None
     now: datetime
     crawled_by: int | None
     records: Records
@@ -62,10 +65,12 @@ async def _state(backend: Backend, settings: Settings) -> State:
     files = [path, Path(f"{path}-wal")]
     things, lists = split(await backend.store.counts(), entity_types([github_platform(settings)]))
     return State(
-        path=path,
-        size_bytes=sum(file.stat().st_size for file in files if file.exists()),
+        where=settings.kept_in,
+        size_bytes=sum(file.stat().st_size for file in files if file.exists())
+        if settings.store.provider == "sqlite"
+        else None,
         now=backend.clock.now(),
-        crawled_by=crawled_by(path),
+        crawled_by=crawled_by(path) if settings.embedded else None,
         records=await records.read(backend.store),
         depths=await backend.queue.depths(),
         things=things,
@@ -76,8 +81,11 @@ async def _state(backend: Backend, settings: Settings) -> State:
 
 
 def _facts(state: State) -> Iterable[tuple[str, str]]:
-    yield "file", f"{state.path}, {size(state.size_bytes)}"
-    yield "crawled by", f"process {state.crawled_by}, now" if state.crawled_by else "nobody now"
+    if state.size_bytes is None:
+        yield "kept in", state.where
+    else:
+        yield "file", f"{state.where}, {size(state.size_bytes)}"
+        yield "crawled by", f"process {state.crawled_by}, now" if state.crawled_by else "nobody now"
     for record in state.records.unfinished:
         yield "unfinished", f"{', '.join(record.specs)}, begun {_when(record.asked_at, state.now)}"
     if state.records.last is not None and state.records.last.finished_at is not None:
@@ -113,7 +121,7 @@ def _advice(state: State, place: Place) -> Iterable[tuple[str, Sequence[str]]]:
 def _figures(state: State) -> Mapping[str, Any]:
     parts = ("ready", "delayed", "in_flight", "total")
     return {
-        "db": str(state.path),
+        "db": state.where,
         "size_bytes": state.size_bytes,
         "crawled_by": state.crawled_by,
         "unfinished": [_record(record) for record in state.records.unfinished],
