@@ -32,6 +32,8 @@ SHOWN_EVERY_S: Final = 0.25
 LIVE_EVERY_S: Final = 1.0
 TROUBLE_S: Final = 3.0
 """How long a file may fail without a single success before the crawl stops with what it says."""
+FIRST_TRIES: Final = 3
+"""How often an API that has never answered is tried: its URL may be mistyped, and a person is waiting."""
 STUCK_GRACE_S: Final = 2.0
 PEEKED: Final = 20
 
@@ -221,7 +223,7 @@ class _Crawl:
         if refused := service.github.refused():
             return f"{plan.api_url} accepts none of the tokens ({refused}); correct GHCRAWL_TOKENS or the tokens file"
         outage = service.reach.outage
-        if outage is not None and not outage.heard and outage.failures >= plan.settings.crawl.max_attempts:
+        if outage is not None and not outage.heard and outage.failures >= FIRST_TRIES:
             return f"{outage.base_url} cannot be reached: {outage.reason}"
         trouble = service.trouble
         if trouble is not None and (self._clock.now() - trouble.since).total_seconds() >= TROUBLE_S:
@@ -270,6 +272,7 @@ class _Crawl:
             stored=await backend.store.counts(),
             deadletters=await backend.deadletters.count(DeadletterFilter()),
             quotas=self._watcher.quotas(),
+            restarts=self._service.supervisor.restarts,
             suggested=plan.place.typed(),
         )
 

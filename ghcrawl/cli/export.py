@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -31,17 +32,31 @@ async def export(place: Place, which: Which, *, output: Path | None, format: str
         if output is None or str(output) == "-":
             await _write(documents, sys.stdout)
             return 0
-        partial = output.with_name(f"{output.name}.partial")
         try:
-            with partial.open("w", encoding="utf-8") as file:
+            with _whole(output) as file:
                 written = await _write(documents, file)
-            partial.replace(output)
         except OSError as error:
             raise ConfigError(f"{output} cannot be written: {error.strerror}") from error
-        finally:
-            partial.unlink(missing_ok=True)
     say(f"{counted(written, 'document')} written to {output}.")
     return 0
+
+
+@contextmanager
+def _whole(output: Path) -> Iterator[TextIO]:
+    """A file that takes the place of `output` once the block is through. What is there and no file is written to."""
+    if output.exists() and not output.is_file():
+        with output.open("w", encoding="utf-8") as file:
+            yield file
+        return
+    partial = output.with_name(f"{output.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            yield file
+        partial.replace(output)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink()
+        raise
 
 
 async def _write(documents: AsyncIterator[Document], file: TextIO) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sys
 import traceback
@@ -12,11 +13,13 @@ from typing import Any, Final
 import typer
 
 from ghcrawl.cli.stderr import complain, redacted
-from ghcrawl.errors import CrawlError
+from ghcrawl.errors import ConfigError, CrawlError
 
 FAILED: Final = 2
 BUG: Final = 70
 DEBUG: Final = "GHCRAWL_DEBUG"
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What a write says that nobody here expects, unless it is to standard output: adapters translate their own."""
 
 
 def perform(work: Coroutine[Any, Any, int | None]) -> int:
@@ -24,11 +27,20 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
     try:
         status = asyncio.run(work) or 0
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read standard output has had enough, and Python's flush at exit must not complain about it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read standard output has had enough
+        _let_go_of_output()
         return 0
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _let_go_of_output()
+        raise ConfigError(f"standard output cannot be written: {error.strerror}") from error
     return status
+
+
+def _let_go_of_output() -> None:
+    """Python's own flush at exit has nothing to complain about any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def misused(error: typer.TyperException) -> int:
@@ -38,7 +50,8 @@ def misused(error: typer.TyperException) -> int:
     message = error.format_message().replace("\n\t", " ").strip().rstrip(".")
     if not message:  # no command of a group was named, and its help was shown
         return FAILED
-    complain(f"{message[:1].lower()}{message[1:]}; see {path} --help")
+    see = f"see {path} --help"
+    complain(f"{message[:1].lower()}{message[1:]}{f' ({see})' if message.endswith(('?', ')')) else f'; {see}'}")
     return FAILED
 
 

@@ -115,7 +115,7 @@ class Lines:
 class Silence:
     """Shows nothing; logs still go to standard error."""
 
-    log_level: LogLevel = "error"
+    log_level: LogLevel = "critical"
 
     @property
     def stream(self) -> TextIO:

@@ -27,7 +27,8 @@ class Result:
 
     asked_at: None where only what waited was worked through. finished: nothing waits any more.
     interrupted: by which signal. trouble: why it could not go on. drained: what was in hand then was finished.
-    refused: what led to nothing. suggested: options for commands that are suggested.
+    refused: what led to nothing. restarts: of loops that died, which only a bug makes them do.
+    suggested: options for commands that are suggested.
     """
 
     specs: Sequence[str]
@@ -49,6 +50,7 @@ class Result:
     stored: Mapping[str, int]
     deadletters: DeadletterCounts
     quotas: Sequence[Quota] = ()
+    restarts: int = 0
     suggested: tuple[str, ...] = ()
 
     @property

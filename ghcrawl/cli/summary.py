@@ -145,6 +145,8 @@ def complaints(result: Result) -> Iterable[str]:
     for refused in result.refused:
         detail = f", {refused.detail}" if refused.detail else ""
         yield f"{refused.spec} leads to nothing: {_in_words(refused.reason)}{detail} ({refused.url})"
+    if result.restarts:
+        yield f"{counted(result.restarts, 'loop')} died and began again, which is a bug in ghcrawl; -v shows it"
     if result.trouble:
         yield f"{result.trouble}. Nothing is lost: the same command goes on from here"
     elif result.interrupted and not result.drained:
