@@ -82,9 +82,9 @@ class Webhook:
         event, result = UNVERIFIED, "malformed"
         try:
             heading = self._heading(request)
-            body = await self._verified(request, heading)
+            raw = await self._verified(request, heading)
             event = heading.event
-            result, answer = await self._accepted(heading, body)
+            result, answer = await self._accepted(heading, _parsed(raw, request.content_type))
         except Problem as problem:
             result = _OF_STATUS.get(problem.status, getattr(problem, "result", result))
             log.warning("delivery_refused", result=result, hook_event=event, status=problem.status)
@@ -108,12 +108,12 @@ class Webhook:
             raise _refused("unsigned", 401, f"a delivery has the header X-Hub-Signature-256{weak}")
         return _Heading(event, delivery, signature)
 
-    async def _verified(self, request: web.Request, heading: _Heading) -> JsonObject:
+    async def _verified(self, request: web.Request, heading: _Heading) -> bytes:
         timeout_s = self._intake.timeout_s
         raw = await bodies.read(request, max_bytes=MAX_BYTES, timeout_s=timeout_s)
         if not is_signed(raw, heading.signature, self._intake.secrets.now()):
             raise _refused("forged", 401, "the signature is not that of this body under any of our secrets")
-        return _parsed(raw, request.content_type)
+        return raw
 
     # Verified --------------------------------------------------------------------------------------------------
 

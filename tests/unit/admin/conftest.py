@@ -1,0 +1,233 @@
+"""A service on memory adapters, and somebody who asks it."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from aiohttp import ClientResponse
+from aiohttp.test_utils import TestClient, TestServer
+
+from ghcrawl.admin.access import Access
+from ghcrawl.admin.routing import Bounds
+from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.server import application
+from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
+from ghcrawl.admin.webhook import Intake, Webhook
+from ghcrawl.errors import SpecError
+from ghcrawl.live import Base, LiveSettings
+from ghcrawl.model import JsonObject, Payload, QueueName, Request
+from ghcrawl.platform import Kind, Platform
+from ghcrawl.ports import DeadletterFilter
+from ghcrawl.visitor_map import Scenarios
+from queues import codec
+from queues.memory import MemoryQueue
+from queues.memory_tags import MemoryTags
+from stores.deadletters import Requeued, requeue
+from stores.memory import MemoryDeadletters, MemoryStore
+from stores.receipts import TagReceipts
+from tests.support.builders import API, NOW, a_request
+from tests.support.clock import FakeClock
+from tests.support.library import book
+
+TOKEN = "operator-token"
+READER = "reader-token"
+SECRET = "webhook-secret"
+
+
+def read_spec(typed: str, api_url: str, policy: str) -> Request:
+    if " " in typed:
+        raise SpecError(f"nobody can read {typed!r}")
+    kind = "repo" if "/" in typed else "org"
+    url = typed if typed.startswith("http") else f"{api_url}/{kind}s/{typed}"
+    return Request(type=kind, url=url, policy=policy)
+
+
+def delivered(event: str, delivery: str, body: JsonObject, received_at: datetime) -> Request:
+    payload = Payload.of(body, origin="webhook", observed_at=received_at, delivery_id=delivery)
+    return Request(type="event", url=f"{API}/{event}#{delivery}", policy="default", payload=payload)
+
+
+KINDS = ("org", "repo", "issue", "event")
+PLATFORM = Platform(
+    name="github",
+    kinds={name: Kind(processor=book, position=name) for name in KINDS},
+    scenarios=Scenarios({"default": {name: {} for name in KINDS}}),
+    read_spec=read_spec,
+    deliveries=delivered,
+)
+PRINCIPAL = Principal(
+    id="p1",
+    label="ghp_…1234",
+    traits=("public",),
+    budgets=(Budget(resource="core", limit=5000, remaining=4000, reset_at=NOW),),
+)
+
+
+@dataclass(kw_only=True)
+class Rig:
+    """One service. over: replaces parts of its site."""
+
+    clock: FakeClock = field(default_factory=FakeClock)
+    tokens: str = f"{TOKEN};{READER}#read"
+    secrets: str = SECRET
+    bounds: Bounds = field(default_factory=Bounds)
+    over: dict[str, Any] = field(default_factory=dict)
+    platform: Platform = PLATFORM
+    timeout_s: float = 5.0
+    counted: list[tuple[str, str]] = field(default_factory=list)
+    used_tokens: list[str] = field(default_factory=list)
+    applied: int = 0
+
+    def __post_init__(self) -> None:
+        self.queue = MemoryQueue(self.clock)
+        self.store = MemoryStore()
+        self.deadletters = MemoryDeadletters()
+        self.receipts = TagReceipts(MemoryTags())
+        self.live = LiveSettings(self.store, self.clock, Base())
+        self.crew = Crew(
+            worker="w1",
+            wanted=2,
+            running=2,
+            busy=1,
+            paused=False,
+            draining=False,
+            restarts=0,
+            doing=(Doing(loop="0", since=NOW, request=a_request(7), queue="normal"), Doing(loop="1", since=NOW)),
+        )
+
+    def site(self) -> Site:
+        site = Site(
+            queue=self.queue,
+            store=self.store,
+            deadletters=self.deadletters,
+            receipts=self.receipts,
+            clock=self.clock,
+            platforms={self.platform.name: self.platform},
+            api_url=API,
+            live=self.live,
+            requeue=self._requeue,
+            write=codec.encode,
+            read=codec.decode,
+            crew=lambda: self.crew,
+            principals=lambda: [PRINCIPAL],
+            use_tokens=self._use_tokens,
+            figures=lambda: {"requests": {"done": 3}},
+            rate=lambda _: 5,
+            applied=self._applied,
+        )
+        return replace(site, **self.over)
+
+    def intake(self) -> Intake:
+        return Intake(
+            platform=self.platform,
+            queue=self.over.get("queue", self.queue),
+            receipts=self.over.get("receipts", self.receipts),
+            clock=self.clock,
+            secrets=SecretLines(self.secrets, "", what="secrets"),
+            count=lambda event, result: self.counted.append((event, result)),
+            timeout_s=self.timeout_s,
+        )
+
+    async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
+        return await requeue(self.deadletters, self.queue, which, now=self.clock.now(), to=to)
+
+    async def _use_tokens(self, text: str) -> None:
+        self.used_tokens.append(text)
+
+    async def _applied(self) -> None:
+        self.applied += 1
+
+    @asynccontextmanager
+    async def running(self, token: str = TOKEN) -> AsyncIterator[Asker]:
+        access = Access(SecretLines(self.tokens, "", what="tokens", separators=";\n"))
+        app = application(self.site(), access, Webhook(self.intake()), self.bounds)
+        async with TestClient(TestServer(app)) as client:
+            yield Asker(client, token)
+
+
+@dataclass
+class Asker:
+    """Asks a running service, with a token."""
+
+    client: TestClient[Any, Any]
+    token: str = TOKEN
+
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answered:
+        sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        data = None if body is None else json.dumps(body)
+        if data is not None:
+            sent.setdefault("Content-Type", "application/json")
+        return await Answered.of(await self.client.request(method, path, data=data, headers=sent))
+
+    async def get(self, path: str, **headers: str) -> Answered:
+        return await self.ask("GET", path, **headers)
+
+    async def post(self, path: str, body: Any = None, **headers: str) -> Answered:
+        return await self.ask("POST", path, body, **headers)
+
+    async def deliver(self, body: bytes, **over: str) -> Answered:
+        """A delivery as GitHub makes it. A header that is given as empty is left out."""
+        headers = {
+            "X-GitHub-Event": "issues",
+            "X-GitHub-Delivery": "5d3c1f80-0000-11ef-8000-000000000001",
+            "Content-Type": "application/json",
+            "X-Hub-Signature-256": signature(body),
+        }
+        headers |= {name.replace("_", "-"): value for name, value in over.items()}
+        headers = {name: value for name, value in headers.items() if value}
+        return await Answered.of(await self.client.post("/webhook", data=body, headers=headers))
+
+
+@dataclass
+class Answered:
+    """An answer, read."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @classmethod
+    async def of(cls, response: ClientResponse) -> Answered:
+        async with response:
+            return cls(response.status, response.headers, await response.text())
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+def signature(body: bytes, secret: str = SECRET) -> str:
+    return f"sha256={hmac.new(secret.encode(), body, sha256).hexdigest()}"
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+@pytest.fixture
+async def asker(rig: Rig) -> AsyncIterator[Asker]:
+    async with rig.running() as asker:
+        yield asker
+
+
+Peeked = Callable[[QueueName], Awaitable[Sequence[Request]]]
+
+
+@pytest.fixture
+def waiting(rig: Rig) -> Peeked:
+    """What waits in a queue."""
+
+    async def peek(queue: QueueName) -> Sequence[Request]:
+        return await rig.queue.peek(queue, limit=1000)
+
+    return peek

@@ -1,0 +1,132 @@
+"""Every route with every kind of caller: closed by default, and to readers where something is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ghcrawl.admin import legacy
+from ghcrawl.admin.access import demand_strong
+from ghcrawl.admin.routing import Route
+from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.server import DESCRIBED
+from ghcrawl.errors import ConfigError
+from ghcrawl.model import Push
+from tests.support.builders import a_deadletter, a_document, a_request
+from tests.unit.admin.conftest import READER, TOKEN, Asker, Rig
+
+ROUTES = (*DESCRIBED, *legacy.ROUTES)
+LETTER = a_deadletter()
+VALUES = {"queue": "normal", "name": "normal"}
+BODIES: dict[str, Any] = {
+    "pushRequests": {"specs": ["acme"]},
+    "requeueDeadletters": {"all": True},
+    "deleteDeadletters": {"all": True},
+    "changeSettings": {"crawl.loops": 3},
+    "legacy PATCH /config": [{"op": "replace", "path": "/crawler/count", "value": 3}],
+    "legacy PUT /config/tokens": "token#public",
+    "legacy POST /config/tokens": "token#public",
+    "legacy POST /requests": ["acme"],
+    "legacy POST /requests/{queue}": "acme/web",
+}
+
+
+def named(route: Route) -> str:
+    return route.name
+
+
+def path_of(route: Route) -> str:
+    urn = a_document().urn if "documents" in route.path else LETTER.urn
+    return route.path.format(urn=urn, **VALUES)
+
+
+async def asked(rig: Rig, asker: Asker, route: Route, **headers: str) -> int:
+    await rig.deadletters.bury(LETTER)
+    await rig.store.save(a_document())
+    answer = await asker.ask(route.method, path_of(route), BODIES.get(route.name), **headers)
+    return answer.status
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=named)
+async def test_a_route_answers_who_may_and_nobody_else(rig: Rig, asker: Asker, route: Route):
+    strangers = [
+        await asked(rig, Asker(asker.client, ""), route),
+        await asked(rig, Asker(asker.client, "wrong-token"), route),
+        await asked(rig, Asker(asker.client, TOKEN[:-1]), route),
+        await asked(rig, Asker(asker.client, f"{READER}#read"), route),
+        await asked(rig, Asker(asker.client, ""), route, X_token="secret"),
+    ]
+    reader = await asked(rig, Asker(asker.client, READER), route)
+    operator = await asked(rig, asker, route)
+    old_way = await asked(rig, Asker(asker.client, ""), route, X_token=TOKEN)
+    assert strangers == [401] * 5
+    assert reader == (403 if route.role == "operate" else operator)
+    assert (operator, old_way) == (operator, operator)
+    assert operator < 300
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=named)
+def test_whatever_changes_something_is_for_operators(route: Route):
+    assert (route.role == "operate") == (route.method not in ("GET", "HEAD"))
+
+
+async def test_the_refusal_is_a_problem_document_that_says_what_to_send(asker: Asker):
+    answer = await Asker(asker.client, "").get("/api/v1/status")
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="ghcrawl"'
+    assert answer.json == {
+        "type": "about:blank",
+        "title": "Unauthorized",
+        "status": 401,
+        "detail": "send a token: Authorization: Bearer TOKEN",
+    }
+
+
+async def test_without_any_token_this_machine_alone_is_answered(rig: Rig):
+    rig.tokens = ""
+    async with rig.running(token="") as asker:
+        assert (await asker.get("/api/v1/status")).status == 200
+        assert (await asker.post("/api/v1/pause")).status == 200
+        assert (await asker.get("/api/v1/status", X_Forwarded_For="203.0.113.7")).status == 401
+        assert (await asker.get("/api/v1/status", Forwarded="for=203.0.113.7")).status == 401
+        assert (await asker.get("/api/v1/status", Host="rebound.example.com")).status == 401
+        assert (await asker.get("/api/v1/status", Host="localhost:3000")).status == 200
+        assert (await asker.get("/api/v1/status", Host="[::1]:3000")).status == 200
+        assert (await asker.post("/api/v1/pause", Origin="https://evil.example")).status == 403
+        assert (await asker.post("/api/v1/pause", Sec_Fetch_Site="cross-site")).status == 403
+        assert (await asker.post("/api/v1/pause", Origin="http://localhost:1", Host="localhost:1")).status == 200
+
+
+async def test_no_answer_lets_other_sites_read_it(asker: Asker):
+    for answer in (await asker.get("/api/v1/status", Origin="https://evil.example"), await asker.get("/nothing")):
+        assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert (await asker.ask("OPTIONS", "/api/v1/status")).status == 405
+
+
+@pytest.mark.parametrize("text", ["short", "long-enough#owner", "1234567#read"])
+def test_a_token_that_cannot_be_used_is_refused_at_the_start(text: str):
+    with pytest.raises(ConfigError, match="an admin token"):
+        demand_strong(SecretLines(text, "", what="tokens"))
+
+
+async def test_a_bug_in_a_route_shows_nothing_of_itself(rig: Rig, capsys: pytest.CaptureFixture[str]):
+    def broken() -> Any:
+        raise RuntimeError("the reason that nobody may see")
+
+    rig.over["crew"] = broken
+    async with rig.running() as asker:
+        answer = await asker.get("/api/v1/loops")
+    assert answer.status == 500
+    assert "nobody may see" not in answer.text
+    assert "nobody may see" in capsys.readouterr().out
+
+
+async def test_what_waits_is_the_same_whoever_asks_in_vain(rig: Rig, asker: Asker):
+    await rig.queue.push([Push(request=a_request(), queue="normal")])
+    for method, path in (("DELETE", "/api/v1/queues/normal/requests"), ("PUT", "/queues/normal")):
+        assert (await Asker(asker.client, READER).ask(method, path)).status == 403
+        assert (await Asker(asker.client, "").ask(method, path)).status == 401
+    assert (await rig.queue.depths())["normal"].ready == 1

@@ -1,0 +1,347 @@
+"""What the routes of the documented API do, on memory adapters."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from ghcrawl.admin.openapi import document
+from ghcrawl.admin.routing import Bounds
+from ghcrawl.admin.server import DESCRIBED
+from ghcrawl.errors import QueueError
+from ghcrawl.model import Document, Push
+from ghcrawl.ports import DeadletterFilter
+from queues.memory import MemoryQueue
+from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
+from tests.unit.admin.conftest import Asker, Peeked, Rig
+
+# Queues and requests ------------------------------------------------------------------------------------------
+
+
+async def test_the_queues_say_how_much_they_hold_and_how_fast_they_go(rig: Rig, asker: Asker):
+    pushes = [Push(request=a_request(n), queue="soon", not_before=at(60) if n == 3 else None) for n in (1, 2, 3)]
+    await rig.queue.push(pushes)
+    await rig.queue.pop(["soon"], patience_s=0)
+    queues = (await asker.get("/api/v1/queues")).json["queues"]
+    assert [queue["name"] for queue in queues] == ["event", "immediate", "soon", "normal", "later"]
+    soon = {"name": "soon", "ready": 1, "delayed": 1, "in_flight": 1, "total": 3, "settled_last_minute": 5}
+    assert queues[2] == soon
+    assert (await asker.get("/api/v1/queues/soon")).json == soon
+    assert (await asker.get("/api/v1/queues/sooon")).status == 404
+
+
+async def test_looking_changes_nothing_and_purging_forgets_one_queue(rig: Rig, asker: Asker):
+    await rig.queue.push([Push(request=a_request(n), queue="soon") for n in range(3)])
+    await rig.queue.push([Push(request=a_request(9), queue="later")])
+    for _ in range(2):
+        found = (await asker.get("/api/v1/queues/soon/requests?limit=2")).json["requests"]
+        assert [request["type"] for request in found] == ["issue", "issue"]
+    assert (await asker.ask("DELETE", "/api/v1/queues/soon/requests")).json == {"purged": 3}
+    depths = await rig.queue.depths()
+    assert (depths["soon"].total, depths["later"].total) == (0, 1)
+
+
+async def test_what_a_person_types_and_what_a_program_writes_is_pushed(asker: Asker, waiting: Peeked):
+    body = {
+        "specs": ["acme", "acme/web"],
+        "requests": [{"type": "issue", "url": "https://api.example.test/repos/acme/web/issues/1"}],
+        "queue": "soon",
+        "policy": "refresh",
+    }
+    dry = await asker.post("/api/v1/requests", {**body, "dry_run": True})
+    assert (dry.status, dry.json["queued"], len(dry.json["requests"])) == (200, 0, 3)
+    assert list(await waiting("soon")) == []
+    answer = await asker.post("/api/v1/requests", body)
+    assert (answer.status, answer.json["queued"], answer.json["bounced"]) == (201, 3, 0)
+    assert {(one.type, one.policy, one.asked_at) for one in await waiting("soon")} == {
+        ("org", "refresh", NOW),
+        ("repo", "refresh", NOW),
+        ("issue", "refresh", NOW),
+    }
+    assert (await asker.post("/api/v1/requests", body)).json["bounced"] == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "specs or requests"),
+        ({"specs": ["what is this"]}, "nobody can read 'what is this'"),
+        ({"specs": ["acme"], "policy": "defualt"}, "no policy is called 'defualt'"),
+        ({"specs": ["acme"], "policy": "default:nowhere"}, "no map is called 'nowhere'"),
+        ({"specs": ["acme"], "queue": "soonish"}, "queue"),
+        ({"specs": ["acme"], "que": "soon"}, "que"),
+        ({"specs": "acme"}, "specs"),
+        ({"specs": [""]}, "specs.0"),
+        ({"requests": [{"type": "issue"}]}, "the message lacks 'url'"),
+        ({"requests": [{"type": "isue", "url": "x"}]}, "no type is called 'isue'"),
+        ({"requests": [{"type": "issue", "url": "x", "platform": "gitlab"}]}, "no platform is called 'gitlab'"),
+        ({"requests": [{"type": "issue", "url": "x", "v": 99}]}, "a newer ghcrawl wrote it"),
+        ({"requests": ["acme"]}, "requests.0"),
+        ({"specs": ["a"] * 1001}, "specs"),
+        ([], "body"),
+    ],
+)
+async def test_a_push_with_a_mistake_pushes_nothing_and_says_where(rig: Rig, asker: Asker, body: Any, field: str):
+    answer = await asker.post("/api/v1/requests", body)
+    assert answer.status == 422
+    assert field in answer.json["detail"]
+    assert await rig.queue.is_empty()
+
+
+# Deadletters --------------------------------------------------------------------------------------------------
+
+
+async def bury(rig: Rig, *letters: Any) -> None:
+    for letter in letters:
+        await rig.deadletters.bury(letter)
+
+
+async def test_deadletters_are_listed_in_pages_filtered_and_counted(rig: Rig, asker: Asker):
+    letters = [a_deadletter(n, kind="Malformed" if n % 2 else "http_503", last_at=at(n)) for n in range(7)]
+    await bury(rig, *letters)
+    seen, after = [], ""
+    while True:
+        page = (await asker.get(f"/api/v1/deadletters?limit=3&after={after}")).json
+        seen += [letter["urn"] for letter in page["deadletters"]]
+        if page["next"] is None:
+            break
+        after = page["next"]
+    assert seen == [letter.urn for letter in reversed(letters)]
+    few = (await asker.get("/api/v1/deadletters?kind=Malformed&kind=Other")).json["deadletters"]
+    assert [letter["kind"] for letter in few] == ["Malformed"] * 3
+    counts = (await asker.get("/api/v1/deadletter-counts?reason=unavail")).json
+    assert counts == {"total": 7, "by_type": {"issue": 7}, "by_kind": {"Malformed": 3, "http_503": 4}}
+    rig.clock.advance(100)
+    assert (await asker.get("/api/v1/deadletter-counts?older_than_s=98")).json["total"] == 2
+    assert (await asker.get("/api/v1/deadletter-counts?before=2026-11-21T12:00:01Z")).json["total"] == 1
+    assert (await asker.get("/api/v1/deadletter-counts?host=api.example.test")).json["total"] == 7
+
+
+async def test_one_deadletter_tells_its_whole_story(rig: Rig, asker: Asker):
+    letter = a_deadletter(traceback="Traceback: here", raw=b"\xff\x00")
+    await bury(rig, letter)
+    story = (await asker.get(f"/api/v1/deadletters/{letter.urn}")).json
+    assert story["failures"][0] == {
+        "at": "2026-11-21T12:00:00.000Z",
+        "cause": "http_503",
+        "message": "Service Unavailable",
+        "status": 503,
+        "worker": "",
+    }
+    assert (story["traceback"], story["raw"], story["request"]["v"]) == ("Traceback: here", "/wA=", 1)
+    assert (await asker.get("/api/v1/deadletters/urn:deadletter:none")).status == 404
+
+
+async def test_deadletters_are_requeued_one_many_and_all_and_first_in_words(rig: Rig, asker: Asker, waiting: Peeked):
+    await bury(rig, *(a_deadletter(n, kind="Malformed" if n < 3 else "http_503") for n in range(6)))
+    rig.clock.advance(1)
+    dry = await asker.post("/api/v1/deadletters/requeue", {"kind": ["Malformed"], "dry_run": True})
+    assert dry.json == {"matched": 3, "queued": 0, "bounced": 0, "unreadable": 0, "dry_run": True}
+    assert await rig.queue.is_empty()
+    one = await asker.post(f"/api/v1/deadletters/{a_deadletter(5).urn}/requeue?to=immediate")
+    assert one.json["queued"] == 1
+    assert len(await waiting("immediate")) == 1
+    many = await asker.post("/api/v1/deadletters/requeue", {"kind": ["Malformed"], "to": "soon"})
+    assert (many.json["queued"], len(await waiting("soon"))) == (3, 3)
+    rest = await asker.post("/api/v1/deadletters/requeue", {"all": True})
+    assert (rest.json["queued"], len(await waiting("normal"))) == (2, 2)
+    assert (await rig.deadletters.count(DeadletterFilter())).total == 0
+
+
+async def test_deadletters_are_deleted_one_many_and_all_and_first_in_words(rig: Rig, asker: Asker):
+    await bury(rig, *(a_deadletter(n, kind="Malformed" if n < 3 else "http_503") for n in range(6)))
+    rig.clock.advance(1)
+    dry = await asker.post("/api/v1/deadletters/delete", {"all": True, "dry_run": True})
+    assert dry.json == {"matched": 6, "deleted": 0, "dry_run": True}
+    assert (await asker.ask("DELETE", f"/api/v1/deadletters/{a_deadletter(5).urn}")).json["deleted"] == 1
+    some = await asker.post("/api/v1/deadletters/delete", {"urns": [a_deadletter(0).urn, "urn:deadletter:none"]})
+    assert some.json["deleted"] == 1
+    assert (await asker.post("/api/v1/deadletters/delete", {"kind": ["Malformed"]})).json["deleted"] == 2
+    assert (await asker.post("/api/v1/deadletters/delete", {"all": True})).json["deleted"] == 2
+    assert await rig.queue.is_empty()
+
+
+@pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"kind": []}, {"alll": True}, {"to": "nowhere", "all": True}])
+@pytest.mark.parametrize("action", ["requeue", "delete"])
+async def test_nothing_is_done_to_all_unless_all_is_said(rig: Rig, asker: Asker, action: str, body: Any):
+    await bury(rig, a_deadletter())
+    assert (await asker.post(f"/api/v1/deadletters/{action}", body)).status == 422
+    assert (await rig.deadletters.count(DeadletterFilter())).total == 1
+
+
+# Documents ----------------------------------------------------------------------------------------------------
+
+
+async def test_documents_are_found_by_urn_by_url_and_by_type_in_pages(rig: Rig, asker: Asker):
+    for number in range(5):
+        await rig.store.save(a_document(number, aliases=(f"https://old.test/{number}",)))
+    await rig.store.save(a_document(9, type="repo", urn="urn:repo:9", url="https://api.example.test/repos/acme/nine"))
+    one = (await asker.get("/api/v1/documents/urn:repo:12:issue:3")).json
+    assert Document.from_json(one).urn == "urn:repo:12:issue:3"
+    assert (await asker.get("/api/v1/documents/urn:repo:12:issue:99")).status == 404
+    by_url = (await asker.get("/api/v1/documents?url=https://old.test/2")).json
+    assert [each["_metadata"]["urn"] for each in by_url["documents"]] == ["urn:repo:12:issue:2"]
+    page = (await asker.get("/api/v1/documents?type=issue&limit=3")).json
+    rest = (await asker.get(f"/api/v1/documents?type=issue&limit=3&after={page['next']}")).json
+    assert (len(page["documents"]), len(rest["documents"]), rest["next"]) == (3, 2, None)
+    scoped = (await asker.get("/api/v1/documents?scope=urn:repo:9")).json["documents"]
+    assert [each["_metadata"]["type"] for each in scoped] == ["repo"]
+    counts = (await asker.get("/api/v1/document-counts")).json
+    assert counts == {"total": 6, "by_type": {"issue": 5, "repo": 1}}
+    assert (await asker.get("/api/v1/documents?url=x&type=issue")).status == 422
+
+
+# The service itself -------------------------------------------------------------------------------------------
+
+
+async def test_the_status_shows_everything_and_no_secret(rig: Rig, asker: Asker):
+    status = (await asker.get("/api/v1/status")).json
+    assert (status["worker"], status["loops"]["running"], len(status["queues"])) == ("w1", 2, 5)
+    assert status["figures"] == {"requests": {"done": 3}}
+    busy, idle = (await asker.get("/api/v1/loops")).json["doing"]
+    assert (busy["type"], busy["url"], busy["queue"]) == ("issue", a_request(7).url, "normal")
+    assert (idle["type"], idle["since"]) == (None, "2026-11-21T12:00:00.000Z")
+    (principal,) = (await asker.get("/api/v1/principals")).json["principals"]
+    assert principal["budgets"][0]["remaining"] == 4000
+
+
+async def test_settings_are_changed_for_all_written_down_and_shown_with_their_origin(rig: Rig, asker: Asker):
+    changed = (await asker.ask("PATCH", "/api/v1/settings", {"crawl.loops": 7, "crawl.weights.later": 0})).json
+    assert [(each["name"], each["before"], each["after"]) for each in changed["changes"]] == [
+        ("crawl.loops", None, 7),
+        ("crawl.weights.later", None, 0),
+    ]
+    assert rig.applied == 1
+    shown = (await asker.get("/api/v1/settings")).json
+    assert (shown["settings"]["crawl"]["loops"], shown["origins"]["crawl.loops"]) == (7, "live")
+    assert shown["live"] == {"crawl.loops": 7, "crawl.weights.later": 0}
+    rig.clock.advance(5)
+    await asker.ask("PATCH", "/api/v1/settings", {"crawl.loops": None})
+    newest, *_ = (await asker.get("/api/v1/settings/audit")).json["changes"]
+    assert newest["at"] == "2026-11-21T12:00:05.000Z"
+    assert (newest["name"], newest["before"], newest["after"]) == ("crawl.loops", 7, None)
+    assert newest["who"].startswith("token ")
+    assert "operator-token" not in json.dumps(newest)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field", "sentence"),
+    [
+        ({"crawl.lops": 5}, "", "did you mean crawl.loops?"),
+        ({"crawl.loops": 5, "crawl.weights.lter": 1}, "", "did you mean crawl.weights.later?"),
+        ({"crawl.loops": 0}, "crawl.loops", "greater than 0"),
+        ({"crawl.loops": 5, "crawl.max_attempts": "x"}, "crawl.max_attempts", "valid integer"),
+        ({"crawl.loops": [5]}, "crawl.loops", "valid integer"),
+        ({"github.concurrency": 101}, "github.concurrency", "less than or equal to 100"),
+        ({"log.level": "loud"}, "log.level", "'debug'"),
+        ({"store.provider": "memory"}, "", "cannot change while a crawl runs"),
+        ({f"crawl.weights.{name}": 0 for name in ("event", "immediate", "soon", "normal", "later")}, "", "weight"),
+    ],
+)
+async def test_a_patch_with_a_mistake_changes_nothing_and_says_which_field(
+    rig: Rig, asker: Asker, wanted: Any, field: str, sentence: str
+):
+    answer = await asker.ask("PATCH", "/api/v1/settings", wanted)
+    assert answer.status == 422
+    assert sentence in answer.json["detail"]
+    assert not field or field in [error["field"] for error in answer.json["errors"]]
+    assert (await rig.live.read()).live == {}
+    assert await rig.live.audit() == []
+
+
+async def test_a_pause_is_a_setting_of_all_replicas(rig: Rig, asker: Asker):
+    await asker.post("/api/v1/pause")
+    assert (await rig.live.read()).settings.crawl.paused
+    await asker.post("/api/v1/resume")
+    assert not (await rig.live.read()).settings.crawl.paused
+    assert [entry.after for entry in await rig.live.audit()] == [False, True]
+
+
+async def test_two_patches_at_once_both_hold(rig: Rig, asker: Asker):
+    await asyncio.gather(
+        *(asker.ask("PATCH", "/api/v1/settings", {f"crawl.weights.{name}": 9}) for name in ("event", "soon", "later"))
+    )
+    assert len((await rig.live.read()).live) == 3
+
+
+# Bounds -------------------------------------------------------------------------------------------------------
+
+
+async def test_a_request_is_bounded_in_size_and_time(rig: Rig):
+    class Slow(MemoryQueue):
+        async def depths(self) -> Any:
+            await asyncio.Event().wait()
+
+    rig.bounds = Bounds(max_bytes=1000, timeout_s=0.05)
+    rig.over["queue"] = Slow(rig.clock)
+    async with rig.running() as asker:
+        large = await asker.post("/api/v1/requests", {"specs": ["x" * 1000]})
+        slow = await asker.get("/api/v1/queues")
+    assert (large.status, slow.status, slow.headers["Retry-After"]) == (413, 503, "5")
+
+
+async def test_a_broker_that_is_away_is_no_bug(rig: Rig):
+    class Away(MemoryQueue):
+        async def depths(self) -> Any:
+            raise QueueError("the broker is away")
+
+    rig.over["queue"] = Away(rig.clock)
+    async with rig.running() as asker:
+        answer = await asker.get("/api/v1/queues")
+    assert (answer.status, answer.json["detail"]) == (503, "the broker is away")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/v1/nothing", 404),
+        ("/api/v1/queues?limit=1", 422),
+        ("/api/v1/queues/soon/requests?limit=0", 422),
+        ("/api/v1/queues/soon/requests?limit=1&limit=2", 422),
+        ("/api/v1/deadletters?before=yesterday", 422),
+        ("/api/v1/deadletters?older_than_s=NaN", 422),
+        ("/api/v1/deadletters?before=2026-01-01T00:00:00", 422),
+    ],
+)
+async def test_what_cannot_be_answered_is_a_problem_document(asker: Asker, path: str, status: int):
+    answer = await asker.get(path)
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert answer.json["status"] == status
+
+
+@pytest.mark.parametrize(("text", "kind", "status"), [("{", "application/json", 400), ("{}", "text/plain", 415)])
+async def test_a_body_that_is_not_json_is_refused(asker: Asker, text: str, kind: str, status: int):
+    headers = {"Authorization": f"Bearer {asker.token}", "Content-Type": kind}
+    response = await asker.client.post("/api/v1/requests", data=text, headers=headers)
+    assert response.status == status
+
+
+# The description ----------------------------------------------------------------------------------------------
+
+
+async def test_the_api_is_described_by_what_answers_it(asker: Asker):
+    described = (await Asker(asker.client, "").get("/api/openapi.json")).json
+    assert described == json.loads(json.dumps(document(DESCRIBED)))
+    assert described["openapi"] == "3.1.0"
+    operations = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
+    assert operations == {(route.method, route.path) for route in DESCRIBED}
+    names = [found["operationId"] for methods in described["paths"].values() for found in methods.values()]
+    assert len(names) == len(set(names))
+
+
+def test_every_reference_in_the_description_leads_somewhere():
+    described = document(DESCRIBED)
+
+    def references(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+            return own + [ref for item in value.values() for ref in references(item)]
+        return [ref for item in value for ref in references(item)] if isinstance(value, list) else []
+
+    schemas = described["components"]["schemas"]
+    found = references(described)
+    assert found
+    assert {ref.removeprefix("#/components/schemas/") for ref in found} <= set(schemas)

@@ -1,0 +1,330 @@
+"""Deliveries: verified, taken once, durable before 202, and refused in every other case."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from hashlib import sha1
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import structlog
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ghcrawl.admin.problems import Problem
+from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.signature import is_signed
+from ghcrawl.admin.webhook import MAX_BYTES, Webhook, _parsed
+from ghcrawl.errors import ConfigError, QueueError, StoreError
+from ghcrawl.receipts import Claim
+from queues.memory import MemoryQueue
+from queues.memory_tags import MemoryTags
+from stores.receipts import TagReceipts
+from tests.support.clock import FakeClock
+from tests.unit.admin.conftest import SECRET, Asker, Peeked, Rig, signature
+
+BODY = json.dumps({"action": "opened", "issue": {"number": 7}}).encode()
+GITHUB_EXAMPLE = ("It's a Secret to Everybody", b"Hello, World!")
+GITHUB_SIGNATURE = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+
+
+# What is right ------------------------------------------------------------------------------------------------
+
+
+async def test_a_signed_delivery_is_durable_before_it_is_answered(rig: Rig, asker: Asker, waiting: Peeked):
+    answer = await asker.deliver(BODY)
+    assert (answer.status, answer.json["message"]) == (202, "accepted")
+    (request,) = await waiting("event")
+    assert request.payload is not None
+    assert request.payload.body == json.loads(BODY)
+    assert request.payload.delivery_id == "5d3c1f80-0000-11ef-8000-000000000001"
+    assert rig.counted == [("issues", "accepted")]
+
+
+async def test_githubs_own_example_of_a_signature_is_right():
+    secret, body = GITHUB_EXAMPLE
+    assert is_signed(body, GITHUB_SIGNATURE, [secret])
+    assert is_signed(body, GITHUB_SIGNATURE.upper().replace("SHA256", "sha256"), ["another", secret])
+    assert not is_signed(body, GITHUB_SIGNATURE, ["another"])
+    assert not is_signed(body + b" ", GITHUB_SIGNATURE, [secret])
+    assert not is_signed(body, GITHUB_SIGNATURE, [])
+
+
+async def test_a_form_is_signed_as_it_was_sent_and_means_the_same(asker: Asker, waiting: Peeked):
+    body = urlencode({"payload": json.dumps({"text": "ü + & %"})}).encode()
+    answer = await asker.deliver(body, Content_Type="application/x-www-form-urlencoded")
+    assert answer.status == 202
+    (request,) = await waiting("event")
+    assert request.payload is not None
+    assert request.payload.body == {"text": "ü + & %"}
+
+
+async def test_a_ping_is_answered_and_queues_nothing(rig: Rig, asker: Asker, waiting: Peeked):
+    answer = await asker.deliver(b'{"zen": "Speak like a human."}', X_GitHub_Event="ping")
+    assert (answer.status, answer.json) == (200, {"message": "pong"})
+    assert list(await waiting("event")) == []
+    assert rig.counted == [("ping", "ping")]
+
+
+async def test_both_secrets_are_good_while_one_takes_the_place_of_the_other(rig: Rig):
+    rig.secrets = f"older-secret\n{SECRET}"
+    async with rig.running() as asker:
+        old = await asker.deliver(BODY, X_Hub_Signature_256=signature(BODY, "older-secret"))
+        new = await asker.deliver(BODY, X_GitHub_Delivery="another")
+    assert (old.status, new.status) == (202, 202)
+
+
+def test_secrets_in_a_file_are_read_again_when_it_changes_and_kept_when_it_goes(tmp_path: Path):
+    file = tmp_path / "secrets"
+    file.write_text("# the one of 2025\nfirst;with-semicolon\n\n")
+    learnt: list[str] = []
+    secrets = SecretLines("from-environment", str(file), what="file", learn=learnt.append)
+    assert secrets.now() == ("from-environment", "first;with-semicolon")
+    file.write_text("second-secret\nthird-secret\n")
+    assert secrets.now() == ("from-environment", "second-secret", "third-secret")
+    file.unlink()
+    assert secrets.now() == ("from-environment", "second-secret", "third-secret")
+    file.write_text("fourth-secret")
+    assert secrets.now() == ("from-environment", "fourth-secret")
+    assert learnt == ["from-environment", "first;with-semicolon", "second-secret", "third-secret", "fourth-secret"]
+
+
+def test_a_file_of_secrets_that_is_not_there_at_the_start_is_said(tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"the hook secrets .* cannot be read: FileNotFoundError"):
+        SecretLines("", str(tmp_path / "none"), what="hook secrets")
+
+
+# Once ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_delivery_that_comes_again_is_taken_once_even_after_it_was_settled(
+    rig: Rig, asker: Asker, waiting: Peeked
+):
+    await asker.deliver(BODY)
+    again = await asker.deliver(BODY)
+    assert (again.status, again.json["message"]) == (202, "this delivery was taken before")
+    delivery = await rig.queue.pop(["event"], patience_s=0)
+    assert delivery is not None
+    await delivery.ack()
+    assert (await asker.deliver(BODY)).status == 202
+    assert list(await waiting("event")) == []
+    assert [result for _, result in rig.counted] == ["accepted", "duplicate", "duplicate"]
+
+
+async def test_of_three_replicas_that_get_the_same_delivery_one_takes_it():
+    queue, receipts = MemoryQueue(FakeClock()), TagReceipts(MemoryTags())
+    rigs = [Rig(over={"queue": queue, "receipts": receipts}) for _ in range(3)]
+    async with rigs[0].running() as one, rigs[1].running() as two, rigs[2].running() as three:
+        answers = await asyncio.gather(*(asker.deliver(BODY) for asker in (one, two, three)))
+    assert [answer.status for answer in answers] == [202, 202, 202]
+    assert sorted(result for rig in rigs for _, result in rig.counted) == ["accepted", "duplicate", "duplicate"]
+    assert len(await queue.peek("event", limit=10)) == 1
+
+
+class BrokenQueue(MemoryQueue):
+    broken = True
+
+    async def push(self, pushes: Any) -> Any:
+        if self.broken:
+            raise QueueError("the broker is away")
+        return await super().push(pushes)
+
+
+async def test_what_cannot_be_made_durable_is_refused_for_now_and_taken_later(rig: Rig):
+    queue = BrokenQueue(rig.clock)
+    rig.over["queue"] = queue
+    async with rig.running() as asker:
+        refused = await asker.deliver(BODY)
+        assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
+        assert refused.headers["Content-Type"] == "application/problem+json"
+        queue.broken = False
+        assert (await asker.deliver(BODY)).status == 202
+    assert len(await queue.peek("event", limit=10)) == 1
+    assert [result for _, result in rig.counted] == ["unavailable", "accepted"]
+
+
+class AwayReceipts(TagReceipts):
+    async def claim(self, id: str, *_: Any, **__: Any) -> Claim:
+        raise StoreError("the database is away")
+
+
+async def test_without_the_store_nothing_is_taken(rig: Rig, waiting: Peeked):
+    rig.over["receipts"] = AwayReceipts(MemoryTags())
+    async with rig.running() as asker:
+        assert (await asker.deliver(BODY)).status == 503
+    assert list(await waiting("event")) == []
+
+
+class NeverQueue(MemoryQueue):
+    async def push(self, pushes: Any) -> Any:
+        await asyncio.Event().wait()
+
+
+async def test_a_queue_that_does_not_answer_in_time_is_a_queue_that_is_away(rig: Rig):
+    rig.over["queue"], rig.timeout_s = NeverQueue(rig.clock), 0.05
+    async with rig.running() as asker:
+        assert (await asker.deliver(BODY)).status == 503
+    assert rig.counted == [("issues", "unavailable")]
+
+
+async def test_old_ids_are_forgotten_when_nobody_can_send_them_again(rig: Rig, asker: Asker):
+    await asker.deliver(BODY)
+    webhook = Webhook(rig.intake())
+    assert await webhook.sweep() == 0
+    rig.clock.advance(9 * 86_400)
+    assert await webhook.sweep() == 1
+
+
+# What is wrong ------------------------------------------------------------------------------------------------
+
+OTHER = signature(BODY, "not-the-secret")
+
+
+@pytest.mark.parametrize(
+    ("over", "status", "result"),
+    [
+        ({"X_Hub_Signature_256": OTHER}, 401, "forged"),
+        ({"X_Hub_Signature_256": ""}, 401, "unsigned"),
+        (
+            {"X_Hub_Signature_256": "", "X_Hub_Signature": f"sha1={hmac.new(SECRET.encode(), BODY, sha1).hexdigest()}"},
+            401,
+            "unsigned",
+        ),
+        ({"X_Hub_Signature_256": signature(BODY)[:-1]}, 401, "forged"),
+        ({"X_Hub_Signature_256": signature(BODY) + "0"}, 401, "forged"),
+        ({"X_Hub_Signature_256": signature(BODY).removeprefix("sha256=")}, 401, "forged"),
+        ({"X_Hub_Signature_256": signature(BODY).replace("sha256=", "sha1=")}, 401, "forged"),
+        ({"X_Hub_Signature_256": "sha256="}, 401, "forged"),
+        ({"X_Hub_Signature_256": "sha256=" + "é" * 64}, 401, "forged"),
+        ({"X_GitHub_Event": ""}, 400, "malformed"),
+        ({"X_GitHub_Event": "Not An Event"}, 400, "malformed"),
+        ({"X_GitHub_Delivery": ""}, 400, "malformed"),
+        ({"X_GitHub_Delivery": "a b"}, 400, "malformed"),
+        ({"X_GitHub_Delivery": "x" * 129}, 400, "malformed"),
+        ({"Content_Type": "text/plain"}, 415, "malformed"),
+        ({"Content_Encoding": "gzip"}, 415, "malformed"),
+    ],
+)
+async def test_a_delivery_with_a_bad_header_is_refused(
+    rig: Rig, asker: Asker, waiting: Peeked, over: dict[str, str], status: int, result: str
+):
+    answer = await asker.deliver(BODY, **over)
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert list(await waiting("event")) == []
+    assert [found for _, found in rig.counted] == [result]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"", "application/json"),
+        (b"{", "application/json"),
+        (b"[1]", "application/json"),
+        (b"NaN", "application/json"),
+        (b"\xff", "application/json"),
+        (b"[" * 100_000, "application/json"),
+        (b"{}", "application/x-www-form-urlencoded"),
+        (b"payload={}&payload={}", "application/x-www-form-urlencoded"),
+        (b"payload=%7B", "application/x-www-form-urlencoded"),
+        (b"other=%7B%7D", "application/x-www-form-urlencoded"),
+    ],
+)
+async def test_a_signed_body_that_is_no_payload_is_refused(rig: Rig, asker: Asker, body: bytes, kind: str):
+    answer = await asker.deliver(body, Content_Type=kind)
+    assert answer.status == 400
+    assert rig.counted == [("issues", "malformed")]
+
+
+async def test_without_a_secret_every_delivery_is_refused(rig: Rig, waiting: Peeked):
+    rig.secrets = ""
+    async with rig.running() as asker:
+        answer = await asker.deliver(BODY)
+        unsigned = await asker.deliver(BODY, X_Hub_Signature_256="")
+    assert (answer.status, unsigned.status) == (403, 403)
+    assert list(await waiting("event")) == []
+    assert {result for _, result in rig.counted} == {"no_secret"}
+
+
+async def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_read(rig: Rig, asker: Asker):
+    headers = {"X-GitHub-Event": "push", "X-GitHub-Delivery": "d", "X-Hub-Signature-256": OTHER}
+    response = await asker.client.post("/webhook", headers={**headers, "Content-Length": str(MAX_BYTES + 1)})
+    assert response.status == 413
+    response.close()
+    assert rig.counted == [("unverified", "too_large")]
+
+
+async def test_a_body_that_does_not_say_how_large_it_is_is_counted_while_it_comes(rig: Rig, asker: Asker):
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while sent < 4 * MAX_BYTES:
+            sent += 1 << 20
+            yield b"x" * (1 << 20)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ghcrawl.admin.webhook.MAX_BYTES", 3 << 20)
+        headers = {"X-GitHub-Event": "push", "X-GitHub-Delivery": "d", "X-Hub-Signature-256": OTHER}
+        response = await asker.client.post("/webhook", data=endless(), headers=headers)
+    assert response.status == 413
+    assert sent < 4 * MAX_BYTES
+    assert rig.counted == [("unverified", "too_large")]
+
+
+async def test_a_body_that_comes_too_slowly_is_given_up(rig: Rig):
+    rig.timeout_s = 0.05
+    never = asyncio.Event()
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"{"
+        await never.wait()
+
+    async with rig.running() as asker:
+        headers = {"X-GitHub-Event": "push", "X-GitHub-Delivery": "d", "X-Hub-Signature-256": OTHER}
+        response = await asker.client.post("/webhook", data=slow(), headers=headers)
+        assert response.status == 408
+        response.close()
+    assert rig.counted == [("unverified", "slow")]
+
+
+async def test_a_body_that_is_cut_short_is_not_believed(rig: Rig, asker: Asker, waiting: Peeked):
+    reader, writer = await asyncio.open_connection(asker.client.host, asker.client.port)
+    head = (
+        "POST /webhook HTTP/1.1\r\nHost: x\r\nX-GitHub-Event: push\r\nX-GitHub-Delivery: d\r\n"
+        f"X-Hub-Signature-256: {signature(BODY)}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(BODY)}\r\n\r\n"
+    )
+    writer.write(head.encode() + BODY[:-5])
+    writer.write_eof()
+    await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    for _ in range(200):
+        if rig.counted:
+            break
+        await asyncio.sleep(0.005)
+    assert [result for _, result in rig.counted] == ["malformed"]
+    assert list(await waiting("event")) == []
+
+
+async def test_nothing_about_the_expected_signature_is_logged_or_answered(asker: Asker):
+    with structlog.testing.capture_logs() as logs:
+        answer = await asker.deliver(BODY, X_Hub_Signature_256=OTHER)
+    told = f"{answer.text}{dict(answer.headers)}{logs}{logging.root.handlers}"
+    for secret in (SECRET, signature(BODY), signature(BODY)[7:], OTHER[7:], "opened"):
+        assert secret not in told
+    assert logs[0]["event"] == "delivery_refused"
+
+
+@given(body=st.binary(max_size=200), kind=st.sampled_from(["application/json", "application/x-www-form-urlencoded"]))
+@settings(max_examples=200)
+def test_no_signed_bytes_are_a_bug(body: bytes, kind: str):
+    with suppress(Problem):
+        assert isinstance(_parsed(body, kind), dict)
