@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from ghcrawl.simulator.people import Owner, User
+from ghcrawl.simulator.records import Records
 
 KEPT_HISTORIES: Final = 64
 """How many heads' histories a repository remembers; a live world pushes for ever."""
@@ -232,8 +233,7 @@ class Repo:
     has_issues: bool = True
     standing: Standing = "fine"
     parent: Repo | None = None
-    stars: int = 0
-    watchers: int = 0
+    records: Records = field(default_factory=Records)
     next_number: int = 1
     issues: dict[int, Issue] = field(default_factory=dict)
     deleted_issues: set[int] = field(default_factory=set)
@@ -249,6 +249,11 @@ class Repo:
     collaborators: dict[int, User] = field(default_factory=dict)
     open_issues: int = 0
     _histories: dict[str, tuple[Commit, ...]] = field(default_factory=dict)
+
+    @property
+    def stars(self) -> int:
+        """How many like it."""
+        return len(self.records.stars)
 
     @property
     def full_name(self) -> str:

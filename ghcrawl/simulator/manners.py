@@ -31,6 +31,8 @@ class Manners:
     over_limit_status: 403 or 429.
     cursor_above: a list of issues longer than this is paged by cursor, and deep pages of it are refused.
     teams_denied_status: 403 or 404, to those who may not see an organisation's teams.
+    alerts_shown: those who may push are shown the alerts about what a repository depends on.
+    stars_cap: so many of those who starred a repository are listed at the most.
     gzip: bodies are compressed for those who accept it, which makes their ETags weak.
     """
 
@@ -39,4 +41,6 @@ class Manners:
     secondary: Secondary = Secondary()
     cursor_above: int = 10_000
     teams_denied_status: int = 403
+    alerts_shown: bool = True
+    stars_cap: int = 40_000
     gzip: bool = True

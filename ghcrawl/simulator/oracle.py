@@ -3,21 +3,25 @@
 A thing is expected if its type is one of `TYPES`, it is the owner's, and the viewer may see it. Commits are those of
 default branches, and on demand those that only a pull request leads to. Users are those whom any expected thing
 names: members and team members, authors of commits (linked to an account), issues, pull requests, comments, reviews
-and releases, committers, assignees, those who closed or merged, and creators of milestones.
+and releases, committers, assignees, those who closed or merged, and creators of milestones; collaborators and those
+whom events name; and on demand those whom anything of `MORE_TYPES` names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from ghcrawl.simulator.entities import Commit, Issue, Release, Repo
+from ghcrawl.simulator.expectation import Expected
+from ghcrawl.simulator.oracle_records import PARTS, named_in, of_everybody, of_org, of_repo
 from ghcrawl.simulator.people import Org, Owner, User
 from ghcrawl.simulator.principals import Viewer
+from ghcrawl.simulator.records import Project
 from ghcrawl.simulator.shapes import accounts, commits, issues, pulls, releases, repos
-from ghcrawl.simulator.shapes.site import Body, Site
+from ghcrawl.simulator.shapes.site import Site
 from ghcrawl.simulator.world import World
 
 TYPES: Final = (
@@ -37,37 +41,48 @@ TYPES: Final = (
     "release",
     "branch",
     "tag",
+    "release_asset",
+    "issue_event",
+    "topics",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """One document that there should be.
-
-    single: makes the body of the thing's own URL; listed: that of an element of its list. None where it has no such.
-    """
-
-    type: str
-    urn: str
-    single: Callable[[], Body] | None = None
-    listed: Callable[[], Body] | None = None
-
-    def bodies(self) -> list[Body]:
-        """Every body that would be true of it now."""
-        return [shape() for shape in (self.single, self.listed) if shape is not None]
+"""What everybody gets who asks for nothing in particular."""
+MORE_TYPES: Final = (
+    "reaction",
+    "discussion",
+    "status",
+    "check_suite",
+    "check_run",
+    "deployment",
+    "deployment_status",
+    "workflow",
+    "workflow_run",
+    "project",
+    "project_item",
+    "security_advisory",
+    "dependabot_alert",
+    *PARTS,
+)
+"""What only those get who ask for everything."""
 
 
 def expected(
-    world: World, login: str, *, base: str, viewer: Viewer, pull_request_commits: bool = False
+    world: World,
+    login: str,
+    *,
+    base: str,
+    viewer: Viewer,
+    pull_request_commits: bool = False,
+    everything: bool = False,
 ) -> dict[tuple[str, str], Expected]:
     """(type, URN) → what should be there after a full crawl of `login` by `viewer`, of a simulator at `base`.
 
-    pull_request_commits: also the commits that only a pull request leads to. Raises KeyError for an unknown login.
+    pull_request_commits: also the commits that only a pull request leads to. everything: also those, and `MORE_TYPES`.
+    Raises KeyError for an unknown login.
     """
     owner = world.account(login)
     if owner is None:
         raise KeyError(login)
-    judge = _Judge(world, Site(base), viewer, pull_request_commits)
+    judge = _Judge(world, Site(base), viewer, pull_request_commits or everything, everything)
     return {(thing.type, thing.urn): thing for thing in judge.owner(owner)}
 
 
@@ -77,6 +92,7 @@ class _Judge:
     site: Site
     viewer: Viewer
     pull_request_commits: bool
+    everything: bool
 
     def owner(self, owner: Owner) -> Iterator[Expected]:
         """Everything of `owner`, and everybody named in it."""
@@ -84,8 +100,13 @@ class _Judge:
         if isinstance(owner, Org):
             yield self._org(owner)
             yield from self._teams(owner)
+            if self.everything and self.viewer.insider(owner):
+                yield from of_org(self.site, owner)
         for repo in visible:
             yield from self._repo(repo)
+            yield from of_everybody(self.site, repo, self._releases(repo))
+            if self.everything:
+                yield from of_repo(self.site, self.world, repo, self.viewer)
         people = {} if isinstance(owner, Org) else {owner.id: owner}
         people |= {user.id: user for repo in visible for user in self._named_in(repo)}
         if isinstance(owner, Org):
@@ -110,6 +131,9 @@ class _Judge:
                 yield member.user
         for team in org.teams.values() if insider else ():
             yield from team.members.values()
+        if self.everything and insider:
+            yield from org.outsiders.values()
+            yield from (user for project in org.projects.values() for user in (project.creator, *_makers(project)))
 
     def _repo(self, repo: Repo) -> Iterator[Expected]:
         urn, site = f"urn:repo:{repo.id}", self.site
@@ -195,4 +219,11 @@ class _Judge:
             names += [issue.user, issue.closed_by, *issue.assignees]
             if issue.pull is not None:
                 names += [issue.pull.merged_by, *(review.user for review in issue.pull.reviews)]
+        if self.viewer.insider(repo.owner):
+            names += repo.collaborators.values()
+        names += named_in(repo, self.viewer, everything=self.everything)
         return (user for user in names if user is not None)
+
+
+def _makers(project: Project) -> list[User]:
+    return [item.creator for item in project.items]

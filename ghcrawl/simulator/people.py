@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from ghcrawl.simulator.records import Project
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -35,7 +38,10 @@ class Member:
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Org:
-    """An organisation, with its members in order of id and its teams by id."""
+    """An organisation, with its members in order of id, teams by id, projects by number.
+
+    outsiders: those who work in its repositories without being members.
+    """
 
     id: int
     login: str
@@ -46,6 +52,8 @@ class Org:
     location: str | None = None
     members: dict[int, Member] = field(default_factory=dict)
     teams: dict[int, Team] = field(default_factory=dict)
+    projects: dict[int, Project] = field(default_factory=dict)
+    outsiders: dict[int, User] = field(default_factory=dict)
 
 
 Owner: TypeAlias = Org | User

@@ -76,6 +76,7 @@ class Question:
     params: Mapping[str, str]
     viewer: Viewer
     version: str
+    accept: str = ""
 
 
 class Renderer:
@@ -96,7 +97,7 @@ class Renderer:
             self._kept.clear()
             self._kept_bytes = 0
             self._revision = self._world.revision
-        key = (question.path, question.query, question.viewer, question.version)
+        key = (question.path, question.query, question.viewer, question.version + question.accept)
         kept = self._kept.get(key)
         if kept is not None:
             return kept
@@ -117,6 +118,7 @@ class Renderer:
             viewer=question.viewer,
             manners=self._manners,
             params=question.params,
+            accept=question.accept,
             numeric=route.numeric,
             computed=self._computed,
         )

@@ -161,7 +161,14 @@ class Server:
             return rendered_answer(Answer(status=200, body={"verifiable_password_authentication": False}))
         path, _, query = request.raw_path.partition("?")
         return self._renderer.render(
-            Question(path=path, query=query, params=request.query, viewer=principal.viewer, version=version)
+            Question(
+                path=path,
+                query=query,
+                params=request.query,
+                viewer=principal.viewer,
+                version=version,
+                accept=request.headers.get("Accept", ""),
+            )
         )
 
     def _at_the_desk(self, request: web.BaseRequest, desk: AppDesk) -> Rendered:

@@ -31,6 +31,18 @@ FIRST_IDS = {
     "commit_comment": 98_000_001,
     "release": 130_000_001,
     "asset": 145_000_001,
+    "issue_event": 15_000_000_001,
+    "reaction": 260_000_001,
+    "status": 33_000_000_001,
+    "check_suite": 21_000_000_001,
+    "check_run": 23_000_000_001,
+    "deployment": 1_700_000_001,
+    "deployment_status": 3_300_000_001,
+    "workflow": 71_000_001,
+    "workflow_run": 9_100_000_001,
+    "discussion": 6_600_001,
+    "project": 8_800_001,
+    "project_item": 77_000_001,
 }
 """Every kind counts for itself, from where GitHub's own numbers are apart, so that a mix-up finds nothing."""
 

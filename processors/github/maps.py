@@ -63,7 +63,7 @@ EVERYTHING: Final[Mapping[str, Mapping[str, Node]]] = {
         "pull_request": "pull_request",
         "issue_comments": "issue_comment",
         "events": "?issue_event",  # the repository lists them all
-        "timeline": PAGES,
+        "timeline": "?pages",  # a call for each issue; the repository lists events, comments and reviews
         "reactions": "reaction",
     },
     "issue_comment": {**_PEOPLE, "reactions": "reaction"},

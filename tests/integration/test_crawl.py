@@ -38,12 +38,12 @@ def silent(size: WorldSize) -> WorldSize:
     return replace(size, comments=0, reviews=0, review_comments=0, commit_comments=0)
 
 
-EMBEDDED = frozenset({"base", "head", "milestone", "repository", "organization", "parent", "source", "user"})
+EMBEDDED = frozenset({"issue", "base", "head", "milestone", "repository", "organization", "parent", "source", "user"})
 """Other things inside a body; they move without the body's own `updated_at`."""
 
 
-def assert_complete(crawled: Crawled, stage: Stage) -> None:
-    bodies = stage.bodies()
+def assert_complete(crawled: Crawled, stage: Stage, *, everything: bool = False) -> None:
+    bodies = stage.bodies(everything=everything)
     assert crawled.entities == set(bodies)
     assert [key for key, true in bodies.items() if dict(crawled.documents[key].body) not in true] == []
     assert list(crawled.deadletters) == []
@@ -275,3 +275,39 @@ async def test_a_long_list_of_issues_is_followed_by_cursor(tmp_path: Path):
         assert_complete(crawled, it)
         statuses: Counter[int] = it.server.journal.statuses
         assert statuses[422] == 0
+
+
+EVERYTHING = "default:everything/"
+
+
+@pytest.mark.parametrize("size", [SMALL, replace(TINY, quirks=True)], ids=["small", "tiny"])
+async def test_with_all_kinds_switched_on_everything_there_is_becomes_one_document(tmp_path: Path, size: WorldSize):
+    async with stage(tmp_path, size, clock=FastClock(60)) as it:
+        crawled = await it.crawl(policy=EVERYTHING)
+
+        assert_complete(crawled, it, everything=True)
+        assert it.server.journal.violated == 0
+        waited_for = {target for target, count in it.server.journal.repeated().items() if "/stats/" not in target}
+        assert waited_for == set()
+
+
+@pytest.mark.parametrize(
+    ("size", "limit"),
+    [
+        pytest.param(THREE_REPOS, 0.30, id="where people talk"),
+        pytest.param(silent(THREE_REPOS), 0.35, id="where nobody talks", marks=pytest.mark.slow),
+    ],
+)
+async def test_all_kinds_take_as_few_calls_for_each_document_and_are_crawled_again_for_nothing(
+    tmp_path: Path, size: WorldSize, limit: float
+):
+    async with stage(tmp_path, size, clock=FastClock(60)) as it:
+        crawled = await it.crawl(policy=EVERYTHING)
+        journal = it.server.journal
+
+        assert journal.total / len(crawled.entities) <= limit
+        await it.crawl(policy="refresh:everything/")
+        journal.clear()
+        again = await it.crawl(policy="refresh:everything/")
+        assert journal.charged == 0
+        assert again.entities == crawled.entities

@@ -14,11 +14,12 @@ from ghcrawl.model import Deadletter, Document, Push
 from ghcrawl.ports import Clock, DeadletterFilter, DocumentFilter
 from ghcrawl.settings import load
 from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.expectation import Expected
 from ghcrawl.simulator.faults import Faults
 from ghcrawl.simulator.generation.generate import generate
 from ghcrawl.simulator.generation.size import SMALL, WorldSize
 from ghcrawl.simulator.manners import Manners
-from ghcrawl.simulator.oracle import TYPES, Expected, expected
+from ghcrawl.simulator.oracle import MORE_TYPES, TYPES, expected
 from ghcrawl.simulator.people import User
 from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.run import running
@@ -42,7 +43,11 @@ class Crawled:
     @property
     def entities(self) -> set[tuple[str, str]]:
         """(type, URN) of the documents that are things, not pages or cursors."""
-        return {key for key, document in self.documents.items() if key[0] in TYPES and not document.deleted_at}
+        return {
+            key
+            for key, document in self.documents.items()
+            if key[0] in (*TYPES, *MORE_TYPES) and not document.deleted_at
+        }
 
 
 @dataclass(kw_only=True)
@@ -85,15 +90,16 @@ class Stage:
         """A repository of `acme`."""
         return self.world.repos_of(self.world.org("acme"))[0]
 
-    def expected(self, login: str = "acme") -> dict[tuple[str, str], Expected]:
+    def expected(self, login: str = "acme", *, everything: bool = False) -> dict[tuple[str, str], Expected]:
         """What there should be, straight from the world."""
-        return expected(self.world, login, base=self.server.url, viewer=self.viewers[0])
+        return expected(self.world, login, base=self.server.url, viewer=self.viewers[0], everything=everything)
 
-    def bodies(self, login: str = "acme") -> dict[tuple[str, str], list[Body]]:
+    def bodies(self, login: str = "acme", *, everything: bool = False) -> dict[tuple[str, str], list[Body]]:
         """Every body that would be true of each thing, to one of the tokens or another."""
         found: dict[tuple[str, str], list[Body]] = {}
         for viewer in self.viewers:
-            for key, thing in expected(self.world, login, base=self.server.url, viewer=viewer).items():
+            things = expected(self.world, login, base=self.server.url, viewer=viewer, everything=everything)
+            for key, thing in things.items():
                 found.setdefault(key, []).extend(thing.bodies())
         return found
 

@@ -20,6 +20,7 @@ from ghcrawl.simulator.entities import (
     ReviewComment,
 )
 from ghcrawl.simulator.people import Member, Owner, Team, User
+from ghcrawl.simulator.records import IssueEvent
 from ghcrawl.simulator.world import World
 
 Subject: TypeAlias = (
@@ -69,3 +70,11 @@ def happened(
         actor=actor,
         before=before or {},
     )
+
+
+def note(world: World, repo: Repo, issue: Issue, event: str, actor: User | None, **what: Any) -> None:
+    """Among the events of `issue` is this one from now on. what: the fields of `IssueEvent` that tell more."""
+    made = IssueEvent(
+        id=world.ids.take("issue_event"), issue=issue, actor=actor, event=event, created_at=world.now(), **what
+    )
+    repo.records.issue_events[made.id] = made

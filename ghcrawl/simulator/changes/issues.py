@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ghcrawl.simulator.changes.change import Change, happened
+from ghcrawl.simulator.changes.change import Change, happened, note
 from ghcrawl.simulator.entities import Issue, IssueComment, Label, Milestone, Repo
+from ghcrawl.simulator.generation.quirks import forget_events
 from ghcrawl.simulator.people import User
 from ghcrawl.simulator.world import World
 
@@ -52,6 +53,7 @@ def close(world: World, repo: Repo, issue: Issue, *, by: User, reason: str = "co
     issue.closed_by = by
     if issue.pull is None:
         issue.state_reason = reason
+    note(world, repo, issue, "closed", by)
     _touch_milestone(world, issue)
     return happened(world, "pull_request.closed" if issue.pull else "issues.closed", issue, repo=repo, actor=by)
 
@@ -60,6 +62,7 @@ def reopen(world: World, repo: Repo, issue: Issue, *, by: User) -> Change:
     """It is open again, and nobody has closed it."""
     issue.closed_at = issue.closed_by = None
     issue.state_reason = None if issue.pull else "reopened"
+    note(world, repo, issue, "reopened", by)
     issue.updated_at = world.now()
     _touch_milestone(world, issue)
     return happened(world, "pull_request.reopened" if issue.pull else "issues.reopened", issue, repo=repo, actor=by)
@@ -76,11 +79,15 @@ def delete_issue(world: World, repo: Repo, issue: Issue) -> Change:
     repo.deleted_issues.add(issue.number)
     for comment in issue.comments:
         del repo.issue_comments[comment.id]
+    forget_events(repo, issue)
     return happened(world, "issues.deleted", issue, repo=repo)
 
 
 def assign(world: World, repo: Repo, issue: Issue, users: Sequence[User]) -> Change:
     """These are the assignees from now on."""
+    for user in users:
+        if user not in issue.assignees:
+            note(world, repo, issue, "assigned", issue.user, assignee=user)
     issue.assignees = list(users)
     issue.updated_at = world.now()
     return happened(world, "issues.assigned", issue, repo=repo)
@@ -88,6 +95,8 @@ def assign(world: World, repo: Repo, issue: Issue, users: Sequence[User]) -> Cha
 
 def label_issue(world: World, repo: Repo, issue: Issue, labels: Sequence[Label]) -> Change:
     """These are the labels from now on."""
+    for label in {*issue.labels} ^ {*labels}:
+        note(world, repo, issue, "labeled" if label in labels else "unlabeled", issue.user, label=label)
     issue.labels = list(labels)
     issue.updated_at = world.now()
     return happened(world, "issues.labeled", issue, repo=repo)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ghcrawl.simulator.changes.change import Change, happened
+from ghcrawl.simulator.changes.change import Change, happened, note
 from ghcrawl.simulator.entities import Commit, CommitComment, Issue, Pull, Ref, Repo, Review, ReviewComment
 from ghcrawl.simulator.generation.accounts import WEB_FLOW
 from ghcrawl.simulator.generation.chronicle import make_commit
@@ -117,6 +117,8 @@ def merge(world: World, repo: Repo, issue: Issue, *, by: User) -> Change:
     pull.merged_at = issue.closed_at = issue.updated_at = world.now()
     pull.merged_by = issue.closed_by = by
     pull.merge_commit_sha = commit.sha
+    note(world, repo, issue, "merged", by, commit_id=commit.sha)
+    note(world, repo, issue, "closed", by)
     _pushed(world, repo)
     return happened(world, "pull_request.closed", issue, repo=repo, actor=by)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ghcrawl.simulator.changes.change import Change, happened
 from ghcrawl.simulator.entities import Asset, Ref, Release, Repo
 from ghcrawl.simulator.people import Org, Owner, User
+from ghcrawl.simulator.records import Star
 from ghcrawl.simulator.world import World
 
 
@@ -118,6 +119,6 @@ def delete_release(world: World, repo: Repo, release: Release) -> Change:
 
 def star(world: World, repo: Repo, *, by: User) -> Change:
     """One more; it bumps the repository, and with it every page that embeds it."""
-    repo.stars += 1
+    repo.records.stars[by.id] = Star(user=by, starred_at=world.now())
     repo.updated_at = world.now()
     return happened(world, "star.created", repo, repo=repo, actor=by)

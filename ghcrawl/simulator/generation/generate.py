@@ -9,6 +9,7 @@ from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.generation.accounts import add_org, add_teams, add_users, staff
 from ghcrawl.simulator.generation.chance import seeded
 from ghcrawl.simulator.generation.quirks import add_odd_repos, add_odd_things
+from ghcrawl.simulator.generation.records import plan
 from ghcrawl.simulator.generation.repository import Setting, found_repo, grow_repo
 from ghcrawl.simulator.generation.size import SMALL, WorldSize
 from ghcrawl.simulator.moments import UNTIL
@@ -31,6 +32,7 @@ def generate(size: WorldSize = SMALL, *, seed: int = 0, clock: Clock | None = No
             add_odd_repos(setting, org)
         add_teams(world, rng, org, size, UNTIL)
         staff(rng, org, world.repos_of(org))
+        plan(world, seeded(seed, org.login, "plans"), org, size, people)
     for user in people[: size.owners]:
         grow_repo(setting, found_repo(setting, user, "dotfiles"))
     if size.quirks and orgs:

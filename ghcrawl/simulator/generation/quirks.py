@@ -99,9 +99,17 @@ def add_odd_things(repo: Repo) -> None:
     repo.recount()
 
 
+def forget_events(repo: Repo, issue: Issue) -> None:
+    """What happened to `issue` is forgotten with it."""
+    events = repo.records.issue_events
+    for each in [event.id for event in events.values() if event.issue is issue]:
+        del events[each]
+
+
 def delete_issue(repo: Repo, issue: Issue) -> None:
     """`issue` is gone with its comments, and its number is never given again."""
     del repo.issues[issue.number]
     repo.deleted_issues.add(issue.number)
     for comment in issue.comments:
         del repo.issue_comments[comment.id]
+    forget_events(repo, issue)

@@ -18,6 +18,7 @@ from ghcrawl.simulator.generation.issues import (
     write_milestones,
 )
 from ghcrawl.simulator.generation.pulls import open_pull
+from ghcrawl.simulator.generation.records import keep_records
 from ghcrawl.simulator.generation.size import WorldSize
 from ghcrawl.simulator.moments import UNTIL, at, seconds
 from ghcrawl.simulator.people import Org, Owner, User
@@ -77,6 +78,8 @@ def grow_repo(setting: Setting, repo: Repo, size: WorldSize | None = None) -> Re
         until=UNTIL,
     )
     write_history(chronicle)
+    chronicle.rng = seeded(setting.seed, repo.full_name, "records")
+    keep_records(chronicle)
     return repo
 
 
@@ -169,10 +172,8 @@ def _asset(chronicle: Chronicle, release: Release, made: int, number: int) -> As
 
 def _finish(chronicle: Chronicle) -> None:
     """What the repository itself says follows from what happened in it."""
-    repo, rng = chronicle.repo, chronicle.rng
+    repo = chronicle.repo
     assert chronicle.head is not None
     repo.pushed_at = max(ref.commit.committed_at for ref in repo.branches.values())
     repo.updated_at = max(repo.pushed_at, repo.created_at)
-    repo.stars = rng.randint(0, 9_000)
-    repo.watchers = rng.randint(0, 300)
     repo.recount()

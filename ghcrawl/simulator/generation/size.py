@@ -15,6 +15,8 @@ class WorldSize:
     owners: users who own a repository of their own.
     issues: per repository, pull requests included; pull_share of them are pull requests.
     commits: per repository, straight to the default branch; pull requests bring theirs, `pull_commits` on average.
+    stars: at the most, and half as many who watch. reactions: on each thing that people said.
+    projects: of each organisation.
     quirks: also make what a crawler meets once in a thousand: an empty repository, a renamed one, a blocked one, …
     """
 
@@ -37,6 +39,13 @@ class WorldSize:
     assets: int = 2
     branches: int = 3
     tags: int = 5
+    stars: int = 12
+    reactions: float = 0.1
+    deployments: int = 2
+    workflow_runs: int = 6
+    alerts: int = 2
+    discussions: int = 2
+    projects: int = 1
     quirks: bool = True
 
     @classmethod

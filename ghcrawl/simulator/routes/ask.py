@@ -50,6 +50,7 @@ class Many(Generic[T]):
 class Ask:
     """A question: who asks for what with which parameters.
 
+    accept: the media type that is asked for.
     numeric: the route by number, which links are made of.
     computed: which statistics have been worked out, as (repository, name, time of the last push).
     """
@@ -59,6 +60,7 @@ class Ask:
     viewer: Viewer
     manners: Manners
     params: Mapping[str, str]
+    accept: str = ""
     numeric: str = ""
     computed: set[tuple[int, str, str]] = field(default_factory=set)
 

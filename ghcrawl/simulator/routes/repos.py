@@ -1,4 +1,4 @@
-"""A repository itself, who works in it, its releases and its statistics."""
+"""A repository itself, who works in it, and its releases."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from ghcrawl.simulator.refusals import Answer, Refusal, not_found, refused
 from ghcrawl.simulator.routes.ask import Ask, Many, One, found, number, ordered
 from ghcrawl.simulator.routes.table import Finder
 from ghcrawl.simulator.shapes import accounts, releases, repos
-
-STATISTICS: Final = ("contributors", "commit_activity", "code_frequency", "participation", "punch_card")
 
 
 def repo(ask: Ask, thing: Repo) -> One:
@@ -52,16 +50,6 @@ def forks(ask: Ask, thing: Repo) -> Many[Repo]:
     return Many(elements=visible[::-1], shape=lambda fork: repos.listed_repo(ask.site, ask.world, fork, ask.viewer))
 
 
-def languages(_ask: Ask, repo: Repo) -> One:
-    """`/languages`: bytes by language."""
-    return One(body={repo.language: len(repo.commits) * 700} if repo.language and repo.commits else {})
-
-
-def topics(_ask: Ask, repo: Repo) -> One:
-    """`/topics`."""
-    return One(body={"names": list(repo.topics)})
-
-
 def listed_releases(ask: Ask, repo: Repo) -> Many[Release]:
     """`/releases`: newest first; drafts only for those who may push."""
     drafts = ask.viewer.insider(repo.owner)
@@ -99,38 +87,14 @@ def asset(ask: Ask, repo: Repo, text: str) -> One:
     return One(body=releases.asset(ask.site, repo, owner, thing), last_modified=thing.updated_at)
 
 
-def statistics(ask: Ask, repo: Repo, name: str) -> Answer:
-    """`/stats/{name}`: 202 with nothing in it when asked for the first time since the last push."""
-    if name not in STATISTICS:
-        raise not_found()
-    if not repo.commits:
-        return Answer(status=204, body=None)
-    key = (repo.id, name, repo.pushed_at)
-    if key not in ask.computed:
-        ask.computed.add(key)
-        return Answer(status=202, body={})
-    weeks = [{"w": 0, "a": 0, "d": 0, "c": count} for _, count in repo.contributions()[:1]]
-    if name == "contributors":
-        body: object = [
-            {"author": accounts.simple_user(ask.site, user), "total": count, "weeks": weeks}
-            for user, count in repo.contributions()
-        ]
-    else:
-        body = {"all": [0] * 52, "owner": [0] * 52} if name == "participation" else []
-    return Answer(status=200, body=body)
-
-
 ROUTES: Final[dict[str, Finder]] = {
     "": repo,
     "contributors": contributors,
     "collaborators": collaborators,
     "teams": teams,
     "forks": forks,
-    "languages": languages,
-    "topics": topics,
     "releases": listed_releases,
     "releases/{id}": release,
     "releases/{id}/assets": assets,
     "releases/assets/{id}": asset,
-    "stats/{name}": statistics,
 }

@@ -96,7 +96,7 @@ def commit_comment(site: Site, repo: Repo, comment: CommitComment) -> Body:
         "updated_at": comment.updated_at,
         "author_association": association(comment.user, repo.owner),
         "body": comment.body,
-        "reactions": reactions(url),
+        "reactions": reactions(url, repo, comment),
     }
 
 

@@ -80,7 +80,7 @@ def listed_issue(site: Site, repo: Repo, issue: Issue) -> Body:
         "active_lock_reason": None,
         "body": issue.body,
         "closed_by": maybe_user(site, issue.closed_by),
-        "reactions": reactions(url),
+        "reactions": reactions(url, repo, issue),
         "timeline_url": f"{url}/timeline",
         "performed_via_github_app": None,
         "state_reason": issue.state_reason,
@@ -128,6 +128,6 @@ def issue_comment(site: Site, repo: Repo, comment: IssueComment) -> Body:
         "updated_at": comment.updated_at,
         "author_association": association(comment.user, repo.owner),
         "body": comment.body,
-        "reactions": reactions(url),
+        "reactions": reactions(url, repo, comment),
         "performed_via_github_app": None,
     }

@@ -157,7 +157,7 @@ def review_comment(site: Site, repo: Repo, comment: ReviewComment) -> Body:
         "pull_request_url": pull_url,
         "author_association": association(comment.user, repo.owner),
         "_links": {"self": {"href": url}, "html": {"href": html}, "pull_request": {"href": pull_url}},
-        "reactions": reactions(url),
+        "reactions": reactions(url, repo, comment),
         "start_line": None,
         "original_start_line": None,
         "start_side": None,

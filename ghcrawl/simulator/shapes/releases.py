@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ghcrawl.simulator.entities import Asset, Release, Repo
 from ghcrawl.simulator.shapes.accounts import simple_user
-from ghcrawl.simulator.shapes.site import Body, Site, node_id, quoted_ref
+from ghcrawl.simulator.shapes.site import Body, Site, node_id, quoted_ref, reactions
 
 
 def asset(site: Site, repo: Repo, release: Release, asset: Asset) -> Body:
@@ -54,4 +54,4 @@ def release(site: Site, repo: Repo, release: Release) -> Body:
         "tarball_url": None if draft else f"{site.repo(repo)}/tarball/{tag}",
         "zipball_url": None if draft else f"{site.repo(repo)}/zipball/{tag}",
         "body": release.body,
-    }
+    } | ({"reactions": reactions(url, repo, release)} if release in repo.records.reactions else {})

@@ -82,13 +82,13 @@ def embedded_repo(site: Site, world: World, repo: Repo) -> Body:
         "has_downloads": True,
         "has_wiki": True,
         "has_pages": False,
-        "has_discussions": False,
+        "has_discussions": bool(repo.records.discussions),
         "forks_count": forks,
         "mirror_url": None,
         "archived": repo.archived,
         "disabled": repo.standing != "fine",
         "open_issues_count": repo.open_issues,
-        "license": _license(site) if repo.id % 3 else None,
+        "license": license_of(site, repo),
         "allow_forking": True,
         "is_template": False,
         "web_commit_signoff_required": False,
@@ -126,7 +126,7 @@ def repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Body:
         "temp_clone_token": None,
         "custom_properties": {},
         "network_count": len(world.forks_of(repo)),
-        "subscribers_count": repo.watchers,
+        "subscribers_count": len(repo.records.subscribers),
     }
     if isinstance(repo.owner, Org):
         body["organization"] = simple_user(site, repo.owner)
@@ -158,7 +158,10 @@ def _source(repo: Repo) -> Repo:
     return repo
 
 
-def _license(site: Site) -> Body:
+def license_of(site: Site, repo: Repo) -> Body | None:
+    """The licence, as it is embedded; one repository in three has none."""
+    if repo.id % 3 == 0:
+        return None
     return {
         "key": "mit",
         "name": "MIT License",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,9 +52,10 @@ def node_id(prefix: str, *numbers: int) -> str:
 REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
-def reactions(url: str) -> Body:
-    """A rollup of no reactions at all."""
-    return {"url": f"{url}/reactions", "total_count": 0, **dict.fromkeys(REACTIONS, 0)}
+def reactions(url: str, repo: Repo, thing: object) -> Body:
+    """A rollup of the reactions to `thing`."""
+    contents = Counter(reaction.content for reaction in repo.records.reactions.get(thing, ()))
+    return {"url": f"{url}/reactions", "total_count": contents.total(), **{each: contents[each] for each in REACTIONS}}
 
 
 VERSIONS = ("2022-11-28", "2026-03-10")

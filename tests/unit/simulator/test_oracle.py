@@ -68,6 +68,11 @@ class Dullard:
             for body in await self.hub.walk(f"{url}/{kind}s?state=all&{PAGE}"):
                 self.note(kind, f"{urn}:{kind}:{body[key]}", body)
                 self.meet(body.get("creator"), body.get("author"))
+                for asset in body.get("assets", ()):
+                    self.note("release_asset", f"{urn}:release_asset:{asset['id']}", asset)
+        self.note("topics", f"{urn}:topics", (await self.hub.get(f"{url}/topics")).json)
+        if (await self.hub.get(f"{url}/collaborators")).status == 200:
+            self.meet(*await self.hub.walk(f"{url}/collaborators?{PAGE}"))
         await self.code(url, urn)
         if got.json["has_issues"]:
             await self.issues(url, urn)
@@ -96,6 +101,10 @@ class Dullard:
             self.meet(body["user"], body["closed_by"], *body["assignees"])
             if "pull_request" in body:
                 await self.pull(body["pull_request"]["url"], urn)
+        for body in await self.hub.walk(f"{url}/issues/events?{PAGE}"):
+            name = f"{urn}:issue:{body['issue']['number']}:issue_event:{body['id']}"
+            self.note("issue_event", name, body)
+            self.meet(body["actor"], body.get("assignee"))
         for body in await self.hub.walk(f"{url}/issues/comments?{PAGE}"):
             number = body["issue_url"].rsplit("/")[-1]
             self.note("issue_comment", f"{urn}:issue:{number}:issue_comment:{body['id']}", body)
