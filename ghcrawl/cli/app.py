@@ -61,7 +61,7 @@ def _version(wanted: bool) -> None:
 def start(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001  # the callback has done everything
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Shows the help where nothing was asked for."""

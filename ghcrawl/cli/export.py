@@ -20,9 +20,10 @@ from ghcrawl.model import Document
 __all__ = ["Which", "export"]
 
 
-async def export(place: Place, which: Which, *, output: Path | None, format: str) -> int:
-    """Returns the exit status. Raises ConfigError, StoreError.
+async def export(place: Place, which: Which, *, output: Path | None, format: str, flat: bool = False) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, StoreError.
 
+    flat: the bodies alone, as the platform sent them.
     A file is written beside its place and put there once it is whole: half an export is never taken for one.
     """
     if format != "jsonl":
@@ -30,11 +31,11 @@ async def export(place: Place, which: Which, *, output: Path | None, format: str
     async with opened(place) as desk:
         documents = selected(desk, which)
         if output is None or str(output) == "-":
-            await _write(documents, sys.stdout)
+            await _write(documents, sys.stdout, flat=flat)
             return 0
         try:
             with _whole(output) as file:
-                written = await _write(documents, file)
+                written = await _write(documents, file, flat=flat)
         except OSError as error:
             raise ConfigError(f"{output} cannot be written: {error.strerror}") from error
     say(f"{counted(written, 'document')} written to {output}.")
@@ -59,9 +60,10 @@ def _whole(output: Path) -> Iterator[TextIO]:
         raise
 
 
-async def _write(documents: AsyncIterator[Document], file: TextIO) -> int:
+async def _write(documents: AsyncIterator[Document], file: TextIO, *, flat: bool) -> int:
     written = 0
     async for document in documents:
-        file.write(f"{json.dumps(document.to_json(), separators=(',', ':'))}\n")
+        value = document.body if flat else document.to_json()
+        file.write(f"{json.dumps(value, separators=(',', ':'))}\n")
         written += 1
     return written

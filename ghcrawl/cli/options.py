@@ -32,15 +32,22 @@ TokensFile = Annotated[
     Path | None,
     typer.Option("--tokens-file", metavar="FILE", help="Tokens, one a line, besides those in GHCRAWL_TOKENS."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.", show_default=False)]
+
+
+def flag(*names: str, help: str) -> Any:  # noqa: A002  # typer's own word for it
+    """An option that is there or not. Its help shows no value, since it takes none."""
+    return typer.Option(*names, metavar="", help=help, show_default=False)
+
+
+Json = Annotated[bool, flag("--json", help="Print JSON.")]
+Yes = Annotated[bool, flag("--yes", "-y", help="Do not ask.")]
 LogLevel = Annotated[
     str | None,
     typer.Option(
         "--log-level", metavar="LEVEL", help="debug, info, warning or error; none if not set.", show_default=False
     ),
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log everything.", show_default=False)]
+Verbose = Annotated[bool, flag("--verbose", "-v", help="Log everything.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many at most; 0: all.")]
 
 

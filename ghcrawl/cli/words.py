@@ -74,6 +74,17 @@ def age(text: str) -> timedelta:
     return timedelta(seconds=sum(int(count) * _UNIT_S[unit] for count, unit in parts))
 
 
+def since(text: str, now: datetime) -> datetime:
+    """The moment that `2026-11-01`, `2026-11-01T12:00Z` or `7d` (ago) writes; UTC if no zone is. Raises SpecError."""
+    if _AGE.match(text):
+        return now - age(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SpecError(f"{text!r} is no date; write 2026-11-01, 2026-11-01T12:00Z, or 7d for a week ago") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def tallied(counts: Mapping[str, int]) -> str:
     """`{"http_503": 8, "Malformed": 1}` → "http_503 8, Malformed 1", the largest first."""
     return ", ".join(f"{name} {number(count)}" for name, count in largest_first(counts))

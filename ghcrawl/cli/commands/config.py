@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Place
+from ghcrawl.cli.options import Config, Db, Json, Place, flag
 
 app = typer.Typer(help="See what is set, check it, and change a crawl while it runs.", no_args_is_help=True)
 
@@ -29,7 +29,7 @@ def show(json: Json = False, db: Db = None, config: Config = None) -> int:
 def set_(
     name: Annotated[str, typer.Argument(metavar="NAME", help="section.name", show_default=False)],
     value: Annotated[str | None, typer.Argument(metavar="VALUE", help="What it is to be.", show_default=False)] = None,
-    unset: Annotated[bool, typer.Option("--unset", help="No longer set it here.", show_default=False)] = False,
+    unset: Annotated[bool, flag("--unset", help="No longer set it here.")] = False,
     db: Db = None,
     config: Config = None,
 ) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, LogLevel, Place, TokensFile, Verbose
+from ghcrawl.cli.options import ApiUrl, Config, Db, LogLevel, Place, TokensFile, Verbose, flag
 
 
 def crawl(
@@ -31,15 +31,9 @@ def crawl(
             "--loops", min=1, metavar="N", help="Requests in hand at a time; 20 if not set.", show_default=False
         ),
     ] = None,
-    afresh: Annotated[
-        bool, typer.Option("--afresh", help="Begin again, even if this crawl was interrupted.", show_default=False)
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the figures as one JSON object.", show_default=False)
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.", show_default=False)
-    ] = False,
+    afresh: Annotated[bool, flag("--afresh", help="Begin again, even if this crawl was interrupted.")] = False,
+    json: Annotated[bool, flag("--json", help="Print the figures as one JSON object.")] = False,
+    quiet: Annotated[bool, flag("--quiet", "-q", help="Show no progress and no summary.")] = False,
     log_level: LogLevel = None,
     verbose: Verbose = False,
 ) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Yes
+from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Yes, flag
 
 app = typer.Typer(help="Requests that were given up: look at them, try again, or forget them.", no_args_is_help=True)
 
@@ -25,8 +25,8 @@ Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Whose URL is 
 OlderThan = Annotated[
     str, typer.Option("--older-than", metavar="AGE", help="Given up longer ago: 30m, 2h, 3d.", show_default=False)
 ]
-All = Annotated[bool, typer.Option("--all", help="All of them.", show_default=False)]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what it would mean.", show_default=False)]
+All = Annotated[bool, flag("--all", help="All of them.")]
+DryRun = Annotated[bool, flag("--dry-run", help="Only say what it would mean.")]
 
 
 @app.command("list")

@@ -95,11 +95,11 @@ def test_a_list_as_json_is_one_array(ghcrawl: Command, db: Path) -> None:
         "deletedAt": "2026-11-21T12:00:05.000Z",
     }
     assert len(ghcrawl("documents", "list", "--json").json) == len(rest) - 1
-    assert ghcrawl("documents", "list", "--json", "--type", "nothing").json == []
+    assert ghcrawl("documents", "list", "--json", "--type", "milestone").json == []
 
 
 def test_nothing_to_list_is_said(ghcrawl: Command, db: Path) -> None:
-    ran = ghcrawl("documents", "list", "--type", "nothing")
+    ran = ghcrawl("documents", "list", "--type", "milestone")
     assert (ran.status, ran.out, ran.err) == (0, "", "There are no such documents.\n")
 
 
@@ -153,6 +153,96 @@ def test_where_a_url_leads_to_several_things_the_type_chooses(ghcrawl: Command, 
     assert ghcrawl("documents", "show", page.url, "--type", "issues").out.startswith("type  issues\n")
 
 
+# follow ----------------------------------------------------------------------------------------------------------
+
+ORG = a_document(
+    type="org",
+    urn="urn:org:9",
+    url=f"{API}/orgs/acme",
+    body={"login": "acme"},
+    links={
+        "siblings": Link(type="collection", href="urn:orgs"),
+        "repos": Link(type="collection", href="urn:org:9:repos"),
+        "members": Link(type="relation", href="urn:org:9:members:pages"),
+    },
+)
+OWNED = a_document(
+    type="repo",
+    urn="urn:repo:12",
+    url=f"{API}/repos/acme/web",
+    body={"full_name": "acme/web"},
+    links={
+        "siblings": Link(type="collection", href="urn:org:9:repos"),
+        "owner": Link(type="resource", href="urn:org:9"),
+        "assignees": Link(type="resource", hrefs=("urn:user:5", "urn:user:6")),
+    },
+)
+REPOS = a_document(
+    type="repos",
+    urn="urn:org:9:repos:page:1",
+    url=f"{API}/orgs/acme/repos",
+    links={"resources": Link(type="resource", hrefs=("urn:repo:12", "urn:repo:13", "urn:repo:12"))},
+)
+MEMBERS = a_document(
+    type="members",
+    urn="urn:org:9:members:pages:20261121T120000000Z:page:1",
+    url=f"{API}/orgs/acme/members",
+    links={"resources": Link(type="resource", hrefs=("urn:user:5",))},
+)
+USER = a_document(type="user", urn="urn:user:5", url=f"{API}/users/ann", body={"login": "ann"})
+ISSUE = a_document(
+    7,
+    links={
+        "siblings": Link(type="collection", href="urn:repo:12:issues"),
+        "issue_comments": Link(type="collection", href="urn:repo:12:issue:7:issue_comments"),
+    },
+)
+COMMENT = a_document(
+    type="issue_comment",
+    urn="urn:repo:12:issue:7:issue_comment:1",
+    url=f"{API}/repos/acme/web/issues/comments/1",
+    body={"body": "me too"},
+    links={"siblings": Link(type="collection", href="urn:repo:12:issue:7:issue_comments")},
+)
+
+
+@pytest.fixture
+def linked(filled: Fill) -> Path:
+    return filled(documents=[ORG, OWNED, REPOS, MEMBERS, USER, ISSUE, COMMENT, OTHER], crawls=CRAWLS)
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "found"),
+    [
+        ("acme", "repos", ["urn:repo:12"]),
+        ("acme", "members", ["urn:user:5"]),
+        ("acme/web", "owner", ["urn:org:9"]),
+        ("acme/web", "assignees", ["urn:user:5"]),
+        ("urn:repo:12:issue:7", "issue_comments", [COMMENT.urn]),
+        (COMMENT.url, "siblings", [COMMENT.urn]),
+    ],
+)
+def test_a_link_is_followed_to_what_lies_behind_it(
+    ghcrawl: Command, linked: Path, name: str, link: str, found: list[str]
+) -> None:
+    assert [one["urn"] for one in ghcrawl("documents", "follow", name, link, "--json").json] == found
+    assert [row[1] for row in ghcrawl("documents", "follow", name, link).rows] == found
+
+
+def test_a_link_that_is_not_there_is_said_with_those_that_are(ghcrawl: Command, linked: Path) -> None:
+    ran = ghcrawl("documents", "follow", "acme", "teams")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == "ghcrawl: urn:org:9 has no link teams; it has siblings, repos, members\n"
+    assert ghcrawl("documents", "follow", "nobody", "teams").status == 1
+
+
+def test_what_lies_below_an_organisation_includes_its_repositories_and_not_its_people(
+    ghcrawl: Command, linked: Path
+) -> None:
+    found = [one["urn"] for one in ghcrawl("documents", "list", "--under", "acme", "--json").json]
+    assert found == ["urn:org:9", "urn:repo:12", "urn:repo:12:issue:7", COMMENT.urn]
+
+
 # count -----------------------------------------------------------------------------------------------------------
 
 
@@ -180,6 +270,39 @@ def test_an_export_may_choose(ghcrawl: Command, db: Path) -> None:
     lines = ghcrawl("documents", "export", "--type", "issue", "--no-deleted", "-o", "-").out.splitlines()
     assert [json.loads(line)["number"] for line in lines] == [34, 5]
     assert len(ghcrawl("documents", "export", "--under", "urn:repo:120").out.splitlines()) == 1
+
+
+def test_an_export_may_choose_by_when_things_were_seen(ghcrawl: Command, filled: Fill) -> None:
+    filled(documents=[a_document(1), a_document(2, observed_at=at(60)), a_document(3, observed_at=at(3600))])
+
+    def seen(*words: str) -> list[int]:
+        lines = ghcrawl("documents", "export", *words).out.splitlines()
+        return [json.loads(line)["number"] for line in lines]
+
+    assert seen("--since", "2026-11-21T12:01:00Z") == [2, 3]
+    assert seen("--until", "2026-11-21T12:01:00+00:00") == [1]
+    assert seen("--since", "2026-11-21", "--until", "2026-11-22") == [1, 2, 3]
+    assert seen("--since", "2026-11-22") == []
+    ran = ghcrawl("documents", "export", "--since", "yesterday")
+    assert (ran.status, ran.err) == (
+        2,
+        "ghcrawl: 'yesterday' is no date; write 2026-11-01, 2026-11-01T12:00Z, or 7d for a week ago\n",
+    )
+
+
+def test_a_flat_export_is_things_as_the_platform_sent_them(ghcrawl: Command, db: Path) -> None:
+    lines = ghcrawl("documents", "export", "--flat", "--no-deleted").out.splitlines()
+    bodies = [dict(one.body) for one in ALL if one not in (PAGE, GONE)]
+    assert sorted(map(json.loads, lines), key=str) == sorted(bodies, key=str)
+
+
+def test_an_export_may_leave_out_all_that_only_helps_to_find_things(ghcrawl: Command, db: Path) -> None:
+    assert len(ghcrawl("documents", "export", "--no-lists").out.splitlines()) == len(ALL) - 1
+
+
+def test_a_type_that_is_mistyped_is_said(ghcrawl: Command, db: Path) -> None:
+    ran = ghcrawl("documents", "export", "--type", "isue")
+    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: no type is called isue; did you mean issue?\n")
 
 
 def test_an_export_into_a_file_says_what_it_wrote(ghcrawl: Command, db: Path) -> None:

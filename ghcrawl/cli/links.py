@@ -1,0 +1,66 @@
+"""Where documents lead: a link's name becomes the documents behind it, whatever kind of link it is.
+
+A `resource` names documents. A `collection` or `relation` names pages; what is on them is in their `resources` link.
+A list that is read for a whole repository at once (the comments of all issues) has no pages of its own for each
+issue: there, the elements are found by their `siblings` link, which names the collection that they belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+from ghcrawl.cli.desk import Desk
+from ghcrawl.model import Document, Link
+from ghcrawl.ports import DocumentFilter
+
+SIBLINGS, RESOURCES = "siblings", "resources"
+
+
+async def behind(desk: Desk, link: Link) -> AsyncIterator[Document]:
+    """The documents that `link` leads to, each once. What is not in the file is left out. Raises StoreError."""
+    seen: set[str] = set()
+    if link.type == "resource":
+        async for document in _named(desk, link.hrefs or (link.href or "",), seen):
+            yield document
+        return
+    href = link.href or ""
+    pages = [one async for one in desk.documents.list(DocumentFilter(scope=href))]
+    for page in pages:
+        async for document in _named(desk, page.links.get(RESOURCES, Link(type="resource")).hrefs, seen):
+            yield document
+    async for document in desk.documents.list(DocumentFilter(scope=href.rpartition(":")[0])):
+        siblings = document.links.get(SIBLINGS)
+        if siblings is not None and siblings.href == href and document.urn not in seen and not _is_page(document):
+            seen.add(document.urn)
+            yield document
+
+
+async def below(desk: Desk, document: Document) -> Sequence[str]:
+    """The URNs under which everything lies that belongs to `document`: its own, and those of what it owns elsewhere.
+
+    An organisation's repositories have URNs of their own; they say to which collection they belong.
+    """
+    scopes = [document.urn]
+    for name, link in document.links.items():
+        if link.type != "collection" or name == SIBLINGS:
+            continue
+        pages = [one async for one in desk.documents.list(DocumentFilter(scope=link.href or ""))]
+        hrefs = [href for page in pages for href in page.links.get(RESOURCES, Link(type="resource")).hrefs]
+        elsewhere = [href for href in dict.fromkeys(hrefs) if not href.startswith(f"{document.urn}:")]
+        found = [one async for one in _named(desk, elsewhere, set(scopes))]
+        scopes += [one.urn for one in found if one.links.get(SIBLINGS, link).href == link.href]
+    return scopes
+
+
+async def _named(desk: Desk, urns: Iterable[str], seen: set[str]) -> AsyncIterator[Document]:
+    for urn in urns:
+        if urn in seen:
+            continue
+        seen.add(urn)
+        document = await desk.documents.get(urn)
+        if document is not None:
+            yield document
+
+
+def _is_page(document: Document) -> bool:
+    return RESOURCES in document.links or ":page:" in document.urn or document.urn.endswith(":cursor")
