@@ -105,7 +105,7 @@ class Renderer:
             rendered = self._render(question)
         except Refusal as refusal:
             return rendered_answer(refusal.answer)
-        if rendered.validated:
+        if rendered.validated and not question.path.endswith("/events"):  # feeds show what happened some time later
             self._kept[key] = rendered
             self._kept_bytes += len(rendered.body)
         return rendered
@@ -139,7 +139,9 @@ class Renderer:
             return found.body, {}
         page = cut(ask, found)
         bodies = [found.shape(element) for element in page.elements]
-        headers = {"Link": page.link} if page.link else {}
+        headers = dict(found.headers)
+        if page.link:
+            headers["Link"] = page.link
         if found.partial:
             ids = ",".join(str(each) for each in found.partial)
             headers["X-GitHub-SSO"] = f"partial-results; organizations={ids}"

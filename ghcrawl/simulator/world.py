@@ -13,6 +13,7 @@ from itertools import count
 from ghcrawl.clock import SystemClock
 from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.live.feed import FeedLog
 from ghcrawl.simulator.moments import stamp
 from ghcrawl.simulator.people import Org, Owner, Team, User
 from ghcrawl.simulator.principals import Principal, Viewer
@@ -60,13 +61,17 @@ class Ids:
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class World:
-    """Everything there is. `revision` rises with every change: bodies made under an older one are out of date."""
+    """Everything there is. `revision` rises with every change: bodies made under an older one are out of date.
+
+    happenings: what event feeds show; empty in a world that does not live.
+    """
 
     clock: Clock = field(default_factory=SystemClock)
     ids: Ids = field(default_factory=Ids)
     accounts: dict[int, Owner] = field(default_factory=dict)
     repos: dict[int, Repo] = field(default_factory=dict)
     revision: int = 0
+    happenings: FeedLog = field(default_factory=FeedLog)
     _logins: dict[str, Owner] = field(default_factory=dict)
     _names: dict[tuple[str, str], Repo] = field(default_factory=dict)
     _former: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -35,6 +35,7 @@ class Many(Generic[T]):
     key: for the lists that are paged by cursor when they are long.
     wrap: for the few lists that stand inside an object.
     partial: logins of organisations whose things are missing from it, because the credential lacks their SSO.
+    headers: what else is said with each page.
     """
 
     elements: Sequence[T]
@@ -44,6 +45,7 @@ class Many(Generic[T]):
     descending: bool = False
     wrap: Callable[[list[Body], int], Body] | None = None
     partial: tuple[int, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,17 +11,23 @@ from ghcrawl.simulator.entities import Repo
 from ghcrawl.simulator.people import Org, Owner
 from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.refusals import Refusal, blocked, denied, moved, not_found
-from ghcrawl.simulator.routes import accounts, automation, commits, issues, pulls, records, repos
+from ghcrawl.simulator.routes import accounts, automation, commits, events, issues, pulls, records, repos
 from ghcrawl.simulator.routes.ask import found, number
 from ghcrawl.simulator.routes.table import Finder, Hit, Table
 from ghcrawl.simulator.shapes.site import Site
 from ghcrawl.simulator.world import World
 
 REPO_TABLE: Final = Table(
-    repos.ROUTES | issues.ROUTES | pulls.ROUTES | commits.ROUTES | records.ROUTES | automation.ROUTES
+    repos.ROUTES
+    | issues.ROUTES
+    | pulls.ROUTES
+    | commits.ROUTES
+    | records.ROUTES
+    | automation.ROUTES
+    | events.REPO_ROUTES
 )
-ORG_TABLE: Final = Table(accounts.ORG_ROUTES | records.ORG_ROUTES)
-USER_TABLE: Final = Table(accounts.USER_ROUTES)
+ORG_TABLE: Final = Table(accounts.ORG_ROUTES | records.ORG_ROUTES | events.ORG_ROUTES)
+USER_TABLE: Final = Table(accounts.USER_ROUTES | events.USER_ROUTES)
 ROOT_TABLE: Final = Table(accounts.ROOT_ROUTES)
 
 
