@@ -83,8 +83,14 @@ class Served:
 
     async def until_done(self) -> None:
         """Return once nothing waits."""
+        await self.holds("/api/v1/queues", lambda found: not any(queue["total"] for queue in found["queues"]))
+
+    async def holds(self, path: str, wanted: Callable[[Any], bool]) -> None:
+        """Return once what is answered there is as it is wanted."""
         async with asyncio.timeout(PATIENCE_S):
-            while any(queue["total"] for queue in (await self.ask("GET", "/api/v1/queues"))["queues"]):
+            while True:
+                if wanted(await self.ask("GET", path)):
+                    return
                 await asyncio.sleep(0.05)
 
     async def stop(self, number: int) -> Ran:
