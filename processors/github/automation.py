@@ -138,7 +138,7 @@ DEPLOYMENT_STATUS = Entity(
 )
 WORKFLOW = Entity(
     type="workflow",
-    endpoint="/repos/{owner}/{repo}/actions/workflows/{workflow_id}",
+    endpoint="/repos/{owner}/{repo}/actions/workflows/{workflow}",
     urn=lambda body, qualifier: in_repo("workflow", "id", body, qualifier),
     describe=describe_workflow,
     parent="repo",

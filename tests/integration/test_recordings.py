@@ -21,6 +21,7 @@ from ghcrawl.ports import DeadletterFilter, DocumentFilter
 from ghcrawl.settings import load
 from ghcrawl.tally import Tally
 from ghcrawl.wiring import open_service
+from processors.github import ENTITIES, LISTINGS
 from tests.support.builders import NOW
 from tests.support.clock import FastClock
 from tests.support.github import PLATFORM
@@ -55,7 +56,7 @@ class Report:
             return None
         self.processed[kind + listed] += 1
         if isinstance(outcome, Save) and "@" not in PLATFORM.kinds[kind].position:
-            assert outcome.document.body == body
+            assert outcome.document.body == ({"elements": body} if isinstance(body, list) else body)
         return outcome
 
     def __str__(self) -> str:
@@ -84,11 +85,43 @@ def direct(request: Request) -> Request:
         return request
     (errand,) = request.context.then
     above = {"repo": "urn:repo:12", "org": "urn:org:9", "team": "urn:team:7", "user": "urn:user:5"}[request.type]
-    below = re.search(r"/(pulls|issues|commits)/(\w+)/", errand.url)
+    below = re.search(rf"/({'|'.join(BELOW)})/(\w+)/", errand.url)
     if below:
-        kind = {"pulls": "pull_request", "issues": "issue", "commits": "commit"}[below[1]]
-        above = f"{above}:{kind}:{below[2]}"
+        above = f"{above}:{BELOW[below[1]]}:{below[2]}"
     return replace(request, type=errand.type, url=errand.url, context=Context(qualifier=above, walk=Walk()))
+
+
+BELOW = {
+    "pulls": "pull_request",
+    "issues": "issue",
+    "commits": "commit",
+    "deployments": "deployment",
+    "releases": "release",
+    "workflows": "workflow",
+    "check-suites": "check_suite",
+}
+ON_COMMENTS = re.compile(r"(/repos/[^/]+/[^/]+)(/issues|/pulls|)/comments/(\d+)/reactions")
+COMMENTS = {
+    "/issues": "issue:1:issue_comment",
+    "/pulls": "pull_request:1:review_comment",
+    "": "commit:a:commit_comment",
+}
+
+
+def on_a_comment(exchange: Exchange) -> Request | None:
+    """The request for the reactions to a comment, as the comment would have made it."""
+    found = ON_COMMENTS.match(exchange.path)
+    if found is None:
+        return None
+    qualifier = f"urn:repo:12:{COMMENTS[found[2]]}:{found[3]}"
+    return Request(type="reactions", url=API + exchange.path, context=Context(qualifier=qualifier))
+
+
+def of_a_suite(exchange: Exchange) -> Request | None:
+    """The request for the runs of a check suite, as the suite would have made it."""
+    found = re.match(r"/repos/[^/]+/[^/]+/check-suites/(\d+)/check-runs", exchange.path)
+    qualifier = f"urn:repo:12:commit:abc:check_suite:{found[1]}" if found else ""
+    return Request(type="check_runs", url=API + exchange.path, context=Context(qualifier=qualifier)) if found else None
 
 
 def visit(request: Request, body: Any, link: Mapping[str, str] | None = None) -> Visit:
@@ -107,10 +140,49 @@ def answers(exchanges: Sequence[Exchange]) -> list[tuple[Request, Exchange]]:
     """Every recorded GET of something known here that GitHub answered with its JSON."""
     found = []
     for exchange in exchanges:
-        request = read(exchange) if exchange.method == "GET" and exchange.status == 200 else None
+        if exchange.method != "GET" or exchange.status != 200:
+            continue
+        request = on_a_comment(exchange) or of_a_suite(exchange) or read(exchange)
         if request is not None:
             found.append((direct(request), exchange))
     return found
+
+
+def written(exchanges: Sequence[Exchange]) -> list[tuple[Request, Exchange]]:
+    """Every recorded answer to a write that shows the thing as it is since then."""
+    elements = {(row.of, row.type): row.element for row in LISTINGS}
+    found = []
+    for exchange in exchanges:
+        request = read(exchange) if exchange.method in ("POST", "PATCH", "PUT") else None
+        if request is None or exchange.status not in (200, 201) or not isinstance(exchange.body, dict):
+            continue
+        request = direct(request)
+        owner = request.context.qualifier.split(":")[-2] if request.context.qualifier else ""
+        if exchange.method == "POST":
+            request = replace(request, type=elements.get((owner, request.type), ""), url=exchange.body.get("url", ""))
+        if request.type in ENTITY_TYPES and request.url and not NO_RESOURCE & exchange.body.keys():
+            found.append((request, exchange))
+    return found
+
+
+ENTITY_TYPES = {row.type for row in ENTITIES}
+NO_RESOURCE = {"message", "merged", "starred"}
+
+
+def unread(exchanges: Sequence[Exchange]) -> Counter[str]:
+    """Why exchanges are no visit to anything: counted, so that none is overlooked."""
+    read_ones = {id(exchange) for _, exchange in [*answers(exchanges), *written(exchanges)]}
+    return Counter(_reason(exchange) for exchange in exchanges if id(exchange) not in read_ones)
+
+
+def _reason(exchange: Exchange) -> str:
+    if exchange.method not in ("GET", "POST", "PATCH", "PUT"):
+        return f"{exchange.method}: nothing is sent back"
+    if exchange.status >= 300 or exchange.status in (202, 204, 205):
+        return f"answered {exchange.status}: the fetcher deals with it"
+    if exchange.method != "GET":
+        return "a write that does not send back a thing known here"
+    return "a URL of nothing that is crawled"
 
 
 def test_every_recorded_answer_of_a_known_kind_is_processed_and_kept_whole(
@@ -122,10 +194,12 @@ def test_every_recorded_answer_of_a_known_kind_is_processed_and_kept_whole(
         for push in outcome.follow_ups if outcome else ():
             if push.request.payload is not None and push.request.type != "cursor":
                 report.process(visit(push.request, push.request.payload.body))
+    for request, exchange in written(exchanges):
+        report.process(visit(request, exchange.body))
     with capsys.disabled():
-        print(f"\n{report}")
+        print(f"\n{len(exchanges)} exchanges\n{report}\n{unread(exchanges)}")
 
-    assert sum(count for kind, count in report.processed.items() if "list" not in kind) > 850
+    assert sum(count for kind, count in report.processed.items() if "list" not in kind) > 1100
     assert {reason for reasons in report.refused.values() for reason in reasons} <= {STUBS, NO_JSON}
 
 
@@ -138,7 +212,10 @@ async def test_a_crawl_over_the_recordings_saves_every_recorded_thing(
         specs = sorted({url + exchange.path for _, exchange in recorded})
         documents, tally, letters = await crawl(url, tmp_path / "crawl.db", specs)
     saved = {name for document in documents.values() for name in _names(document.type, document.body)}
-    wanted = [(names, exchange.path) for one, exchange in recorded for names in _recorded_things(one, exchange)]
+    saved |= {(document.type, _below(document.url)) for document in documents.values()}
+    apart = (on_a_comment, of_a_suite)  # these are found with what they are on, never alone
+    whole = [(one, exchange) for one, exchange in recorded if not any(on(exchange) for on in apart)]
+    wanted = [(names, exchange.path) for one, exchange in whole for names in _recorded_things(one, exchange)]
     unsaved = [(names, path) for names, path in wanted if not names & saved]
     with capsys.disabled():
         print(f"\n{len(specs)} URLs crawled: {len(wanted)} things recorded, {len(documents)} documents")
@@ -167,16 +244,22 @@ async def crawl(url: str, db: Path, specs: Sequence[str]) -> tuple[Mapping[str, 
 
 def _names(kind: str, thing: Mapping[str, Any]) -> set[tuple[str, Any]]:
     """What a thing may be known by: recordings of different years give one thing other URLs, and labels had no id."""
-    url = str(thing.get("url") or "").partition("//")[2].partition("/")[2]
+    url = _below(str(thing.get("url") or ""))
     found = {(kind, thing.get(name)) for name in ("sha", "id", "name", "ref")} | {(kind, url)}
     return {(kind, value) for kind, value in found if value}
+
+
+def _below(url: str) -> str:
+    """A URL's path, whatever its host and, for what is a document each day, its day."""
+    return url.partition("//")[2].partition("/")[2].partition("#")[0].partition("?")[0]
 
 
 def _recorded_things(request: Request, exchange: Exchange) -> list[set[tuple[str, Any]]]:
     """What the exchange shows: the thing itself, or the elements of a list that are whole resources."""
     body = exchange.body
-    if not isinstance(body, list):
-        return [_names(request.type, body)] if isinstance(body, dict) else []
+    if "@" not in PLATFORM.kinds[request.type].position:
+        alone = (request.type, _below(API + exchange.path))
+        return [_names(request.type, body) | {alone}] if isinstance(body, dict) else []
     outcome = PLATFORM.kinds[request.type].processor(visit(request, body))
     carried = [push.request for push in outcome.follow_ups if push.request.payload is not None]
     whole = [one for one in carried if one.payload and set(one.payload.body) != {"id"} and one.type != "cursor"]
