@@ -12,10 +12,10 @@ from stores.mongo import Mongo  # noqa: E402  # after the line above, or asserts
 from stores.mongo_settings import MongoSettings  # noqa: E402
 from tests.contracts.adapters import Opener, Rig  # noqa: E402
 from tests.integration.mongo.rig import database, server_url  # noqa: E402
-from tests.support.services.fixtures import mongo_server, mongo_url  # noqa: E402
+from tests.support.services.fixtures import mongo_server, mongo_url, rabbitmq  # noqa: E402
 from tests.support.services.wanted import MONGO_URL  # noqa: E402
 
-__all__ = ["mongo_server", "mongo_url"]
+__all__ = ["mongo_server", "mongo_url", "rabbitmq"]
 
 
 @pytest.fixture(scope="session", autouse=True)
