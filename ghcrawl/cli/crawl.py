@@ -41,7 +41,8 @@ class Wish:
 async def crawl(wish: Wish) -> int:
     """Returns the exit status. Raises CrawlError where nothing could be begun."""
     settings, origins, remembered = await with_memory(wish.place, wish.more)
-    if not wish.specs and remembered.latest is not None and "github.api_url" not in origins:
+    again = remembered.latest is not None and "github.api_url" not in origins
+    if remembered.latest is not None and again:
         settings = asking(settings, remembered.latest.api_url)
     plan = Plan(
         specs=wish.specs,
@@ -52,6 +53,7 @@ async def crawl(wish: Wish) -> int:
         command=wish.command,
         afresh=wish.afresh,
         chatty="log.level" in origins,
+        remembered=again,
     )
     shown = reporter(quiet=wish.quiet)
     log_to(shown, settings, origins)

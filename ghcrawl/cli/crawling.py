@@ -44,6 +44,7 @@ class Plan:
 
     more: settings from the command line besides those of `place`; command: what goes on with this crawl.
     afresh: begin again, even if it was interrupted. chatty: log every settled request.
+    remembered: nobody named the API; the file was crawled from it before.
     title: on the screen; empty for one made of the specs.
     """
 
@@ -55,6 +56,7 @@ class Plan:
     command: str = "ghcrawl crawl"
     afresh: bool = False
     chatty: bool = False
+    remembered: bool = False
     unhurried: bool = True
     title: str = ""
 
@@ -224,7 +226,8 @@ class _Crawl:
             return f"{plan.api_url} accepts none of the tokens ({refused}); correct GHCRAWL_TOKENS or the tokens file"
         outage = service.reach.outage
         if outage is not None and not outage.heard and outage.failures >= FIRST_TRIES:
-            return f"{outage.base_url} cannot be reached: {outage.reason}"
+            hint = f" ({plan.settings.sqlite.path} was crawled from there; --api-url names another)"
+            return f"{outage.base_url} cannot be reached: {outage.reason}{hint if plan.remembered else ''}"
         trouble = service.trouble
         if trouble is not None and (self._clock.now() - trouble.since).total_seconds() >= TROUBLE_S:
             return str(trouble.error)

@@ -87,6 +87,8 @@ def _calls(snapshot: Snapshot) -> Text:
 
 def _quota(quota: Quota, snapshot: Snapshot) -> Text:
     text = Text(f"{quota.label}: ")
+    if quota.calls:
+        text.append(f"{counted(quota.calls, 'call')}, ")
     if quota.remaining is not None:
         style = "red" if quota.remaining < quota.limit * 0.1 else ""
         text.append(f"{number(quota.remaining)} of {number(quota.limit)} left", style=style)

@@ -22,10 +22,12 @@ SETTLED_IN_S: Final = 2.0
 class Quota:
     """The budget of one principal. remaining None: nothing was heard of it yet.
 
-    reserved: how much of it is left to others. trouble: why nothing is asked with it now, until when.
+    calls: made with it by this crawl. reserved: how much is left to others.
+    trouble: why nothing is asked with it now, until when.
     """
 
     label: str
+    calls: int = 0
     remaining: int | None = None
     limit: int = 0
     reset_at: datetime | None = None

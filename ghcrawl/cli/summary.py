@@ -59,13 +59,13 @@ def facts(result: Result) -> Iterable[tuple[str, str]]:
         "deadletters": f"{number(left.total)} in the file: {tallied(left.by_kind)}" if left.total else "",
     }
     yield from ((name, text) for name, text in counts.items() if text)
-    yield from (("quota", f"{quota.label}: {_left(quota)}") for quota in result.quotas[:MAX_QUOTAS] if _left(quota))
+    yield from (("quota", _quota(quota)) for quota in result.quotas[:MAX_QUOTAS] if quota.calls or quota.trouble)
 
 
-def _left(quota: Quota) -> str:
-    if quota.trouble or quota.remaining is None:
-        return quota.trouble
-    return f"{number(quota.remaining)} of {number(quota.limit)} calls left"
+def _quota(quota: Quota) -> str:
+    calls = counted(quota.calls, "call") if quota.calls else ""
+    left = f"{number(quota.remaining)} of {number(quota.limit)} left" if quota.remaining is not None else ""
+    return f"{quota.label}: {', '.join(filter(None, (calls, left, quota.trouble)))}"
 
 
 _REASONS: Final = {

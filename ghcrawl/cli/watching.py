@@ -62,7 +62,7 @@ class Watcher:
         quotas: dict[str, Quota] = {}
         for view in self._service.github.principals():
             core = next((budget for budget in view.budgets if budget.resource == "core"), None)
-            quota = Quota(label=view.label)
+            quota = Quota(label=view.label, calls=view.calls)
             if core is not None and not view.retired:
                 reserved = int(core.limit * self._reserve)
                 quota = replace(

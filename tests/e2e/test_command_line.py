@@ -83,6 +83,8 @@ async def test_one_command_saves_everything_once_and_prints_one_object(tmp_path:
         assert figures["deadletters"]["left"] == 0
         assert set(figures["waiting"].values()) == {0}
         assert "Traceback" not in ran.err
+        again = await sh.run(*CRAWL, "--db", "acme.db", "--json")
+        assert (again.status, again.json["api_url"]) == (0, it.server.url), "a file remembers where it is from"
 
 
 async def test_a_refresh_is_free_from_the_second_time_and_saves_only_what_changed(tmp_path: Path):

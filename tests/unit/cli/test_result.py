@@ -135,12 +135,12 @@ def test_the_facts_leave_out_what_there_is_none_of() -> None:
         "skipped": "asked for already 4, denied: sso 1",
         "retried": "http_503 2",
     }
-    quotas = [Quota(label="a", remaining=10, limit=60), Quota(label="b"), Quota(label="c", trouble="refused")]
+    quotas = [Quota(label="a", calls=50, remaining=10, limit=60), Quota(label="b"), Quota(label="c", trouble="refused")]
     facts = list(summary.facts(a_result(tally=Tally(), quotas=quotas, deadletters=LETTERS)))
     assert facts == [
         ("calls", "0, of which 0 free (304) and 0 charged"),
         ("deadletters", "5 in the file: Malformed 3, http_422 2"),
-        ("quota", "a: 10 of 60 calls left"),
+        ("quota", "a: 50 calls, 10 of 60 left"),
         ("quota", "c: refused"),
     ]
 
