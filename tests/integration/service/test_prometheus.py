@@ -1,0 +1,128 @@
+"""What Prometheus itself says of our metrics: its linter, and a real server that scrapes them (Debian's package)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.simulator.generation.size import TINY
+from tests.integration.service.conftest import PATIENCE_S, Serve, Served
+from tests.support.crawling import TOKEN, stage
+from tests.support.services.debian import Unavailable, install
+from tests.support.services.fixtures import keeper
+from tests.support.services.keeper import Keeper
+from tests.support.services.wanted import absent
+
+pytestmark = pytest.mark.crawl
+TWO_ORGS = replace(TINY, orgs=2)
+PROMTOOL, PROMETHEUS = "/usr/bin/promtool", "/usr/bin/prometheus"
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+PRESENT = ("type", "outcome", "status", "reason", "resource", "event", "result")
+"""Labels whose values are those of what happened so far; each is one of a fixed few."""
+KNOWN = {
+    *PRESENT,
+    "queue",
+    "state",
+    "phase",
+    "platform",
+    "port",
+    "le",
+    "version",
+    "cause",
+    "kind",
+    "class",
+    "principal",
+}
+
+
+@pytest.fixture
+def prometheus() -> Iterator[Keeper]:
+    """A folder for a Prometheus that ends with the test."""
+    try:
+        install("prometheus", command=PROMTOOL)
+    except Unavailable as error:
+        absent(error)
+    with keeper("prometheus") as kept:
+        yield kept
+
+
+def labels(metrics: str) -> set[tuple[str, str, str]]:
+    """(metric, label, value) of every sample."""
+    lines = [line for line in metrics.splitlines() if not line.startswith("#")]
+    return {(line.partition("{")[0], *found) for line in lines for found in LABEL.findall(line)}
+
+
+async def crawled(served: Served, spec: str) -> str:
+    """The metrics once `spec` was crawled."""
+    await served.ask("POST", "/api/v1/requests", {"specs": [spec]})
+    await served.until_done()
+    return (await served.probe("/metrics"))[1]
+
+
+async def test_prometheus_finds_nothing_to_complain_of_and_labels_stay_few(
+    tmp_path: Path, serve: Serve, prometheus: Keeper
+):
+    del prometheus  # only installed
+    async with stage(tmp_path, TWO_ORGS) as it, serve("--api-url", it.server.url, GHCRAWL_TOKENS=TOKEN) as served:
+        first = await crawled(served, "acme")
+        await served.deliver("ping", "delivery", b"{}")
+        linted = await asyncio.to_thread(
+            subprocess.run, [PROMTOOL, "check", "metrics"], input=first, capture_output=True, text=True, check=False
+        )
+        assert (linted.returncode, linted.stdout, linted.stderr) == (0, "", "")
+        (_, another) = it.world.orgs()
+        second = await crawled(served, another.login)
+    assert not [value for _, _, value in labels(second) if "/" in value or value.startswith("http")]
+    logins = {user.login for repo in it.world.repos_of(another) for user in [repo.owner]} | {"acme", another.login}
+    assert not {value for _, _, value in labels(second)} & logins
+    assert {found for found in labels(second) - labels(first) if found[1] not in PRESENT} == set()
+    assert {label for _, label, _ in labels(second)} <= KNOWN
+
+
+async def asked(served: Served, port: int, query: str) -> list[Any]:
+    """What Prometheus on that port answers."""
+    params = {"query": query}
+    async with served.session.get(f"http://127.0.0.1:{port}/api/v1/query", params=params) as response:
+        return (await response.json())["data"]["result"] if response.status == 200 else []
+
+
+async def test_a_real_prometheus_scrapes_it(serve: Serve, prometheus: Keeper):
+    async with serve("--loops", "3") as served:
+        config = prometheus.folder / "prometheus.yml"
+        target = served.probes.removeprefix("http://")
+        scrape = {"job_name": "ghcrawl", "scrape_interval": "1s", "static_configs": [{"targets": [target]}]}
+        config.write_text(json.dumps({"scrape_configs": [scrape]}))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        command = [
+            PROMETHEUS,
+            f"--config.file={config}",
+            f"--storage.tsdb.path={prometheus.folder / 'data'}",
+            f"--web.listen-address=127.0.0.1:{port}",
+        ]
+        prometheus.run(command, log=prometheus.folder / "log", environment={"PATH": "/usr/bin:/bin"})
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                try:
+                    loops = await asked(served, port, 'ghcrawl_loops{state="running"}')
+                except OSError:
+                    loops = []
+                if loops:
+                    break
+                await asyncio.sleep(0.2)
+        assert loops[0]["value"][1] == "3"
+        assert (await asked(served, port, 'up{job="ghcrawl"}'))[0]["value"][1] == "1"
+        depths = await asked(served, port, 'ghcrawl_queue_requests{state="ready"}')
+        assert {found["metric"]["queue"] for found in depths} == {"event", "immediate", "soon", "normal", "later"}
