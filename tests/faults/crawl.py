@@ -1,0 +1,301 @@
+"""A crawl of the graph by several processes that a test harms, and the nine things that must be true in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import signal
+import sys
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from ghcrawl.backend import Backend, open_backend
+from ghcrawl.errors import CrawlError
+from ghcrawl.model import QUEUES, Push
+from ghcrawl.ports import DeadletterFilter, DocumentFilter
+from ghcrawl.settings import Settings
+from queues.amqp import AmqpQueue
+from queues.amqp_message import Outgoing
+from queues.codec import encode
+from queues.tags import key_of
+from tests.faults.graph import ALONE, ATTEMPTS, ONWARD, expected, node, number_of, queue_of
+from tests.faults.worker import Errand
+from tests.support.services.rabbitmq import Server, ask
+
+ROOT: Final = Path(__file__).parents[2]
+QUIET_TIMES: Final = 3
+QUIET_EVERY_S: Final = 1.1
+"""Longer than the servers of tests take to hand on what died, or to count what is held."""
+
+
+@dataclass
+class Worker:
+    process: asyncio.subprocess.Process
+    errand: Errand
+
+    @property
+    def alive(self) -> bool:
+        return self.process.returncode is None
+
+
+@dataclass
+class Crawl:
+    """Settings, workers, and what they wrote down.
+
+    pushed: (number, when) of what was asked for during the crawl.
+    shocks: how often something made messages come again that were done already.
+    """
+
+    settings: dict[str, Any]
+    server: Server
+    folder: Path
+    size: int
+    poison: int = 0
+    over: dict[str, Any] = field(default_factory=dict)
+    workers: list[Worker] = field(default_factory=list)
+    pushed: list[tuple[int, int]] = field(default_factory=list)
+    kills: int = 0
+    shocks: int = 0
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "journal"
+
+    # What a test does to it -----------------------------------------------------------------------------------
+
+    async def start(self, **over: Any) -> Worker:
+        """A worker that pops."""
+        fields = {"poison": self.poison} | self.over | over
+        errand = Errand(
+            settings=fields.pop("settings", self.settings),
+            size=self.size,
+            journal=str(self.journal),
+            name=f"w{len(self.workers)}",
+            **fields,
+        )
+        log = (self.folder / f"{errand.name}.log").open("wb")
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "tests.faults.worker",
+            errand.text(),
+            cwd=ROOT,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+        )
+        log.close()
+        assert process.stdout is not None
+        worker = Worker(process, errand)
+        self.workers.append(worker)
+        if await process.stdout.readline() != b"ready\n" and not errand.crash_at:
+            raise AssertionError(f"a worker did not start: {self.log_of(worker)}")
+        return worker
+
+    def log_of(self, worker: Worker) -> str:
+        return (self.folder / f"{worker.errand.name}.log").read_text()[-3000:]
+
+    async def kill(self, worker: Worker) -> None:
+        """It is gone at once."""
+        with suppress(ProcessLookupError):
+            worker.process.kill()
+        await worker.process.wait()
+        self.kills += 1
+        self.shocks += 8
+
+    async def end(self, worker: Worker, within_s: float = 20.0) -> dict[str, Any]:
+        """It was asked to end, and did, in good order. Returns what it said."""
+        worker.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(within_s):
+            assert worker.process.stdout is not None
+            said = await worker.process.stdout.read()
+            code = await worker.process.wait()
+        assert code == 0, self.log_of(worker)
+        result: dict[str, Any] = json.loads(said.splitlines()[-1])
+        return result
+
+    def alive(self) -> list[Worker]:
+        return [worker for worker in self.workers if worker.alive]
+
+    async def kill_at_random(self, times: int, dice: random.Random, every_s: float) -> None:
+        """Workers are killed, and others take their place."""
+        for _ in range(times):
+            await asyncio.sleep(every_s * (0.5 + dice.random()))
+            await self.kill(dice.choice(self.alive()))
+            await self.start()
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[Backend]:
+        """Queues, documents and deadletters, for looking and pushing."""
+        async with open_backend(Settings.model_validate(self.settings)) as backend:
+            yield backend
+
+    async def push(self, *numbers: int) -> None:
+        """These are asked for anew, and nothing that they lead to."""
+        async with self.watching() as backend:
+            now, at = datetime.now(UTC), time.time_ns()
+            pushes = [Push(request=node(n, now, policy=ALONE), queue="immediate") for n in numbers]
+            await backend.queue.push(pushes)
+            self.pushed += [(n, at) for n in numbers]
+
+    def blame_nobody(self) -> None:
+        """Workers die of what the test does, so often that a message might be taken for the reason."""
+        self.settings["amqp"]["max_starts"] = 1000
+
+    async def seed(self) -> None:
+        """The first node waits."""
+        async with self.watching() as backend:
+            await backend.queue.push([Push(request=node(1, self.started_at), queue="normal")])
+
+    async def push_untagged(self, *numbers: int) -> None:
+        """Copies of these are there that nobody knows of."""
+        async with self.watching() as backend:
+            queue = backend.queue
+            assert isinstance(queue, AmqpQueue)
+            for number in numbers:
+                body = encode(node(number, self.started_at))
+                await queue._publisher.send(
+                    [Outgoing(exchange=queue.names.work, queue=queue_of(number), body=body, token="copy")]
+                )
+
+    async def begin(self, workers: int, **over: Any) -> None:
+        """The first node waits, and so many workers are there."""
+        await self.seed()
+        await asyncio.gather(*(self.start(**over) for _ in range(workers)))
+
+    async def settled(self, count: int, within_s: float = 60.0) -> None:
+        """Return once so many nodes were settled."""
+        async with asyncio.timeout(within_s):
+            while len({number for number, *_ in self.lines("settled")}) < count:  # noqa: ASYNC110  # a file tells nobody
+                await asyncio.sleep(0.1)
+
+    async def quiet(self, within_s: float = 100.0) -> None:
+        """Return once nothing waits and nobody holds anything, and that stays so."""
+        times = 0
+        async with asyncio.timeout(within_s), self.watching() as backend:
+            while times < QUIET_TIMES:
+                await asyncio.sleep(QUIET_EVERY_S)
+                try:
+                    times = times + 1 if await backend.queue.is_empty() else 0
+                except CrawlError:
+                    times = 0
+
+    def lines(self, word: str) -> list[list[Any]]:
+        """What the workers wrote down with that word, numbers as such."""
+        if not self.journal.exists():
+            return []
+        found = [line.split() for line in self.journal.read_text().splitlines() if line.startswith(f"{word} ")]
+        return [[int(part) if part.isdecimal() else part for part in line[1:]] for line in found]
+
+    # What must be true in the end -----------------------------------------------------------------------------
+
+    async def hold_invariants(self, *, duplicates: float = 1.5, pending: bool = False) -> None:
+        """The nine. duplicates: fetches for each node at the most. pending: tags of dead pushers may be left."""
+        documents, dead = expected(self.size, self.poison)
+        async with self.watching() as backend:
+            await self._hold_what_is_kept(backend, documents, dead)
+            await self._hold_tags(backend, documents.keys() | dead, pending=pending)
+        await self._hold_queues()
+        self._hold_journal(documents, dead, duplicates)
+        for worker in self.alive():
+            said = await self.end(worker)
+            assert said["restarts"] == 0, "I7: every loop is alive"
+            assert said["running"] == worker.errand.loops, "I7: every loop is alive"
+
+    async def _hold_what_is_kept(self, backend: Backend, documents: dict[int, str], dead: set[int]) -> None:
+        kept = {number_of(doc.url): doc async for doc in backend.store.list(DocumentFilter())}
+        assert {number: doc.digest for number, doc in kept.items()} == documents, (
+            "I1: what was to be found, and no more"
+        )
+        letters = await backend.deadletters.list(DeadletterFilter(), limit=1000)
+        assert {number_of(letter.request.url) for letter in letters} == dead, "I2: what was to be given up"
+        assert len(letters) <= len(dead) + self.shocks, "I2: once, or once more where its parent was done again"
+        seen: dict[int, list[int]] = defaultdict(list)
+        for number, at, _ in self.lines("fetch"):
+            seen[number].append(at)
+        for number, document in kept.items():
+            at_ns = document.observed_at.timestamp() * 1e9
+            assert min(seen[number]) - 1e6 <= at_ns <= max(seen[number]) + 30e9, "I5: seen when it was fetched"
+
+    async def _hold_tags(self, backend: Backend, numbers: Sequence[int] | set[int], *, pending: bool) -> None:
+        queue = backend.queue
+        assert isinstance(queue, AmqpQueue)
+        keys = [key_of(node(number, None, policy=policy)) for number in numbers for policy in (ONWARD, ALONE)]
+        left = await queue._tags.find(keys)
+        assert not [tag for tag in left.values() if tag.queued], "I3: a queued tag has its copy"
+        assert pending or not left, "I3: no tag is left"
+
+    async def _hold_queues(self) -> None:
+        vhost = quote(urlsplit(self.settings["amqp"]["url"]).path[1:].replace("%2F", "/") or "/", safe="")
+        prefix = self.settings["amqp"]["prefix"]
+        held: dict[str, int] = {}
+        consumers: dict[str, int] = {}
+        for _ in range(50):  # the management API tells what was some seconds ago
+            rows = await asyncio.to_thread(ask, self.server.management_url, "GET", f"/api/queues/{vhost}")
+            ours = {row["name"]: row for row in rows if row["name"].startswith(f"{prefix}.")}
+            held = {name: row.get("messages", 0) for name, row in ours.items() if row.get("messages", 0)}
+            consumers = {name: ours[f"{prefix}.q.{name}"].get("consumers", 0) for name in QUEUES}
+            if not held and set(consumers.values()) == {len(self.alive())}:
+                return
+            await asyncio.sleep(0.2)
+        raise AssertionError(f"I4: nothing is held, and every worker consumes from every queue: {held} {consumers}")
+
+    def _hold_journal(self, documents: dict[int, str], dead: set[int], duplicates: float) -> None:
+        fetches = self.lines("fetch")
+        once = len(documents) + len(dead)
+        assert len(fetches) <= duplicates * (once + sum(f[2] > 0 for f in fetches)), f"I6: {len(fetches)} for {once}"
+        assert all(attempt < ATTEMPTS for *_, attempt in fetches), "I8: nothing is tried too often"
+        for number, at in self.pushed:
+            if number in documents:
+                assert max(f[1] for f in fetches if f[0] == number) >= at, "I9: what was pushed was fetched after that"
+
+
+@asynccontextmanager
+async def crawl(
+    server: Server, folder: Path, *, size: int, store: dict[str, Any] | None = None, **over: Any
+) -> AsyncIterator[Crawl]:
+    """A crawl that nobody else has to do with; its workers are gone in the end."""
+    prefix = f"fault-{time.time_ns() % 10**10}"
+    settings: dict[str, Any] = {
+        "queue": {"provider": "amqp"},
+        "amqp": {"url": server.url, "management_url": server.management_url, "prefix": prefix, "heartbeat_s": 5},
+        "crawl": {"loops": 8},
+    }
+    settings |= store or {
+        "store": {"provider": "sqlite"},
+        "sqlite": {"path": str(folder / "crawl.db"), "synchronous": "normal"},
+    }
+    crawling = Crawl(settings, server, folder, size, **over)
+    try:
+        yield crawling
+    finally:
+        for worker in crawling.alive():
+            await crawling.kill(worker)
+        await clear(crawling)
+
+
+async def clear(crawling: Crawl) -> None:
+    """Its queues are gone."""
+    with suppress(CrawlError):
+        async with crawling.watching() as backend:
+            queue = backend.queue
+            assert isinstance(queue, AmqpQueue)
+            channel = await queue.link.raw_channel()
+            for spec in queue.names.specs():
+                await channel.queue_delete(spec.name)
+                await channel.exchange_delete(spec.exchange)
+
+
+def through(settings: dict[str, Any], port: int) -> dict[str, Any]:
+    """The same settings, with the broker behind another port."""
+    split = urlsplit(settings["amqp"]["url"])
+    url = settings["amqp"]["url"].replace(f":{split.port}", f":{port}")
+    return settings | {"amqp": settings["amqp"] | {"url": url}}

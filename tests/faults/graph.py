@@ -1,0 +1,127 @@
+"""A small world to crawl, known in advance to the last byte: what is to be found, and what is to be given up.
+
+Each node leads to two others like a tree and to one more across it, so most are found more than once. Some are not
+there, some fail at first, some fail for ever; to those only one node leads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import datetime
+
+from ghcrawl.errors import FetchError, SpecError
+from ghcrawl.model import QUEUES, Context, Document, Link, Push, QueueName, Request, digest
+from ghcrawl.outcome import Save, Visit
+from ghcrawl.platform import Kind, Platform
+from ghcrawl.visitor_map import Scenarios
+
+API = "https://graph.example.test"
+URL = f"{API}/nodes/"
+ATTEMPTS = 3
+POISON = 9
+"""The node that kills its worker, where one is to."""
+
+
+def number_of(url: str) -> int:
+    return int(url.removeprefix(URL))
+
+
+ONWARD = "default:node"
+ALONE = "reload:node"
+"""Policies: with all that a node leads to, and without."""
+
+
+def node(number: int, asked_at: datetime | None, *, policy: str = ONWARD) -> Request:
+    return Request(
+        platform="graph",
+        type="node",
+        url=f"{URL}{number}",
+        policy=policy,
+        asked_at=asked_at,
+        context=Context(qualifier=str(number)),
+    )
+
+
+def children(number: int, size: int) -> list[int]:
+    """Where a node leads: two of its own and one of somebody else's."""
+    across = (number * 7 + 3) % size + 1
+    others = set() if hopeless(across) or across == POISON else {across}
+    return sorted({child for child in {2 * number, 2 * number + 1} | others if 1 <= child <= size} - {number})
+
+
+def queue_of(number: int) -> QueueName:
+    return QUEUES[number % len(QUEUES)]
+
+
+def missing(number: int) -> bool:
+    return number % 41 == 7
+
+
+def hopeless(number: int) -> bool:
+    """It never answers anything but 500."""
+    return number % 97 == 50
+
+
+def failures(number: int) -> int:
+    """How often it answers 500 before it answers."""
+    return ATTEMPTS if hopeless(number) else 1 if number % 29 == 5 else 0
+
+
+def body_of(number: int) -> dict[str, object]:
+    return {"number": number, "name": f"node {number}", "text": "x" * (number % 400)}
+
+
+def expected(size: int, poison: int = 0) -> tuple[dict[int, str], set[int]]:
+    """What a crawl from node 1 comes to: number → digest of each document, and the numbers that are given up."""
+    documents, dead = {}, set()
+    seen, waiting = {1}, deque([1])
+    while waiting:
+        number = waiting.popleft()
+        if hopeless(number) or number == poison:
+            dead.add(number)
+        elif not missing(number):
+            documents[number] = digest(body_of(number))
+            waiting.extend(child for child in children(number, size) if child not in seen)
+            seen.update(children(number, size))
+    return documents, dead
+
+
+def platform(size: int) -> Platform:
+    def process(visit: Visit) -> Save:
+        request, fetched = visit.request, visit.fetched
+        body = fetched.body
+        number = body["number"]
+        onward = children(number, size) if request.policy == ONWARD else []
+        pushes = tuple(Push(request=node(child, request.asked_at), queue=queue_of(child)) for child in onward)
+        urn = f"urn:graph:node:{number}"
+        document = Document(
+            platform="graph",
+            type="node",
+            url=request.url,
+            urn=urn,
+            body=body,
+            links={"self": Link(type="resource", href=urn)},
+            observed_at=fetched.observed_at,
+            fetched_at=fetched.checked_at,
+            processed_at=visit.processed_at,
+            version=visit.version,
+            digest=digest(body),
+        )
+        return Save(document=document, follow_ups=pushes)
+
+    return Platform(
+        name="graph",
+        kinds={"node": Kind(processor=process, position="node")},
+        scenarios=Scenarios({"default": {"node": {}}}),
+        read_spec=_read_spec,
+    )
+
+
+def _read_spec(typed: str, api_url: str, policy: str) -> Request:
+    raise SpecError("nobody types these")
+
+
+def refuse(request: Request) -> None:
+    """Raise what the node answers instead of its body, if it does."""
+    if request.attempt < failures(number_of(request.url)):
+        raise FetchError("internal error", url=request.url, status=500)

@@ -1,0 +1,185 @@
+"""One worker of a crawl of the graph, on RabbitMQ and some store: `python -m tests.faults.worker JSON`.
+
+Ends in good order at SIGTERM, and says then how its loops fared. Dies where it was told to: `crash_at` is
+`point:n`, the n-th time that it passes that point.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ghcrawl.backend import open_backend
+from ghcrawl.clock import SystemClock
+from ghcrawl.decision import Mounted
+from ghcrawl.engine import Engine, Ports
+from ghcrawl.model import Request
+from ghcrawl.outcome import Fetched, Missing, Retrieved
+from ghcrawl.ports import Call, Settled, Stored
+from ghcrawl.settings import Settings
+from ghcrawl.supervisor import Supervisor
+from ghcrawl.tags import Tag
+from ghcrawl.telemetry import configure_logging
+from ghcrawl.tuning import Tuning
+from queues.amqp import AmqpQueue
+from queues.weighted import draw
+from tests.faults.graph import ATTEMPTS, body_of, missing, number_of, platform, refuse
+
+POINTS = ("tag_inserted", "publishing", "published", "marked", "untagged", "fetched", "children", "saved", "acked")
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What a worker is told. settings: of ghcrawl. naive: tags have one state, as in the protocol that loses."""
+
+    settings: dict[str, Any]
+    size: int
+    journal: str
+    name: str
+    loops: int = 8
+    fetch_s: float = 0.005
+    poison: int = 0
+    crash_at: str = ""
+    naive: bool = False
+    slow: int = 0
+    skew_s: float = 0.0
+
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+
+class Journal:
+    """What every worker did, a line each, in one file."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def say(self, *words: object) -> None:
+        os.write(self._file, (" ".join(map(str, words)) + "\n").encode())
+
+    def settled(self, settled: Settled) -> None:
+        request = settled.request
+        self.say("settled", number_of(request.url), settled.outcome, request.attempt, settled.reason or "-")
+
+    def called(self, call: Call) -> None:
+        pass
+
+
+class Fetcher:
+    def __init__(self, errand: Errand, journal: Journal, clock: Clock) -> None:
+        self._errand = errand
+        self._journal = journal
+        self._clock = clock
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
+        number = number_of(request.url)
+        self._journal.say("fetch", number, time.time_ns(), request.attempt)
+        if number == self._errand.poison:
+            os._exit(137)
+        await asyncio.sleep(2.0 if number == self._errand.slow else self._errand.fetch_s)
+        observed_at = datetime.now(UTC)
+        if missing(number):
+            return Missing(status=404, detail="no such node", observed_at=observed_at)
+        refuse(request)
+        return Fetched(body=body_of(number), url=request.url, observed_at=observed_at, checked_at=self._clock.now())
+
+    def blocked_until(self) -> datetime | None:
+        return None
+
+    def audience(self) -> str:
+        return "everybody"
+
+
+class Clock(SystemClock):
+    """This machine's time, wrong by so much."""
+
+    def __init__(self, skew_s: float) -> None:
+        self._skew_s = skew_s
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(time.time() + self._skew_s, UTC)
+
+
+class Crash:
+    """Ends the process the n-th time that it passes the point."""
+
+    def __init__(self, crash_at: str) -> None:
+        self._point, _, times = crash_at.partition(":")
+        self._left = int(times or 1)
+
+    def after(self, thing: Any, method: str, point: str) -> None:
+        """What `thing.method` did, it did."""
+        if point != self._point:
+            return
+        real: Callable[..., Awaitable[Any]] = getattr(thing, method)
+
+        async def done(*args: Any, **named: Any) -> Any:
+            result = await real(*args, **named)
+            self._left -= 1
+            if not self._left:
+                os._exit(137)
+            return result
+
+        setattr(thing, method, done)
+
+    def place(self, queue: AmqpQueue, store: Any) -> None:
+        tags, publisher = queue._tags, queue._publisher
+        self.after(tags, "insert", "tag_inserted")
+        self.after(publisher, "_send", "publishing")
+        self.after(publisher, "send", "published")
+        self.after(tags, "confirm", "marked")
+        self.after(tags, "delete", "untagged")
+        self.after(queue, "push", "children")
+        self.after(store, "save", "saved")
+        self.after(queue.pops, "settle", "acked")
+
+
+def one_state(tags: Any) -> None:
+    """A tag that is queued from the beginning, whether or not its copy ever is."""
+    insert = tags.insert
+
+    async def queued(some: list[Tag]) -> Any:
+        return await insert([replace(tag, queued=True) for tag in some])
+
+    tags.insert = queued
+
+
+async def work(errand: Errand) -> None:
+    journal, clock, stop = Journal(errand.journal), Clock(errand.skew_s), asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with open_backend(Settings.model_validate(errand.settings), clock=clock) as backend:
+        queue = backend.queue
+        assert isinstance(queue, AmqpQueue)
+        fetcher, crash = Fetcher(errand, journal, clock), Crash(errand.crash_at)
+        crash.place(queue, backend.store)
+        crash.after(fetcher, "fetch", "fetched")
+        if errand.naive:
+            one_state(queue._tags)
+        ports = Ports(queue=queue, store=backend.store, ledger=backend.ledger, clock=clock, observer=journal, draw=draw)
+        tuning = Tuning(loops=errand.loops, max_attempts=ATTEMPTS, retry_base_s=0.3, retry_cap_s=1.0)
+        engine = Engine(
+            (Mounted(platform=platform(errand.size), fetcher=fetcher),), ports, tuning=tuning, worker=errand.name
+        )
+        supervisor = Supervisor(engine, clock)
+        supervisor.start()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await stop.wait()
+        running = supervisor.running
+        drained = await supervisor.drain(10.0)
+    said = {"running": running, "restarts": supervisor.restarts, "drained": drained}
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    configure_logging(level="info", format="json", stream=sys.stderr)
+    asyncio.run(work(Errand(**json.loads(sys.argv[1]))))
