@@ -48,9 +48,10 @@ class Listing:
     complete: a list element is the whole resource (the measured table says which), so it is saved without a call.
     relation: its pages keep the elements themselves, as generations.
     newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
-    when: the owner's counters say that there may be something. known_only: ask only if it was walked before, because
-    whatever makes the first walk worth it (a child's counter) asks by itself. quiet: a later first element is not
-    announced by any change of the children, so once the owner is known the list is asked for in any case.
+    when: the owner's counters say that there may be something; only_if says the same in words.
+    known_only: ask only if it was walked before, because whatever makes the first walk worth it (a child's counter)
+    asks by itself. quiet: a later first element is not announced by any change of the children, so once the owner is
+    known the list is asked for in any case.
     between: below the owner's URL, what lies between two elements of a HEAD list. A merge brings in commits that are
     dated, and so listed, behind the newest known one.
     still: while the owner is unchanged, this says whether the list must be too. An empty repository answers without
@@ -79,6 +80,7 @@ class Listing:
     newest_first: bool = False
     known_only: bool = False
     quiet: bool = False
+    only_if: str = ""
     between: str = ""
     covered_by: str = ""
     when: Callable[[JsonObject], bool] = always

@@ -25,7 +25,7 @@ class Part:
 
     type: of its documents and of the requests for them, and the name of the link on its owner.
     of: the entity whose URL it lies below. path: below that URL. elsewhere: other paths where it may be instead.
-    when: the owner's body says that there may be one.
+    when: the owner's body says that there may be one; only_if says the same in words.
     settled: it changes only when its owner does, so an unchanged owner that was here before is not asked for it.
     shy: it may be refused or not be there at all, so once that is known it waits until its owner changes.
     daily: each day's answer is a document of its own, because GitHub forgets.
@@ -38,6 +38,7 @@ class Part:
     path: str
     elsewhere: tuple[str, ...] = ()
     when: Callable[[JsonObject], bool] = always
+    only_if: str = ""
     settled: bool = False
     shy: bool = True
     daily: bool = False

@@ -21,8 +21,10 @@ from ghcrawl.simulator.faults import BAD_WEATHER, Faults, Limited
 from ghcrawl.simulator.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.manners import Manners, Secondary
 from ghcrawl.simulator.people import User
+from processors.github.events import event_kinds
 from tests.support.clock import FastClock
 from tests.support.crawling import Crawled, Stage, stage
+from tests.support.github import PLATFORM
 
 THREE_REPOS = WorldSize(
     orgs=1, repos=3, owners=0, users=20, teams=2, issues=60, pull_share=0.25, commits=60, quirks=False
@@ -311,3 +313,25 @@ async def test_all_kinds_take_as_few_calls_for_each_document_and_are_crawled_aga
         again = await it.crawl(policy="refresh:everything/")
         assert journal.charged == 0
         assert again.entities == crawled.entities
+
+
+ON_REQUEST = {"timeline", "assets"}
+"""What no scenario asks for: it takes too many calls, or its owner carries it."""
+
+
+async def test_every_kind_there_is_turns_up_in_a_crawl_of_everything(tmp_path: Path):
+    async with stage(tmp_path, SMALL, clock=FastClock(60)) as it:
+        user = next(one for one in it.world.accounts.values() if isinstance(one, User) and it.world.repos_of(one))
+        crawled = await it.crawl("acme", "globex", user.login, policy=EVERYTHING)
+        issue = next(iter(it.repo.issues.values()))
+        release = next(iter(it.repo.releases.values()))
+        repo = f"{it.server.url}/repos/acme/{it.repo.name}"
+        asked_for = await it.crawl(f"{repo}/issues/{issue.number}/timeline", f"{repo}/releases/{release.id}/assets")
+
+        every = set(PLATFORM.kinds) - set(event_kinds({}, {}))
+        found = {kind for kind, _ in crawled.documents}
+        assert every - found == ON_REQUEST
+        assert {kind for kind, _ in asked_for.documents} >= ON_REQUEST
+        assert list(crawled.deadletters) == []
+        dated = next(one for key, one in crawled.documents.items() if key[0] == "stargazers" and one.body["elements"])
+        assert {"starred_at", "user"} <= set(dated.body["elements"][0])
