@@ -24,16 +24,16 @@ URGENT = Want(queue="immediate")
 LATER = Want(asked_at=at(1))
 ANYWAY = Want(queue="later", asked_at=None)
 
-QUICK: list[tuple[list[Want], dict[str, Any]]] = [
-    ([SAME, SAME], {"crashes": 1}),
-    ([URGENT, ANYWAY], {"crashes": 1}),
+QUICK: list[Any] = [
+    pytest.param([SAME, SAME], {"crashes": 1}, marks=pytest.mark.slow),
+    pytest.param([URGENT, ANYWAY], {"crashes": 1}, marks=pytest.mark.slow),
     ([SAME, SAME], {"losses": 2}),
     ([SAME, LATER], {"losses": 1}),
     ([SAME, SAME], {"consumers": 2}),
     ([URGENT, LATER], {"consumers": 2}),
     ([SAME, ANYWAY], {"consumers": 2}),
 ]
-DEEP: list[tuple[list[Want], dict[str, Any]]] = [
+DEEP: list[Any] = [
     ([SAME, URGENT], {"crashes": 1, "losses": 1}),
     ([SAME, LATER], {"crashes": 1, "losses": 1}),
     ([SAME, SAME], {"crashes": 2}),

@@ -1,0 +1,52 @@
+"""Messages as the driver delivers them, without a driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiormq.exceptions import ChannelInvalidStateError
+
+from ghcrawl.model import QueueName
+from queues.amqp_message import Incoming
+
+
+@dataclass
+class Channel:
+    """Remembers what it was told. broken: nobody listens any more, and nobody has noticed."""
+
+    told: list[tuple[str, int]] = field(default_factory=list)
+    closed: bool = False
+    broken: bool = False
+
+    async def basic_ack(self, tag: int, *, wait: bool) -> None:
+        self._tell("ack", tag)
+
+    async def basic_nack(self, tag: int, *, requeue: bool, wait: bool) -> None:
+        assert requeue, "or the message is gone"
+        self._tell("nack", tag)
+
+    def _tell(self, what: str, tag: int) -> None:
+        if self.broken:
+            raise ConnectionResetError
+        self.told.append((what, tag))
+
+
+@dataclass
+class Message:
+    body: bytes = b"{}"
+    headers: dict[str, Any] = field(default_factory=dict)
+    redelivered: bool = False
+    delivery_tag: int = 1
+    on: Channel = field(default_factory=Channel)
+
+    @property
+    def channel(self) -> Channel:
+        if self.on.closed:
+            raise ChannelInvalidStateError
+        return self.on
+
+
+def incoming(queue: QueueName = "normal", **over: Any) -> Incoming:
+    message: Any = Message(**over)
+    return Incoming(message, queue)

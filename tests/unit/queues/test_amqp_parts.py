@@ -1,0 +1,236 @@
+"""The parts of the RabbitMQ queue that need no RabbitMQ."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ghcrawl.errors import QueueError, StoreError
+from ghcrawl.model import QUEUES, QueueName
+from queues.amqp_buffers import Buffers
+from queues.amqp_chores import Chores
+from queues.amqp_errors import BrokerLost, Unroutable, spoken
+from queues.amqp_message import Incoming, Outgoing
+from queues.amqp_names import NOT_BEFORE, PARDONS, TOKEN, Names, span
+from queues.amqp_settings import AmqpSettings, prefetch
+from queues.amqp_suspects import Suspects
+from queues.memory_tags import MemoryStarts
+from tests.support.builders import at
+from tests.support.clock import FakeClock
+from tests.unit.queues.amqp_messages import Channel, incoming
+
+LONG_S = 30.0
+
+
+class TestMessages:
+    def test_a_message_comes_back_as_it_was_sent(self) -> None:
+        sent = Outgoing(
+            exchange="e", queue="soon", body=b"{}", token="t", not_before=at(0.000001), pardons=2
+        ).properties()
+        got = incoming("soon", headers=sent.headers)
+        assert (got.token, got.not_before, got.pardons) == ("t", at(0.000001), 2)
+
+    def test_our_messages_are_durable_and_have_no_id_of_ours(self) -> None:
+        sent = Outgoing(exchange="e", queue="soon", body=b"{}").properties()
+        assert (sent.delivery_mode, sent.message_id, sent.headers) == (2, None, {})
+
+    def test_a_message_sent_again_leaves_the_brokers_headers_behind(self) -> None:
+        headers = {"x-death": [{"count": 1}], "x-delivery-count": 7, TOKEN: "t", PARDONS: 1}
+        again = incoming(headers=headers).again("e", pardons=2)
+        assert again.properties().headers == {TOKEN: "t", PARDONS: 2}
+
+    @pytest.mark.parametrize("headers", [{TOKEN: 5}, {NOT_BEFORE: "soon"}, {NOT_BEFORE: 10**30}, {PARDONS: b"x"}, {}])
+    def test_headers_of_somebody_else_are_none_of_ours(self, headers: dict[str, Any]) -> None:
+        got = incoming(headers=headers)
+        assert (got.token, got.not_before, got.pardons, got.returns) == (None, None, 0, 0)
+
+    def test_how_often_it_came_back(self) -> None:
+        assert incoming(redelivered=True).returns == 1
+        assert incoming(redelivered=True, headers={"x-delivery-count": 4}).returns == 4
+
+    async def test_settling_is_done_once_and_through_its_own_channel(self) -> None:
+        channel = Channel()
+        got = incoming(delivery_tag=7, on=channel)
+        assert await got.ack()
+        assert not await got.give_back()
+        assert channel.told == [("ack", 7)]
+
+    async def test_what_lost_its_channel_is_stale_and_settles_nothing(self) -> None:
+        for channel in (Channel(closed=True), Channel(broken=True)):
+            got = incoming(on=channel)
+            assert got.stale == channel.closed
+            assert not await got.ack()
+            assert channel.told == []
+
+
+class TestBuffers:
+    async def test_the_first_queue_of_the_order_that_has_something(self) -> None:
+        buffers = Buffers()
+        for queue in ("later", "soon"):
+            buffers.put(incoming(queue))
+        taken = [await buffers.take(["event", "soon", "later"], 0) for _ in range(3)]
+        assert [each and each.queue for each in taken] == ["soon", "later", None]
+
+    async def test_what_went_stale_is_passed_over(self) -> None:
+        buffers, channel = Buffers(), Channel()
+        buffers.put(incoming(on=channel))
+        fresh = incoming()
+        buffers.put(fresh)
+        channel.closed = True
+        assert buffers.held("normal") == [fresh]
+        assert await buffers.take(QUEUES, 0) is fresh
+        assert await buffers.take(QUEUES, 0) is None
+
+    async def test_who_waits_gets_what_comes_for_its_queues_and_nothing_else(self) -> None:
+        buffers = Buffers()
+        waiting = {name: asyncio.create_task(buffers.take([name], LONG_S)) for name in ("event", "later")}
+        await asyncio.sleep(0)
+        first, other = incoming("later"), incoming("normal")
+        buffers.put(other)
+        buffers.put(first)
+        assert await waiting["later"] is first
+        assert not waiting["event"].done()
+        waiting["event"].cancel()
+        assert buffers.held("normal") == [other]
+
+    async def test_each_message_goes_to_one_of_those_who_wait(self) -> None:
+        buffers = Buffers()
+        waiting = [asyncio.create_task(buffers.take(QUEUES, LONG_S)) for _ in range(5)]
+        await asyncio.sleep(0)
+        for _ in range(5):
+            buffers.put(incoming())
+        assert len({id(each) for each in await asyncio.gather(*waiting)}) == 5
+
+    async def test_who_is_cancelled_with_a_message_in_hand_leaves_it(self) -> None:
+        buffers = Buffers()
+        waiting = asyncio.create_task(buffers.take(QUEUES, LONG_S))
+        await asyncio.sleep(0)
+        message = incoming()
+        buffers.put(message)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert await buffers.take(QUEUES, 0) is message
+
+
+class TestSuspects:
+    def suspects(self) -> tuple[Suspects, MemoryStarts]:
+        starts = MemoryStarts()
+        return Suspects(starts, FakeClock(), max_starts=3), starts
+
+    async def test_three_starts_and_no_more(self) -> None:
+        starts = MemoryStarts()  # which outlives the processes here
+        begun = 1  # the first, when it had never come back
+        for _ in range(10):
+            suspects = Suspects(starts, FakeClock(), max_starts=3)
+            if await suspects.judge(incoming(), "m") == "killer":
+                break
+            await suspects.begin("m")
+            begun += 1
+        assert begun == 3
+
+    async def test_one_suspect_at_a_time(self) -> None:
+        suspects, starts = self.suspects()
+        for name in ("one", "two"):
+            await starts.add(name, at(0))
+        second = incoming()
+        assert await suspects.judge(incoming(), "one") == "begin"
+        assert await suspects.judge(second, "two") == "wait"
+        assert await suspects.judge(incoming(), "never begun again") == "begin"
+        assert suspects.held() == [second]
+        assert await suspects.settled("never begun again") == []
+        assert await suspects.settled("one") == [second]
+        assert await suspects.judge(second, "two") == "begin"
+
+    async def test_who_survives_is_forgotten(self) -> None:
+        suspects, starts = self.suspects()
+        await suspects.judge(incoming(), "m")
+        await suspects.begin("m")
+        assert await starts.count("m") == 1
+        await suspects.settled("m")
+        assert await starts.count("m") == 0
+
+
+class TestChores:
+    async def test_what_fails_is_done_again_and_nothing_overtakes_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("queues.amqp_chores.AGAIN_S", 0.0)
+        done: list[Incoming] = []
+        failures = [StoreError("away"), QueueError("away")]
+        finished = asyncio.Event()
+
+        async def do(one: Incoming) -> None:
+            if failures:
+                raise failures.pop()
+            done.append(one)
+            if len(done) == 2:
+                finished.set()
+
+        chores = Chores("test", do)
+        both, channel = [incoming(), incoming()], Channel(closed=True)
+        for each in [*both, incoming(on=channel)]:
+            chores.put(each)
+        task = asyncio.create_task(chores.run())
+        async with asyncio.timeout(LONG_S):
+            await finished.wait()
+        task.cancel()
+        assert done == both
+        assert chores.held() == []
+
+
+class TestNames:
+    def test_delays_in_names(self) -> None:
+        assert [span(seconds) for seconds in (0.25, 1, 5.0, 90, 120, 3600)] == ["250ms", "1s", "5s", "90s", "2m", "60m"]
+
+    def test_few_hops_and_hardly_ever_too_long(self) -> None:
+        names = Names(prefix="p", waits_s=AmqpSettings(url="").waits_s)
+        for left_s in (0.01, 0.9, 3, 4, 4.1, 29, 95, 96, 500, 3600, 86400):
+            hops, waited_s = 0, 0.0
+            left = timedelta(seconds=left_s).total_seconds()
+            by_name = {names.wait(seconds): seconds for seconds in names.waits_s}
+            while left > 0:
+                waited_s += by_name[names.wait_for(left)]
+                left = left_s - waited_s
+                hops += 1
+            assert waited_s <= max(1.0, left_s * 1.25)
+            assert hops <= 8 + left_s / 600
+
+    def test_arguments_are_structure_and_nothing_that_is_tuned(self) -> None:
+        specs = Names(prefix="p", waits_s=(1.0,)).specs()
+        tuned = {"x-delivery-limit", "x-consumer-timeout", "x-max-length", "x-queue-leader-locator"}
+        assert all(spec.arguments["x-queue-type"] == "quorum" for spec in specs)
+        assert not any(tuned & set(spec.arguments) for spec in specs)
+        assert len({spec.name for spec in specs}) == len(specs) == 7
+
+    def test_no_flood_in_later_occupies_every_loop(self) -> None:
+        sizes: dict[QueueName, int] = prefetch(20)
+        assert sizes == {"event": 22, "immediate": 22, "soon": 22, "normal": 22, "later": 12}
+
+    def test_urls_are_never_shown(self) -> None:
+        shown = repr(AmqpSettings(url="amqp://u:secret@h", management_url="http://u:secret@h"))
+        assert "secret" not in shown
+
+
+class TestErrors:
+    async def test_a_cancellation_that_nobody_asked_for_is_a_lost_broker(self) -> None:
+        async def given_up() -> None:
+            raise asyncio.CancelledError
+
+        with pytest.raises(BrokerLost):
+            await spoken(given_up())
+
+    async def test_a_cancellation_that_somebody_asked_for_is_one(self) -> None:
+        task = asyncio.create_task(spoken(asyncio.sleep(LONG_S)))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async def test_silence_is_a_lost_broker(self) -> None:
+        with pytest.raises(BrokerLost, match="does not answer"):
+            await spoken(asyncio.sleep(LONG_S), within_s=0.001)
+
+    def test_a_lost_queue_can_be_told_from_a_lost_broker(self) -> None:
+        assert not issubclass(Unroutable, BrokerLost)
