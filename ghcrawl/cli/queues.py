@@ -42,7 +42,7 @@ async def depths(place: Place, *, json: bool) -> int:
         (name, number(depth.ready), number(depth.delayed), number(depth.in_flight))
         for name, depth in ((name, found[name]) for name in QUEUES)
     ]
-    output.show_rows(("queue", "ready", "later", "in hand"), rows, numbers=("ready", "later", "in hand"))
+    output.show_rows(("queue", "ready", "delayed", "in hand"), rows, numbers=("ready", "delayed", "in hand"))
     return 0
 
 

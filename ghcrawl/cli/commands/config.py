@@ -19,6 +19,10 @@ def show(json: Json = False, db: Db = None, config: Config = None) -> int:
 
     Defaults are overridden by a file (--config or GHCRAWL_CONFIG), that by the environment
     (GHCRAWL_GITHUB__API_URL is api_url in section github), that by `config set`, and that by the command line.
+
+    [bold]Example[/bold]
+
+    ghcrawl config show > ghcrawl.toml
     """
     from ghcrawl.cli import config as work
 
@@ -54,7 +58,12 @@ def set_(
 
 @app.command()
 def check(db: Db = None, config: Config = None) -> int:
-    """Check settings, credentials and key files without calling anybody."""
+    """Check settings, credentials and key files without calling anybody.
+
+    [bold]Example[/bold]
+
+    ghcrawl config check --config ghcrawl.toml
+    """
     from ghcrawl.cli import config as work
 
     return perform(work.check(Place(db=db, config=config)))

@@ -65,7 +65,12 @@ def show(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Show one: what was asked for, what led there, and every attempt with what went wrong."""
+    """Show one: what was asked for, what led there, and every attempt with what went wrong.
+
+    [bold]Example[/bold]
+
+    ghcrawl deadletters show 3f2a
+    """
     from ghcrawl.cli import deadletters as work
 
     return perform(work.show(Place(db=db, config=config), name, json=json))
@@ -129,7 +134,14 @@ def delete(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Forget them."""
+    """Forget them.
+
+    [bold]Examples[/bold]
+
+    ghcrawl deadletters delete --type labels --older-than 30d --dry-run
+
+    ghcrawl deadletters delete --all --yes
+    """
     from ghcrawl.cli import deadletters as work
 
     which = work.Which(

@@ -24,6 +24,10 @@ def demo(
 
     An organisation is made up, crawled, and crawled again to show what a refresh costs. What was saved stays in the
     file, to be looked at.
+
+    [bold]Example[/bold]
+
+    ghcrawl demo --size 5000 --seed 7
     """
     from ghcrawl.cli import demo as work
 

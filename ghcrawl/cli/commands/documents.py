@@ -107,7 +107,12 @@ def follow(
 
 @app.command()
 def count(json: Json = False, db: Db = None, config: Config = None) -> int:
-    """Count the documents by type."""
+    """Count the documents by type.
+
+    [bold]Example[/bold]
+
+    ghcrawl documents count --json | jq .by_type.issue
+    """
     from ghcrawl.cli import documents as work
 
     return perform(work.count(Place(db=db, config=config), json=json))

@@ -10,12 +10,19 @@ import typer
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import Config, Db, Json, Place, Yes
 
-app = typer.Typer(help="What waits in each queue; and emptying one.", invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
 def queue(context: typer.Context, json: Json = False, db: Db = None, config: Config = None) -> int:
-    """What waits in each queue; and emptying one."""
+    """What waits in each queue; and emptying one.
+
+    [bold]Examples[/bold]
+
+    ghcrawl queue --json
+
+    ghcrawl queue purge later
+    """
     if context.invoked_subcommand is not None:
         return 0
     from ghcrawl.cli import queues as work
@@ -32,7 +39,12 @@ def purge(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Forget what waits in one queue. What is in hand stays."""
+    """Forget what waits in one queue. What is in hand stays.
+
+    [bold]Example[/bold]
+
+    ghcrawl queue purge later --yes
+    """
     from ghcrawl.cli import queues as work
 
     return perform(work.purge(Place(db=db, config=config), name, yes=yes))

@@ -54,7 +54,12 @@ def peek(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Show what waits in a queue, and leave it there."""
+    """Show what waits in a queue, and leave it there.
+
+    [bold]Example[/bold]
+
+    ghcrawl requests peek soon --limit 5
+    """
     from ghcrawl.cli import queues as work
 
     return perform(work.peek(Place(db=db, config=config), queue, limit=limit, json=json))

@@ -8,7 +8,14 @@ from ghcrawl.cli.options import Config, Db, Json, Place
 
 
 def status(json: Json = False, db: Db = None, config: Config = None) -> int:
-    """Say what is in the file: crawls, what waits, documents, deadletters."""
+    """Say what is in the file: crawls, what waits, documents, deadletters.
+
+    [bold]Examples[/bold]
+
+    ghcrawl status
+
+    ghcrawl status --json | jq .queues
+    """
     from ghcrawl.cli import status as work
 
     return perform(work.status(Place(db=db, config=config), json=json))

@@ -8,7 +8,7 @@ import typer
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import ApiUrl, Config, Json, Place, TokensFile
 
-app = typer.Typer(help="What credentials there are, and whether they are any good.", invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
@@ -18,6 +18,12 @@ def tokens(context: typer.Context, json: Json = False, tokens_file: TokensFile =
     They come from GHCRAWL_TOKENS and --tokens-file, each as TOKEN or TOKEN#trait,trait, separated by ; or line ends.
     Traits: public, private, admin, org:NAME, and user:LOGIN for tokens of one user, who has one budget.
     No token is ever shown.
+
+    [bold]Examples[/bold]
+
+    GHCRAWL_TOKENS='ghp_...#private,org:acme;ghp_...#public' ghcrawl tokens
+
+    ghcrawl tokens check --tokens-file ~/.ghcrawl-tokens
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -28,7 +34,12 @@ def tokens(context: typer.Context, json: Json = False, tokens_file: TokensFile =
 
 @app.command()
 def check(json: Json = False, tokens_file: TokensFile = None, api_url: ApiUrl = None, config: Config = None) -> int:
-    """Ask the API about each: whose it is, what is left, what it may do. Costs a call each at the most."""
+    """Ask the API about each: whose it is, what is left, what it may do. Costs a call each at the most.
+
+    [bold]Example[/bold]
+
+    ghcrawl tokens check --json
+    """
     from ghcrawl.cli import tokens as work
 
     return perform(work.check(Place(config=config, tokens_file=tokens_file, api_url=api_url), json=json))
