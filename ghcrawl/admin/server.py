@@ -10,15 +10,16 @@ from typing import Final
 
 from aiohttp import web
 
-from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, running
+from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, running, whoami
 from ghcrawl.admin.access import Access
+from ghcrawl.admin.console import Console
 from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.routing import Bounds, Handlers, courteous
 from ghcrawl.admin.site import Site
 from ghcrawl.admin.webhook import Webhook
 from ghcrawl.errors import ConfigError
 
-DESCRIBED: Final = (*running.ROUTES, *queues.ROUTES, *deadletters.ROUTES, *documents.ROUTES)
+DESCRIBED: Final = (*running.ROUTES, *queues.ROUTES, *deadletters.ROUTES, *documents.ROUTES, *whoami.ROUTES)
 KEEPALIVE_S: Final = 75.0
 CLOSING_S: Final = 5.0
 """How long answers that are under way at the end may take."""
@@ -43,11 +44,12 @@ class Listening:
 
 
 def application(site: Site, access: Access, webhook: Webhook, bounds: Bounds) -> web.Application:
-    """The API, the predecessor's routes, and `/webhook`."""
+    """The API, the predecessor's routes, the console, and `/webhook`."""
     app = web.Application(middlewares=[courteous])
     handlers = Handlers(site, access, bounds)
     handlers.add(app, (*DESCRIBED, openapi.route(DESCRIBED), *legacy.ROUTES))
     app.router.add_post("/webhook", webhook.handle)
+    Console().add(app)
     return app
 
 

@@ -1,0 +1,56 @@
+// What everybody should know, whatever they look at: one sentence each, and what can be done about it.
+
+import { api } from "./api.js";
+import { button, h, keyed, say } from "./dom.js";
+import { span, until, when } from "./format.js";
+import { session } from "./session.js";
+
+let ticking = 0;
+
+/** Show what holds now. on: whether anything is to be shown at all. */
+export function notices(app, on) {
+  clearTimeout(ticking);
+  keyed(
+    document.getElementById("notices"),
+    on ? standing(app) : [],
+    ({ key }) => key,
+    ({ tone, act }) => h("div", { class: `notice ${tone}`, role: "status" }, h("span", {}), act?.()),
+    (element, { text }) => say(element.firstElementChild, text),
+  );
+  if (on && app.trouble) ticking = setTimeout(() => notices(app, true), 1000);
+}
+
+function standing(app) {
+  const found = [];
+  if (app.trouble) found.push(away(app));
+  const loops = app.status?.loops;
+  if (!loops || app.trouble) return found;
+  if (loops.trouble) found.push({ key: "trouble", tone: "wrong", text: `Nothing moves: ${loops.trouble}.` });
+  if (loops.draining) found.push({ key: "draining", tone: "", text: `${loops.worker} is being stopped; what is in hand is finished.` });
+  if (loops.paused) found.push(paused(app));
+  if (loops.blocked_until) {
+    const text = `No principal has quota left. Fetching goes on ${until(loops.blocked_until, app.now)}, at ${when(loops.blocked_until)}.`;
+    found.push({ key: "blocked", tone: "", text });
+  }
+  return found;
+}
+
+function away(app) {
+  const seconds = Math.max(0, (app.again - Date.now()) / 1000);
+  const since = app.status ? ` What is shown is of ${when(app.status.at)}.` : "";
+  const text = `${app.trouble.message} Trying again in ${span(seconds)}.${since}`;
+  return { key: "away", tone: "wrong", text, act: () => button("Try now", () => app.poll.now(), { class: "button small" }) };
+}
+
+function paused(app) {
+  const act = async () => {
+    await api.resume();
+    await app.refresh();
+  };
+  return {
+    key: "paused",
+    tone: "",
+    text: "Crawling is paused in all replicas. Nothing new is begun; webhooks are still taken.",
+    act: () => (session.operates ? button("Resume", act, { class: "button small" }) : null),
+  };
+}

@@ -1,0 +1,112 @@
+// The whole story of one deadletter: what was asked, how it was come upon, every attempt, and where the last one broke.
+
+import { api } from "../api.js";
+import { toast } from "../dialog.js";
+import { button, fill, h } from "../dom.js";
+import { ago, count, kindName, path, plural, span, when, words } from "../format.js";
+import { facts, failed, jsonSource, loading, panel, place, source, to, urlPlace } from "../parts.js";
+import { session } from "../session.js";
+import { remove, requeue } from "./deadletter-actions.js";
+
+export function oneDeadletter({ app, rest: urn, signal }) {
+  const el = h("div", {}, loading());
+  const actions = h("div", { class: "page-actions" });
+  let letter = null;
+  const done = () => app.go("deadletters");
+  const act = (work) => letter && work(app, { urns: [urn], letters: [letter] }, done).catch((trouble) => toast(trouble.message));
+  const refresh = async () => {
+    try {
+      letter = await api.deadletter(urn, signal);
+      fill(actions, buttons(letter, act));
+      fill(el, story(letter, app.now));
+    } catch (trouble) {
+      if (!signal.aborted) fill(el, failed(trouble, refresh), h("p", {}, to("deadletters", "All deadletters")));
+    }
+  };
+  refresh();
+  const keys = session.operates
+    ? [
+        ["e", "Requeue it", () => act(requeue)],
+        ["#", "Delete it", () => act(remove)],
+      ]
+    : [];
+  return { title: "Deadletter", el, actions, refresh, keys };
+}
+
+function buttons(letter, act) {
+  const alike = to(place("deadletters", { kind: letter.kind, type: letter.type }), "Others like it", { class: "button" });
+  if (!session.operates) return [alike];
+  return [button("Requeue …", () => act(requeue), { class: "button primary" }), button("Delete …", () => act(remove)), alike];
+}
+
+function story(letter, now) {
+  return [
+    h("div", { class: "story-head" }, h("span", { class: "tag wrong" }, kindName(letter.kind)), h("p", { class: "story-reason" }, letter.reason)),
+    h("div", { class: "panels" }, asked(letter, now), ancestors(letter), attempts(letter), traceback(letter), raw(letter), message(letter)),
+  ];
+}
+
+function asked(letter, now) {
+  const url = h("div", {}, h("code", { class: "break" }, letter.url), h("div", {}, to(urlPlace(letter.url), "What is stored under this URL")));
+  return panel(
+    "What was asked",
+    {},
+    facts([
+      ["Type", words(letter.type)],
+      ["URL", url],
+      ["Policy", h("code", {}, letter.policy)],
+      ["Queue", letter.queue],
+      ["Platform", letter.platform],
+      ["First failed", `${when(letter.first_at)} (${ago(letter.first_at, now)})`],
+      ["Given up", `${when(letter.last_at)} (${ago(letter.last_at, now)})`],
+      ["Attempts counted", count(letter.attempts)],
+      ["Name", h("code", { class: "break" }, letter.urn)],
+    ]),
+  );
+}
+
+function ancestors(letter) {
+  const steps = letter.history.map((each) => {
+    const at = each.indexOf("@");
+    return at > 0 ? [each.slice(0, at), each.slice(at + 1)] : ["", each];
+  });
+  const line = ([type, url]) => h("li", {}, h("span", { class: "tag" }, words(type)), to(urlPlace(url), path(url), { class: "break" }));
+  const here = h("li", { class: "here" }, h("span", { class: "tag" }, words(letter.type)), h("span", { class: "break" }, path(letter.url)));
+  const note = steps.length ? "each led to the next" : "asked for by itself: it has no ancestors";
+  return panel("How it was come upon", { note }, h("ol", { class: "chain" }, steps.map(line), here));
+}
+
+function attempts(letter) {
+  let before = null;
+  const line = (failure, index) => {
+    const at = Date.parse(failure.at);
+    const gap = before === null ? "" : `after ${span((at - before) / 1000, 2)}`;
+    before = at;
+    return h(
+      "li",
+      {},
+      h("div", { class: "attempt-head" }, h("b", {}, `${index + 1}`), h("span", { class: "tag wrong" }, kindName(failure.cause)), failure.status ? h("span", {}, `status ${failure.status}`) : null, h("time", { datetime: failure.at }, when(failure.at)), h("span", { class: "quiet" }, gap)),
+      h("p", { class: "break" }, failure.message || "Nothing more was said."),
+      failure.worker ? h("p", { class: "quiet" }, `by ${failure.worker}`) : null,
+    );
+  };
+  const list = letter.failures.length ? h("ol", { class: "attempts" }, letter.failures.map(line)) : h("p", {}, "No attempt is recorded.");
+  return panel("Attempts", { note: plural(letter.failures.length, "is recorded", "are recorded") }, list);
+}
+
+function traceback(letter) {
+  return letter.traceback ? panel("Where the last attempt broke", { wide: true }, source(letter.traceback, "Traceback")) : null;
+}
+
+function raw(letter) {
+  if (letter.raw === null) return null;
+  const bytes = Uint8Array.from(atob(letter.raw), (each) => each.charCodeAt(0));
+  const text = new TextDecoder().decode(bytes);
+  const note = `${plural(bytes.length, "byte")} that were no request; they cannot be requeued`;
+  return panel("The message as it came", { note, wide: true }, source(text, "Raw message"));
+}
+
+function message(letter) {
+  const whole = h("details", {}, h("summary", {}, "As a message of the queue"), jsonSource(letter.request, "Request"));
+  return panel("The request", { wide: true }, whole);
+}

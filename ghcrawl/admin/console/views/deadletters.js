@@ -1,0 +1,319 @@
+// What was given up: which classes, which grew, page by page, and what to do with them.
+
+import { api } from "../api.js";
+import { columns } from "../chart.js";
+import { toast } from "../dialog.js";
+import { button, field, fill, h, keyed, say, select } from "../dom.js";
+import { ago, count, kindName, path, plural, span, when, words } from "../format.js";
+import { empty, failed, loading, place, segments, table, to } from "../parts.js";
+import { session } from "../session.js";
+import { remove, requeue } from "./deadletter-actions.js";
+import { AGES, admitsAll, read, sentence } from "./deadletter-filter.js";
+import { facet } from "./facet.js";
+
+const PAGE = 50;
+const BUCKETS = 24;
+const CALM_MS = 4000;
+const SPANS = [["3600", "1 h"], ["86400", "24 h"], ["604800", "7 d"]];
+
+export function deadletters(context) {
+  return new Deadletters(context);
+}
+
+class Deadletters {
+  title = "Deadletters";
+  #letters = [];
+  #chosen = new Map();
+  #before = [];
+  #after = "";
+  #next = null;
+  #total = 0;
+  #known = -1;
+  #span = "3600";
+  #lately = 0;
+  #hurry = 0;
+
+  constructor({ app, query, signal }) {
+    this.app = app;
+    this.signal = signal;
+    this.which = read(query);
+    this.keys = [
+      ["j", "Next row", () => this.#move(1)],
+      ["k", "Previous row", () => this.#move(-1)],
+      ["x", "Select the row", () => this.#tick()],
+      ...(session.operates
+        ? [
+            ["e", "Requeue what is selected, or all that match", () => this.#act(requeue)],
+            ["#", "Delete what is selected, or all that match", () => this.#act(remove)],
+          ]
+        : []),
+    ];
+    this.#build();
+    this.refresh();
+  }
+
+  // Parts ----------------------------------------------------------------------------------------------------
+
+  #build() {
+    this.kinds = facet("Class of failure", (kind) => this.#toggle("kind", kind), kindName);
+    this.types = facet("Type of request", (type) => this.#toggle("type", type), words);
+    this.trouble = h("div");
+    this.summary = h("p", { class: "summary", role: "status" }, "Loading …");
+    this.bars = h("div", { class: "bars" });
+    this.bulk = h("div", { class: "bulk" });
+    this.stale = h("div", { class: "stale", hidden: true }, "The list has changed.", button("Show it", () => this.refresh(), { class: "button small" }));
+    this.all = h("input", { type: "checkbox", "aria-label": "Select this page", on: { change: () => this.#tickAll() } });
+    this.rows = table(
+      "Deadletters, newest first",
+      [{ name: "", kind: "tick" }, { name: "Reason and resource" }, { name: "Class", kind: "wide-only" }, { name: "Given up", kind: "number" }],
+      [],
+    );
+    this.rows.el.querySelector("th").append(this.all);
+    this.pager = h("nav", { class: "pager", "aria-label": "Pages" });
+    this.none = h("div");
+    const spans = segments("Look back", SPANS, this.#span, (key) => {
+      this.#span = key;
+      this.refresh();
+    });
+    const facets = h("details", { class: "facets", open: innerWidth > 720 }, h("summary", {}, "Classes and types"), this.kinds.el, this.types.el);
+    const head = h("div", { class: "bars-head" }, this.summary, spans);
+    this.el = h("div", { class: "split" }, facets, h("div", {}, this.#form(), this.trouble, head, this.bars, this.bulk, this.stale, this.rows.el, this.none, this.pager));
+  }
+
+  #form() {
+    const reason = field("Reason contains", h("input", { type: "search", "data-search": true, value: this.which.reason, spellcheck: "false" }));
+    const host = field("Host", h("input", { type: "search", value: this.which.host, spellcheck: "false", placeholder: "api.github.com" }));
+    const age = field("Given up", select(AGES, this.which.older_than_s));
+    this.inputs = { reason: reason.input, host: host.input, older_than_s: age.input };
+    const apply = () => this.#go({ ...this.which, reason: reason.input.value.trim(), host: host.input.value.trim(), older_than_s: age.input.value });
+    const submit = (event) => {
+      event.preventDefault();
+      apply();
+    };
+    age.input.addEventListener("change", apply);
+    for (const { input } of [reason, host]) input.addEventListener("search", apply);
+    const clear = button("Clear", () => this.#go({ kind: [], type: [], reason: "", host: "", older_than_s: "" }), { class: "button quiet" });
+    return h("form", { class: "filters", role: "search", on: { submit } }, reason.box, host.box, age.box, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Filter"), clear));
+  }
+
+  // Going places ---------------------------------------------------------------------------------------------
+
+  #go(which) {
+    const wanted = place("deadletters", which);
+    if (`#/${wanted}` === location.hash) this.refresh();
+    else this.app.go(wanted);
+  }
+
+  #toggle(name, value) {
+    const now = this.which[name];
+    this.#go({ ...this.which, [name]: now.includes(value) ? now.filter((each) => each !== value) : [...now, value] });
+  }
+
+  /** Another filter in the address: the same view goes on. */
+  navigate(query) {
+    this.which = read(query);
+    for (const [name, input] of Object.entries(this.inputs)) input.value = this.which[name];
+    this.#chosen.clear();
+    this.#before = [];
+    this.#after = "";
+    this.refresh();
+    return true;
+  }
+
+  // Asking ---------------------------------------------------------------------------------------------------
+
+  async refresh() {
+    this.stale.hidden = true;
+    await Promise.all([this.#list(), this.#count()]);
+  }
+
+  async #list() {
+    const asked = { ...this.which, limit: PAGE, after: this.#after };
+    if (!this.#letters.length) fill(this.none, loading());
+    try {
+      const found = await api.deadletters(asked, this.signal);
+      if (asked.after !== this.#after) return;
+      this.#letters = found.deadletters;
+      this.#next = found.next;
+      this.#show();
+    } catch (trouble) {
+      if (!this.signal.aborted) fill(this.none, failed(trouble, () => this.refresh()));
+    }
+  }
+
+  async #count() {
+    const which = this.which;
+    this.#lately = this.app.now;
+    const back = Number(this.#span);
+    const age = Number(which.older_than_s) || 0;
+    const older = (seconds) => ({ ...which, older_than_s: seconds || "" });
+    const edges = Array.from({ length: BUCKETS + 1 }, (_, index) => Math.max(age, (back * index) / BUCKETS));
+    try {
+      const asked = [which, { ...which, kind: [] }, { ...which, type: [] }, { ...older(Math.max(age, back)), kind: [] }, { ...older(Math.max(age, back)), type: [] }];
+      const [here, byKind, byType, kindsThen, typesThen] = await Promise.all(asked.map((each) => api.deadletterCounts(each, this.signal)));
+      if (which !== this.which) return;
+      this.#total = here.total;
+      this.kinds.show(byKind.by_kind, kindsThen.by_kind, which.kind, this.#span);
+      this.types.show(byType.by_type, typesThen.by_type, which.type, this.#span);
+      this.#summarize();
+      const totals = await Promise.all(edges.map((edge) => (edge === age ? here : api.deadletterCounts(older(edge), this.signal))));
+      if (which === this.which) this.#draw(totals.map(({ total }) => total), back);
+    } catch (trouble) {
+      if (!this.signal.aborted) fill(this.summary, trouble.message);
+    }
+  }
+
+  /** The service says something new: the numbers follow; the rows only while nobody works on them. */
+  update(status) {
+    const total = status.deadletters.total;
+    if (this.#known === -1) this.#known = total;
+    if (total === this.#known || this.#hurry) return;
+    const wait = Math.max(0, CALM_MS - (this.app.now - this.#lately));
+    this.#hurry = setTimeout(() => {
+      this.#hurry = 0;
+      this.#known = this.app.status.deadletters.total;
+      this.#count();
+      if (this.#chosen.size || this.#after) this.stale.hidden = false;
+      else this.#list();
+    }, wait);
+  }
+
+  close() {
+    clearTimeout(this.#hurry);
+  }
+
+  // Showing --------------------------------------------------------------------------------------------------
+
+  #summarize() {
+    const clause = sentence(this.which);
+    say(this.summary, clause ? `${plural(this.#total, "deadletter")} ${clause}` : plural(this.#total, "deadletter"));
+    this.#offer();
+  }
+
+  #draw(totals, back) {
+    const bars = totals.slice(1).map((total, index) => {
+      const value = Math.max(0, totals[index] - total);
+      const from = span((back * (index + 1)) / BUCKETS, 2);
+      return { value, text: `${count(value)} given up ${from} ago or a little later` };
+    });
+    const inAll = Math.max(0, totals[0] - totals.at(-1));
+    const label = `${plural(inAll, "deadletter")} of the last ${span(back)}`;
+    fill(this.bars, columns(bars.reverse(), label), h("div", { class: "bars-foot" }, h("span", {}, `${span(back)} ago`), h("span", {}, label), h("span", {}, "now")));
+  }
+
+  #show() {
+    keyed(
+      this.rows.body,
+      this.#letters,
+      ({ urn }) => urn,
+      (letter) => this.#row(letter),
+      (row, letter) => {
+        row.querySelector("input").checked = this.#chosen.has(letter.urn);
+        row.classList.toggle("chosen", this.#chosen.has(letter.urn));
+        say(row.querySelector("time"), ago(letter.last_at, this.app.now));
+      },
+    );
+    this.rows.el.hidden = !this.#letters.length;
+    const nothing = admitsAll(this.which)
+      ? empty("Nothing was given up. Every request so far was settled.")
+      : empty("No deadletter matches.", button("Clear the filter", () => this.#go(read(new URLSearchParams()))));
+    fill(this.none, this.#letters.length ? null : nothing);
+    this.#page();
+    this.#offer();
+  }
+
+  #row(letter) {
+    const tick = h("input", { type: "checkbox", "aria-label": `Select ${letter.type} ${path(letter.url)}`, on: { change: () => this.#tickOne(letter, tick.checked) } });
+    const story = to(`deadletters/${encodeURIComponent(letter.urn)}`, letter.reason || kindName(letter.kind), { class: "row-link" });
+    const where = h("div", { class: "row-sub" }, h("span", { class: "tag" }, words(letter.type)), h("code", {}, path(letter.url)));
+    const kind = h("div", { class: "row-sub narrow-only" }, kindName(letter.kind));
+    return h(
+      "tr",
+      {},
+      h("td", { class: "tick" }, tick),
+      h("td", { class: "main" }, story, where, kind),
+      h("td", { class: "wide-only" }, kindName(letter.kind), h("div", { class: "row-sub" }, plural(letter.failures.length, "attempt"))),
+      h("td", { class: "number" }, h("time", { datetime: letter.last_at, title: when(letter.last_at) }, ago(letter.last_at, this.app.now))),
+    );
+  }
+
+  #page() {
+    const turn = (text, act, possible) => button(text, act, { disabled: !possible });
+    const back = () => this.#turn(() => (this.#after = this.#before.pop() ?? ""));
+    const on = () => this.#turn(() => {
+      this.#before.push(this.#after);
+      this.#after = this.#next;
+    });
+    const first = this.#before.length * PAGE;
+    const shown = this.#letters.length ? `${count(first + 1)}–${count(first + this.#letters.length)} of ${count(Math.max(this.#total, first + this.#letters.length))}` : "";
+    fill(this.pager, turn("← Newer", back, this.#before.length > 0), h("span", {}, shown), turn("Older →", on, Boolean(this.#next)));
+    this.pager.hidden = !this.#before.length && !this.#next;
+  }
+
+  async #turn(change) {
+    change();
+    await this.#list();
+    this.rows.el.scrollIntoView({ block: "start" });
+    this.rows.body.querySelector("a")?.focus({ preventScroll: true });
+  }
+
+  // Choosing -------------------------------------------------------------------------------------------------
+
+  #tickOne(letter, on) {
+    if (on) this.#chosen.set(letter.urn, letter);
+    else this.#chosen.delete(letter.urn);
+    this.#show();
+  }
+
+  #tickAll() {
+    for (const letter of this.#letters) {
+      if (this.all.checked) this.#chosen.set(letter.urn, letter);
+      else this.#chosen.delete(letter.urn);
+    }
+    this.#show();
+  }
+
+  #offer() {
+    const here = this.#letters.filter(({ urn }) => this.#chosen.has(urn)).length;
+    this.all.checked = here > 0 && here === this.#letters.length;
+    this.all.indeterminate = here > 0 && here < this.#letters.length;
+    this.bulk.hidden = !session.operates || !this.#total;
+    if (this.bulk.hidden) return;
+    const number = this.#chosen.size;
+    const what = number ? `${count(number)} selected` : admitsAll(this.which) ? `all ${count(this.#total)}` : `${count(this.#total)} that match`;
+    const none = button("Select none", () => { this.#chosen.clear(); this.#show(); }, { class: "button quiet" });
+    const held = this.bulk.contains(document.activeElement) ? [...this.bulk.children].indexOf(document.activeElement) : -1;
+    fill(this.bulk, button(`Requeue ${what} …`, () => this.#act(requeue), { class: "button primary" }), button(`Delete ${what} …`, () => this.#act(remove)), number ? none : null);
+    if (held >= 0) this.bulk.children[held]?.focus();
+  }
+
+  async #act(work) {
+    const letters = [...this.#chosen.values()];
+    const chosen = letters.length ? { urns: letters.map(({ urn }) => urn), letters } : { filter: this.which };
+    const done = () => {
+      this.#chosen.clear();
+      this.#before = [];
+      this.#after = "";
+      this.refresh();
+      this.app.poll.now();
+    };
+    try {
+      await work(this.app, chosen, done);
+    } catch (trouble) {
+      toast(trouble.message);
+    }
+  }
+
+  // Keys -----------------------------------------------------------------------------------------------------
+
+  #move(by) {
+    const links = [...this.rows.body.querySelectorAll(".row-link")];
+    const row = document.activeElement?.closest?.("tr");
+    const at = row ? links.findIndex((link) => row.contains(link)) + by : 0;
+    links[Math.max(0, Math.min(links.length - 1, at))]?.focus();
+  }
+
+  #tick() {
+    document.activeElement?.closest?.("tr")?.querySelector("input")?.click();
+  }
+}

@@ -1,0 +1,108 @@
+// What was saved: found by name or address, or gone through by type.
+
+import { api } from "../api.js";
+import { button, field, fill, h, keyed, say, select } from "../dom.js";
+import { ago, count, path, plural, when, words } from "../format.js";
+import { documentPlace, empty, failed, loading, place, table, to, urlPlace } from "../parts.js";
+import { facet } from "./facet.js";
+
+const PAGE = 30;
+const DELETED = [["", "All"], ["false", "Only what is there"], ["true", "Only tombstones"]];
+
+export function documents({ app, query, signal }) {
+  const which = { type: query.getAll("type"), scope: query.get("scope") ?? "", deleted: query.get("deleted") ?? "", url: query.get("url") ?? "" };
+  const shown = h("div", {}, loading());
+  const pages = [];
+  let after = "";
+  const go = (wanted) => app.go(place("documents", wanted));
+  const types = facet("Type", (name) => go({ ...which, url: "", type: which.type.includes(name) ? [] : [name] }), words);
+  const list = async () => {
+    try {
+      const asked = which.url ? { url: which.url } : { ...which, limit: PAGE, after };
+      const found = await api.documents(asked, signal);
+      if (which.url && found.documents.length === 1) location.replace(`#/${documentPlace(found.documents[0]._metadata.urn)}`);
+      else fill(shown, found.documents.length ? listed(found.documents, app.now) : nothing(which), pager(found));
+    } catch (trouble) {
+      if (!signal.aborted) fill(shown, failed(trouble, list));
+    }
+  };
+  const pager = ({ documents: all, next }) => {
+    const turn = (change) => async () => {
+      change();
+      await list();
+      scrollTo(0, 0);
+    };
+    const back = turn(() => (after = pages.pop() ?? ""));
+    const on = turn(() => {
+      pages.push(after);
+      after = next;
+    });
+    if (!pages.length && !next) return null;
+    const from = pages.length * PAGE + 1;
+    return h("nav", { class: "pager", "aria-label": "Pages" }, button("← Back", back, { disabled: !pages.length }), h("span", {}, `${count(from)}–${count(from + all.length - 1)}`), button("More →", on, { disabled: !next }));
+  };
+  list();
+  const facets = h("details", { class: "facets", open: innerWidth > 720 }, h("summary", {}, "Types"), types.el);
+  const total = h("p", { class: "summary" });
+  const el = h("div", { class: "split" }, facets, h("div", {}, finder(which, go), total, shown));
+  const update = (status) => {
+    types.show(status.documents.by_type, status.documents.by_type, which.type, 0);
+    const number = which.type.length ? which.type.reduce((sum, type) => sum + (status.documents.by_type[type] ?? 0), 0) : status.documents.total;
+    const clause = [which.type.length ? `of type ${which.type.map(words).join(" or ")}` : "", which.scope ? `, and here only those under ${which.scope}` : ""].join("");
+    say(total, which.url ? "" : `${plural(number, "document")} ${clause}`);
+  };
+  return { title: "Documents", el, update, refresh: list };
+}
+
+/** Find by URN or URL; or look below one. */
+export function finder(which, go) {
+  const find = field("URN or URL", h("input", { type: "search", "data-search": true, value: which.url || which.scope, spellcheck: "false", autocomplete: "off", placeholder: "urn:repo:12:issue:34 or https://api.github.com/…" }));
+  const kind = field("Show", select(DELETED, which.deleted));
+  kind.input.addEventListener("change", () => go({ ...which, deleted: kind.input.value }));
+  const submit = (event) => {
+    event.preventDefault();
+    const text = find.input.value.trim();
+    if (!text) go({ ...which, url: "", scope: "", deleted: kind.input.value });
+    else if (text.startsWith("urn:")) location.hash = `#/${documentPlace(text)}`;
+    else if (/^https?:\/\//.test(text)) location.hash = `#/${urlPlace(text)}`;
+    else find.complain("A URN begins with urn: and a URL with https://.");
+  };
+  return h("form", { class: "filters documents-find", role: "search", on: { submit } }, find.box, kind.box, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Find")));
+}
+
+function nothing(which) {
+  if (which.url) return empty(`Nothing is stored under ${which.url}.`, to("queues", "Push a request for it", { class: "button" }));
+  if (which.scope) return empty(`Nothing is stored under ${which.scope}.`);
+  if (which.type.length || which.deleted) return empty("No document matches.");
+  return empty("Nothing is saved yet.", to("queues", "Push a request", { class: "button" }));
+}
+
+export function listed(found, now) {
+  const body = h("tbody");
+  keyed(body, found, (one) => one._metadata.urn, (one) => row(one, now), () => {});
+  const shown = table("Documents", [{ name: "Document" }, { name: "Type", kind: "wide-only" }, { name: "Observed", kind: "number" }], []);
+  shown.body.replaceWith(body);
+  return shown.el;
+}
+
+/** How a person would call it. */
+export function titleOf(document) {
+  const { _metadata: facts } = document;
+  const named = [document.full_name, document.title, document.login, document.name, document.tag_name, document.message, document.commit?.message, document.body];
+  const found = named.find((each) => typeof each === "string" && each.trim());
+  if (found) return found.trim().split("\n")[0].slice(0, 120);
+  if (Array.isArray(document.elements)) return plural(document.elements.length, "element");
+  return path(facts.url);
+}
+
+function row(document, now) {
+  const { _metadata: facts } = document;
+  const gone = facts.deletedAt ? h("span", { class: "tag wrong" }, "deleted") : null;
+  return h(
+    "tr",
+    {},
+    h("td", { class: "main" }, to(documentPlace(facts.urn), titleOf(document), { class: "row-link" }), gone, h("div", { class: "row-sub" }, h("code", {}, facts.urn)), h("div", { class: "row-sub narrow-only" }, words(facts.type))),
+    h("td", { class: "wide-only" }, words(facts.type)),
+    h("td", { class: "number" }, h("time", { datetime: facts.observedAt, title: when(facts.observedAt) }, ago(facts.observedAt, now))),
+  );
+}

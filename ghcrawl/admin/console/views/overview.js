@@ -1,0 +1,226 @@
+// Is it keeping up, what fails, and where does the quota go: at a glance, and moving.
+
+import { api } from "../api.js";
+import { Chart } from "../chart.js";
+import { toast } from "../dialog.js";
+import { button, fill, h, keyed, say } from "../dom.js";
+import { count, kindName, rate, ratio, words } from "../format.js";
+import { panel, place, segments, to } from "../parts.js";
+import { session } from "../session.js";
+import { QUEUES } from "./deadletter-actions.js";
+import { loops } from "./loops.js";
+import { quotas } from "./quotas.js";
+
+const WINDOWS = [["60000", "1 min"], ["600000", "10 min"], ["3600000", "1 h"]];
+const GROWTH_MS = 20_000;
+const ROWS = 7;
+
+let chosenWindow = "600000";
+
+export function overview({ app, signal }) {
+  return new Overview(app, signal);
+}
+
+class Overview {
+  title = "Overview";
+  #grew = null;
+  #timer = 0;
+
+  constructor(app, signal) {
+    this.app = app;
+    this.signal = signal;
+    this.charts = [depthChart(), rateChart()];
+    this.tiles = tiles();
+    this.loops = loops(app);
+    this.quotas = quotas(app);
+    this.kinds = bars("Nothing was given up.");
+    this.types = bars("Nothing is saved yet.");
+    this.answers = bars("Nothing was asked yet.");
+    this.replicas = h("p", { class: "note" });
+    const [depths, rates] = this.charts;
+    this.el = h(
+      "div",
+      {},
+      this.tiles.el,
+      h(
+        "div",
+        { class: "panels" },
+        panel("Waiting in the queues", { wide: true }, depths.el),
+        panel("Loops", { actions: this.pause() }, this.loops.el),
+        panel("Work per minute", { wide: true, actions: this.replicas }, rates.el),
+        panel("Quota", { actions: to("principals", "All principals", { class: "more" }) }, this.quotas.el),
+        panel("Deadletters by class", { actions: to("deadletters", "Look into them", { class: "more" }) }, this.kinds.el),
+        panel("Documents by type", { actions: to("documents", "Look at them", { class: "more" }) }, this.types.el),
+        panel("What was answered", { note: "since the start" }, this.answers.el),
+      ),
+    );
+    this.actions = segments("How far back", WINDOWS, chosenWindow, (key) => {
+      chosenWindow = key;
+      this.#draw();
+    });
+    this.#growth();
+  }
+
+  pause() {
+    this.pausing = button("Pause", () => this.#turn(), { class: "button small" });
+    this.pausing.hidden = !session.operates;
+    return this.pausing;
+  }
+
+  async #turn() {
+    try {
+      await (this.app.status.loops.paused ? api.resume() : api.pause());
+      await this.app.refresh();
+    } catch (trouble) {
+      toast(trouble.message);
+    }
+  }
+
+  async #growth() {
+    try {
+      const then = await api.deadletterCounts({ older_than_s: 3600 }, this.signal);
+      this.#grew = then;
+      if (this.app.status) this.update(this.app.status);
+    } catch {
+      // The poll says that the service is away; this is asked again.
+    }
+    if (!this.signal.aborted) this.#timer = setTimeout(() => this.#growth(), document.hidden ? GROWTH_MS * 3 : GROWTH_MS);
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    for (const chart of this.charts) chart.close();
+  }
+
+  #draw() {
+    for (const chart of this.charts) chart.draw(this.app.history.samples, Number(chosenWindow));
+  }
+
+  update(status) {
+    const { history } = this.app;
+    this.#draw();
+    this.tiles.update(status, history, this.#grew);
+    this.loops.update(status);
+    this.quotas.update(status);
+    say(this.pausing, status.loops.paused ? "Resume" : "Pause");
+    const seen = history.replicas.size;
+    say(this.replicas, seen > 1 ? `of ${count(seen)} replicas that answered lately` : "of this replica");
+    this.kinds.show(kindItems(status, this.#grew));
+    this.types.show(typeItems(status, history));
+    this.answers.show(answerItems(history));
+  }
+}
+
+function depthChart() {
+  const series = QUEUES.map((name, index) => ({ key: name, name, tone: `q${index + 1}` }));
+  const value = (sample, key) => sample.queues[key] ?? 0;
+  return new Chart({ title: "Waiting in the queues", series, value, show: count, stacked: true });
+}
+
+function rateChart() {
+  const series = [
+    { key: "settled", name: "settled", tone: "t1" },
+    { key: "saved", name: "saved", tone: "t2" },
+    { key: "calls", name: "calls", tone: "t3" },
+    { key: "failed", name: "failed", tone: "t4" },
+  ];
+  const value = (sample, key) => sample.rates?.[key] ?? null;
+  return new Chart({ title: "Work per minute", series, value, show: (number) => (number === null ? "–" : rate(number)) });
+}
+
+// Tiles --------------------------------------------------------------------------------------------------------
+
+function tiles() {
+  const tile = (name, href) => {
+    const number = h("b", {}, "–");
+    const note = h("span", { class: "tile-note" });
+    const inner = [h("span", { class: "tile-name" }, name), number, note];
+    return { el: href ? h("a", { class: "tile", href }, inner) : h("div", { class: "tile" }, inner), number, note };
+  };
+  const all = {
+    waiting: tile("Waiting", "#/queues"),
+    settled: tile("Settled / min"),
+    documents: tile("Documents", "#/documents"),
+    price: tile("Calls / document"),
+    deadletters: tile("Deadletters", "#/deadletters"),
+    throttled: tile("Throttled"),
+  };
+  const set = ({ number, note }, value, text, tone = "") => {
+    say(number, value);
+    say(note, text);
+    note.className = `tile-note ${tone}`;
+  };
+  const update = (status, history, grew) => {
+    const waiting = status.queues.reduce((sum, queue) => sum + queue.total, 0);
+    const inHand = status.queues.reduce((sum, queue) => sum + queue.in_flight, 0);
+    const rates = history.rates();
+    const totals = history.summed(({ calls, documents }) => ({ charged: calls.charged, saved: documents.saved, unmodified: calls.not_modified }));
+    const throttled = Object.values(history.summed(({ calls }) => calls.throttled)).reduce((sum, each) => sum + each, 0);
+    const fresh = grew ? status.deadletters.total - grew.total : 0;
+    set(all.waiting, count(waiting), `${count(inHand)} in hand`);
+    set(all.settled, rates ? rate(rates.settled) : "–", rates ? `${rate(rates.calls)} calls` : "a moment …");
+    set(all.documents, count(status.documents.total), rates ? `${rate(rates.saved)} saved / min` : "");
+    set(all.price, totals.saved ? ratio(totals.charged / totals.saved) : "–", `${count(totals.unmodified)} free by ETag`);
+    set(all.deadletters, count(status.deadletters.total), fresh > 0 ? `+${count(fresh)} in the last hour` : "none in the last hour", fresh > 0 ? "wrong" : "");
+    set(all.throttled, count(throttled), throttled ? "times since the start" : "never since the start", throttled ? "wrong" : "");
+  };
+  return { el: h("div", { class: "tiles" }, Object.values(all).map(({ el }) => el)), update };
+}
+
+// Bars ---------------------------------------------------------------------------------------------------------
+
+/** A short list of names with bars. items: {name, title, number, note, tone, href}. */
+function bars(nothing) {
+  const list = h("ul", { class: "bar-list" });
+  const none = h("p", { class: "quiet" }, nothing);
+  const more = h("p", { class: "quiet" });
+  const make = ({ href, title }) => {
+    const inner = h("i", { class: "bar-fill" });
+    const name = href ? h("a", { href }, title) : h("span", {}, title);
+    return h("li", {}, h("div", { class: "bar-row" }, name, h("span", { class: "bar-note" }), h("b", {})), h("div", { class: "bar" }, inner));
+  };
+  const show = (items) => {
+    const highest = Math.max(1, ...items.map(({ number }) => number));
+    const update = (element, { number, note = "", tone = "" }) => {
+      say(element.querySelector("b"), count(number));
+      say(element.querySelector(".bar-note"), note);
+      element.querySelector(".bar-note").className = `bar-note ${tone}`;
+      element.querySelector(".bar-fill").style.setProperty("inline-size", `${(number / highest) * 100}%`);
+    };
+    keyed(list, items.slice(0, ROWS), ({ name }) => name, make, update);
+    none.hidden = items.length > 0;
+    more.hidden = items.length <= ROWS;
+    say(more, `and ${count(items.length - ROWS)} more`);
+  };
+  return { el: h("div", {}, list, more, none), show };
+}
+
+function kindItems(status, grew) {
+  const items = Object.entries(status.deadletters.by_kind).map(([name, number]) => {
+    const fresh = grew ? number - (grew.by_kind[name] ?? 0) : 0;
+    return { name, title: kindName(name), number, fresh, href: `#/${place("deadletters", { kind: name })}`, note: fresh > 0 ? `+${count(fresh)} in an hour` : "", tone: "wrong" };
+  });
+  return items.sort((one, other) => other.number - one.number);
+}
+
+function typeItems(status, history) {
+  const rates = history.savedByType();
+  const items = Object.entries(status.documents.by_type).map(([name, number]) => {
+    const lately = rates[name] ?? 0;
+    return { name, title: words(name), number, href: `#/${place("documents", { type: name })}`, note: lately >= 0.05 ? `${rate(lately)} / min` : "" };
+  });
+  return items.sort((one, other) => other.number - one.number);
+}
+
+function answerItems(history) {
+  const statuses = history.summed(({ calls }) => calls.by_status);
+  const throttles = history.summed(({ calls }) => calls.throttled);
+  const deferred = history.summed(({ requests }) => requests.deferred);
+  const named = (found, title) => Object.entries(found).map(([name, number]) => ({ name: title(name), title: title(name), number }));
+  const items = [
+    ...named(statuses, (status) => (status === "0" ? "no answer" : `HTTP ${status}`)),
+    ...named(throttles, (kind) => `throttled: ${words(kind)}`),
+    ...named(deferred, (reason) => `put off: ${words(reason)}`),
+  ];
+  return items.sort((one, other) => other.number - one.number);
+}

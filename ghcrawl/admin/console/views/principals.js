@@ -1,0 +1,46 @@
+// Whoever the platform is asked as: budgets, benches, and never a secret.
+
+import { meter } from "../chart.js";
+import { fill, h } from "../dom.js";
+import { count, plural, until, when } from "../format.js";
+import { empty, loading, table } from "../parts.js";
+import { share, stateOf } from "./quotas.js";
+
+export function principals({ app }) {
+  const el = h("div", {}, loading());
+  const update = (status) => {
+    if (!status.principals.length) {
+      fill(el, empty("There is no principal. Without one GitHub answers 60 calls an hour; set GHCRAWL_TOKENS or github.tokens_file."));
+      return;
+    }
+    const columns = [{ name: "Principal" }, { name: "Budgets" }, { name: "Calls", kind: "number wide-only" }, { name: "In flight", kind: "number wide-only" }, { name: "State" }];
+    const used = status.principals.filter(({ retired }) => !retired).length;
+    const summary = `${plural(status.principals.length, "principal")} of ${status.worker}, ${count(used)} in use`;
+    fill(el, h("p", { class: "summary" }, summary), table("Principals", columns, status.principals.map((one) => row(one, app.now))).el);
+  };
+  return { title: "Principals", el, update };
+}
+
+function row(principal, now) {
+  const state = stateOf(principal, now);
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, h("div", {}, principal.label), h("div", { class: "row-sub" }, h("code", {}, principal.id)), principal.traits.map((trait) => h("span", { class: "tag" }, trait))),
+    h("td", { class: "main" }, principal.budgets.length ? principal.budgets.map((budget) => left(principal, budget, now)) : h("span", { class: "quiet" }, "not told yet")),
+    h("td", { class: "number wide-only" }, count(principal.calls)),
+    h("td", { class: "number wide-only" }, count(principal.in_flight)),
+    h("td", { class: state.tone }, state.text || "in use"),
+  );
+}
+
+function left(principal, budget, now) {
+  const label = `${principal.label}, ${budget.resource}: left of ${count(budget.limit)}`;
+  return h(
+    "div",
+    { class: "budget" },
+    h("div", { class: "bar-row" }, h("span", {}, budget.resource), h("b", {}, `${count(budget.remaining)} of ${count(budget.limit)}`)),
+    meter(share(budget), label, share(budget) < 0.1 ? "low" : ""),
+    h("div", { class: "row-sub", title: when(budget.reset_at) }, `anew ${until(budget.reset_at, now)}`),
+  );
+}

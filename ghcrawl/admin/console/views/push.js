@@ -1,0 +1,83 @@
+// Ask for something to be crawled: by what a person types, or by whole requests.
+
+import { api } from "../api.js";
+import { toast } from "../dialog.js";
+import { button, field, fill, h, select } from "../dom.js";
+import { count, path, plural, words } from "../format.js";
+import { panel, segments, table } from "../parts.js";
+import { QUEUES } from "./deadletter-actions.js";
+
+const HINTS = {
+  specs: "One a line: an organisation (acme), a repository (acme/web), a URL, or type:url.",
+  requests: "JSON: one request or a list of them. A type and a url are enough.",
+};
+const EXAMPLES = {
+  specs: "acme\nacme/web",
+  requests: '{"type": "repo", "url": "https://api.github.com/repos/acme/web"}',
+};
+
+/** Raises SyntaxError, with a sentence, for JSON that is none. */
+function bodyOf(way, text) {
+  if (way === "specs") return { specs: text.split("\n").map((line) => line.trim()).filter(Boolean) };
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new SyntaxError(`This is not JSON: ${error.message}.`);
+  }
+  const all = Array.isArray(value) ? value : [value];
+  if (!all.every((each) => each && typeof each === "object" && !Array.isArray(each))) throw new SyntaxError("Each request is an object, with a type and a url at least.");
+  return { requests: all };
+}
+
+export function pushing(app) {
+  let way = "specs";
+  const text = field("What to crawl", h("textarea", { rows: 3, required: true, spellcheck: "false", placeholder: EXAMPLES.specs }), HINTS.specs);
+  const queue = field("Queue", select(QUEUES.map((name) => [name, name]), "normal"));
+  const policy = field("Policy", h("input", { placeholder: "as the settings say", spellcheck: "false", autocomplete: "off" }), "For those that name none: default, reload, refresh, reprocess …");
+  const result = h("div", { role: "status" });
+  const choose = (key) => {
+    way = key;
+    text.input.placeholder = EXAMPLES[key];
+    text.box.querySelector(".field-hint").textContent = HINTS[key];
+    text.complain("");
+  };
+  const run = async (dry) => {
+    for (const each of [text, queue, policy]) each.complain("");
+    fill(result);
+    try {
+      const body = { ...bodyOf(way, text.input.value), queue: queue.input.value, policy: policy.input.value.trim() || null, dry_run: dry };
+      const done = await api.push(body);
+      if (dry) {
+        fill(result, preview(done.requests, queue.input.value));
+        return;
+      }
+      const again = done.bounced ? ` ${plural(done.bounced, "was", "were")} waiting already.` : "";
+      toast(`${count(done.queued)} queued on ${queue.input.value}.${again}`);
+      text.input.value = "";
+      await app.refresh();
+    } catch (trouble) {
+      complain({ text, queue, policy }, trouble);
+    }
+  };
+  const submit = (event) => {
+    event.preventDefault();
+    run(false);
+  };
+  const actions = h("div", { class: "form-actions" }, button("Check", () => run(true)), h("button", { type: "submit", class: "button primary" }, "Push"));
+  const form = h("form", { class: "push", on: { submit } }, segments("How it is said", [["specs", "Specs"], ["requests", "Requests"]], way, choose), text.box, h("div", { class: "two" }, queue.box, policy.box), actions, result);
+  return panel("Push a request", { note: "Check says what it would be, and changes nothing." }, form);
+}
+
+/** What is wrong, at the field that it is about; whatever names none is about the text. */
+function complain({ text, queue, policy }, trouble) {
+  const about = trouble.fields?.[0]?.field ?? "";
+  const where = about.startsWith("queue") ? queue : about.startsWith("policy") || /polic/i.test(trouble.message) ? policy : text;
+  where.complain(trouble.message);
+  where.input.focus();
+}
+
+function preview(requests, queue) {
+  const row = (request) => h("tr", {}, h("td", {}, words(request.type)), h("td", { class: "main" }, h("code", { class: "break" }, path(request.url))), h("td", {}, h("code", {}, request.policy)));
+  return [h("p", {}, `${plural(requests.length, "request")} would go to ${queue}:`), table("Requests that would be pushed", [{ name: "Type" }, { name: "Resource" }, { name: "Policy" }], requests.map(row)).el];
+}

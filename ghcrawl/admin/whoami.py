@@ -1,0 +1,33 @@
+"""`/api/v1/whoami`: who asks, and what they may do, so that a console shows nobody what they cannot use."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, Field
+
+from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+
+
+class WhoShape(BaseModel):
+    """The caller as the service knows it."""
+
+    name: str = Field(description="as the audit of settings and the log have it; of a token, the start of its hash")
+    role: Literal["anyone", "read", "operate"] = Field(description="read: may look; operate: may change things")
+
+
+async def _who(asked: Asked[Nothing, None]) -> Answer:
+    return Answer(value=WhoShape(name=asked.caller.name, role=asked.caller.role))
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/v1/whoami",
+        name="whoAmI",
+        about="Who asks, and what they may do",
+        handle=_who,
+        tag="service",
+        answer=WhoShape,
+    ),
+)
