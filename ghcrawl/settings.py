@@ -54,20 +54,25 @@ SecretUrl = Annotated[SecretStr, PlainSerializer(without_password, return_type=s
 """A URL that may hold a password: in no repr, no error and no output."""
 
 
+Seconds = Annotated[float, Field(gt=0, le=604_800, allow_inf_nan=False)]
+"""A length of time: a week at the most, which no clock overflows on."""
+Weight = Annotated[int, Field(ge=0, le=1_000_000)]
+
+
 class CrawlSettings(Section):
     """How requests are worked through."""
 
-    loops: PositiveInt = 20
+    loops: Annotated[int, Field(gt=0, le=1000)] = 20
     paused: bool = False
     policy: str = "default"
-    max_attempts: PositiveInt = 5
-    retry_base_s: PositiveFloat = 2.0
-    retry_cap_s: PositiveFloat = 600.0
-    timeout_s: PositiveFloat = 600.0
-    shutdown_grace_s: PositiveFloat = 20.0
+    max_attempts: Annotated[int, Field(gt=0, le=100)] = 5
+    retry_base_s: Seconds = 2.0
+    retry_cap_s: Seconds = 600.0
+    timeout_s: Seconds = 600.0
+    shutdown_grace_s: Seconds = 20.0
     allow: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    weights: dict[QueueName, NonNegativeInt] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
+    weights: dict[QueueName, Weight] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
 
     @field_validator("weights")
     @classmethod

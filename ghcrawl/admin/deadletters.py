@@ -6,18 +6,19 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Final
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape
 from ghcrawl.admin.shapes import CountsShape, DeadletterShape, DeadlettersShape, DeletedShape, RequeuedShape
 from ghcrawl.admin.site import Site
 from ghcrawl.model import Deadletter, QueueName
 from ghcrawl.ports import DeadletterFilter
 
 AT_ONCE: Final = 500
-Text = Annotated[str, Field(max_length=2000)]
-Names = Annotated[tuple[Text, ...], Field(max_length=1000)]
+Word = Annotated[str, Field(max_length=100)]
+Words = Annotated[tuple[Word, ...], Field(max_length=20)]
+Text = Annotated[str, Field(max_length=300)]
 
 
 class Filtering(Shape):
@@ -27,11 +28,11 @@ class Filtering(Shape):
     before: given up before that moment; older_than_s: given up so many seconds ago, or earlier.
     """
 
-    type: Names = ()
-    kind: Names = ()
+    type: Words = ()
+    kind: Words = ()
     reason: Text = ""
     host: Text = ""
-    before: AwareDatetime | None = None
+    before: Moment | None = None
     older_than_s: Annotated[float, Field(ge=0, le=3.2e9, allow_inf_nan=False)] | None = None
 
 
@@ -48,7 +49,7 @@ class Choosing(Filtering):
     dry_run: change nothing, and say how many it would be.
     """
 
-    urns: Names = ()
+    urns: Annotated[tuple[Text, ...], Field(max_length=1000)] = ()
     all: bool = False
     dry_run: bool = False
 

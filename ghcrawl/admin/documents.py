@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape
 from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.model import Document
 from ghcrawl.ports import DocumentFilter
 
 AT_ONCE: Final = 500
-Text = Annotated[str, Field(max_length=4000)]
+Text = Annotated[str, Field(max_length=600)]
 
 
 class Listing(Shape):
@@ -24,11 +24,11 @@ class Listing(Shape):
     but those. url: known under this URL, now or earlier; then nothing else may be given. after: go on behind this URN.
     """
 
-    type: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
+    type: Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(max_length=20)] = ()
     scope: Text = ""
-    since: AwareDatetime | None = None
+    since: Moment | None = None
     deleted: bool | None = None
-    url: Text = ""
+    url: Annotated[str, Field(max_length=4000)] = ""
     limit: Annotated[int, Field(ge=1, le=AT_ONCE)] = 50
     after: Text = ""
 

@@ -12,15 +12,20 @@ from pydantic.json_schema import models_json_schema
 from ghcrawl import __version__
 from ghcrawl.admin.problems import CONTENT_TYPE, ProblemShape
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+from ghcrawl.model import QUEUES
 
 PATH: Final = "/api/openapi.json"
 _REF: Final = "#/components/schemas/{model}"
 _PARAMETER = re.compile(r"\{(\w+)\}")
-_ALWAYS: Final = (422, 503)
+_PATHS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "urn": {"type": "string", "pattern": "^urn:[^/]+$", "maxLength": 2000},
+    "queue": {"type": "string", "enum": list(QUEUES)},
+}
+_ALWAYS: Final = (400, 422, 503)
 _GUARDED: Final = (401, 403)
-_WITH_BODY: Final = (400, 408, 413, 415)
+_WITH_BODY: Final = (408, 413, 415)
 _TITLES: Final = {
-    400: "The body cannot be read",
+    400: "The request cannot be read",
     401: "No token, or one that nobody knows",
     403: "The token may not do this",
     404: "There is no such thing",
@@ -94,7 +99,7 @@ def _operation(route: Route, schemas: Schemas) -> dict[str, Any]:
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        {"name": name, "in": "path", "required": True, "schema": _PATHS[name]}
         for name in _PARAMETER.findall(route.path)
     ]
 

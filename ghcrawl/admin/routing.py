@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, get_origin
+from datetime import datetime
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, get_origin
 
 import structlog
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from ghcrawl.admin import bodies
 from ghcrawl.admin.access import Access, Caller, Role
@@ -17,12 +19,15 @@ from ghcrawl.admin.problems import Problem, of_error, of_validation, unavailable
 from ghcrawl.admin.site import Site
 from ghcrawl.errors import CrawlError
 from ghcrawl.jsontext import dumps, loads
+from ghcrawl.model import moment
 
 log = structlog.stdlib.get_logger(__name__)
 
 Q = TypeVar("Q")
 B = TypeVar("B")
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+URN: Final = r"{urn:urn:[^{}/]+}"
+"""What a `{urn}` in a path matches; other words there may be routes of their own."""
 HEADERS: Final = {
     "Server": "ghcrawl",
     "Cache-Control": "no-store",
@@ -36,6 +41,20 @@ class Shape(BaseModel):
     """What comes in. A name that nobody knows is an error, so that typos are found."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+
+
+def _read_moment(value: Any) -> datetime:
+    """The moment in RFC 3339 text; a bare number is none, whatever it could mean. Raises ValueError."""
+    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
+        raise ValueError("a moment is written 2026-11-21T16:43:00Z")
+    return moment(value)
+
+
+Moment = Annotated[datetime, BeforeValidator(_read_moment, json_schema_input_type=datetime)]
+"""A moment with its time zone, as text."""
 
 
 class Nothing(Shape):
@@ -107,7 +126,7 @@ class Handlers:
     def add(self, app: web.Application, routes: Sequence[Route]) -> None:
         """`app` answers these."""
         for route in routes:
-            app.router.add_route(route.method, route.path, self._handler(route))
+            app.router.add_route(route.method, route.path.replace("{urn}", URN), self._handler(route))
 
     def _handler(self, route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handle(request: web.Request) -> web.StreamResponse:
@@ -138,11 +157,11 @@ class Handlers:
             raise Problem(415, "send JSON, with Content-Type: application/json")
         raw = await bodies.read(request, max_bytes=self._bounds.max_bytes, timeout_s=self._bounds.timeout_s)
         try:
-            value = loads(raw)
+            loads(raw)
         except (ValueError, RecursionError) as error:
             raise Problem(400, f"the body is not JSON: {error}"[:300]) from None
         try:
-            return shape.model_validate(value)
+            return shape.model_validate_json(raw, strict=True)
         except ValidationError as error:
             raise of_validation(error, "body") from None
 

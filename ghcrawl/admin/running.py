@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
-from pydantic import Field, RootModel
+from pydantic import Field, GetJsonSchemaHandler, RootModel
 
 from ghcrawl import __version__
 from ghcrawl.admin import deadletters, documents, queues
@@ -23,11 +23,38 @@ from ghcrawl.admin.site import Site
 from ghcrawl.live import Entry
 from ghcrawl.model import iso
 from ghcrawl.ports import DeadletterFilter
-from ghcrawl.settings import LIVE
+from ghcrawl.settings import LIVE, Settings
 
 
 class Changing(RootModel[Annotated[dict[str, Any], Field(max_length=100)]]):
     """`section.name` → the value that holds from now on in all replicas; null: it is no longer set live."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Each setting that may change, as the settings themselves describe it."""
+        del core, handler
+        whole = Settings.model_json_schema()
+        described = {name: _nullable(_at(whole, name)) for name in LIVE}
+        return {
+            "type": "object",
+            "description": cls.__doc__,
+            "properties": described,
+            "additionalProperties": False,
+        }
+
+
+def _at(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """How the schema of all settings describes `section.name`; of a table, how it describes every value."""
+    found: Mapping[str, Any] = whole
+    for part in name.split("."):
+        found = found["properties"][part] if "properties" in found else found["additionalProperties"]
+        if "$ref" in found:
+            found = whole["$defs"][found["$ref"].rpartition("/")[2]]
+    return {name: value for name, value in found.items() if name not in ("title", "default")}
+
+
+def _nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [dict(schema), {"type": "null"}]}
 
 
 async def _status(asked: Asked[Nothing, None]) -> Answer:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -21,8 +22,20 @@ from ghcrawl.errors import ConfigError
 
 DESCRIBED: Final = (*running.ROUTES, *queues.ROUTES, *deadletters.ROUTES, *documents.ROUTES, *whoami.ROUTES)
 KEEPALIVE_S: Final = 75.0
+QUIET: Final = logging.getLogger("ghcrawl.admin.http")
+"""What strangers send that is no HTTP is no error of ours; what our handlers do wrong is logged where it happens."""
+QUIET.setLevel(logging.CRITICAL)
 CLOSING_S: Final = 5.0
 """How long answers that are under way at the end may take."""
+RUNNER: Final[Mapping[str, Any]] = {
+    "access_log": None,
+    "logger": QUIET,
+    "auto_decompress": False,
+    "max_line_size": 128 * 1024,
+    "keepalive_timeout": KEEPALIVE_S,
+    "shutdown_timeout": CLOSING_S,
+}
+"""How both ports speak HTTP. Filters may be long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +76,7 @@ async def serving(app: web.Application, probed: Probed, addresses: Addresses) ->
 
 
 async def _listen(stack: AsyncExitStack, app: web.Application, host: str, port: int) -> str:
-    runner = web.AppRunner(
-        app,
-        access_log=None,
-        auto_decompress=False,
-        keepalive_timeout=KEEPALIVE_S,
-        shutdown_timeout=CLOSING_S,
-    )
+    runner = web.AppRunner(app, **RUNNER)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     site = web.TCPSite(runner, host, port)

@@ -18,7 +18,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from ghcrawl.admin.access import Access
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.secret_lines import SecretLines
-from ghcrawl.admin.server import application
+from ghcrawl.admin.server import RUNNER, application
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
 from ghcrawl.admin.webhook import Intake, Webhook
 from ghcrawl.errors import SpecError
@@ -149,7 +149,9 @@ class Rig:
     async def running(self, token: str = TOKEN) -> AsyncIterator[Asker]:
         access = Access(SecretLines(self.tokens, "", what="tokens", separators=";\n"))
         app = application(self.site(), access, Webhook(self.intake()), self.bounds)
-        async with TestClient(TestServer(app)) as client:
+        server = TestServer(app)
+        await server.start_server(**RUNNER)
+        async with TestClient(server) as client:
             yield Asker(client, token)
 
 
