@@ -126,7 +126,7 @@ class Decider:
             assert isinstance(answer, Body)
             outcome = self._process(answer, kind, policy, platform).outcome
             named = outcome.document if isinstance(outcome, Save) else None
-        document = await self._store.get(named.urn if named else request.context.qualifier) or named
+        document = await self._store.get(named.urn if named else request.context.urn) or named
         if document is None:
             return Decision(outcome=Skip(reason="missing", detail="not stored"))
         if named is not None:

@@ -52,6 +52,7 @@ class Payload:
     """A body that came with the request, so that nothing needs to be fetched.
 
     observed_at: when the body was true on the platform, at the latest known moment; decides who is newer.
+    received_at: when we got it, by our own clock; it answers nothing that was asked for later. None: now.
     digest: `digest(body)`, made once here because keys and documents both need it.
     """
 
@@ -59,13 +60,29 @@ class Payload:
     origin: Origin
     observed_at: datetime
     digest: str
+    received_at: datetime | None = None
     etag: str | None = None
     delivery_id: str | None = None
 
     @classmethod
-    def of(cls, body: JsonObject, *, origin: Origin, observed_at: datetime, delivery_id: str | None = None) -> Payload:
+    def of(
+        cls,
+        body: JsonObject,
+        *,
+        origin: Origin,
+        observed_at: datetime,
+        received_at: datetime | None = None,
+        delivery_id: str | None = None,
+    ) -> Payload:
         """A payload with its digest worked out."""
-        return cls(body=body, origin=origin, observed_at=observed_at, digest=digest(body), delivery_id=delivery_id)
+        return cls(
+            body=body,
+            origin=origin,
+            observed_at=observed_at,
+            digest=digest(body),
+            received_at=received_at,
+            delivery_id=delivery_id,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +121,7 @@ class Context:
     """What a request knows about its place in the world.
 
     qualifier: URN of the parent, the prefix of the child's URN; empty for roots.
+    urn: what it is called, where whoever asks knows: then we find our copy though its URL has changed.
     scope: `owner/repo` or `owner`: what allow-lists filter on and principals are chosen by; empty for neither.
     private: the resource is known to need a principal that may see private data.
     history: the ancestors, nearest last, as `type@url`; bounded.
@@ -113,6 +131,7 @@ class Context:
     """
 
     qualifier: str = ""
+    urn: str = ""
     scope: str = ""
     private: bool = False
     deleted_at: datetime | None = None

@@ -70,7 +70,7 @@ class Retrieval:
         mode = policy.mode(immutable=kind.immutable)
         if mode in (Fetch.ORIGIN_STORAGE, Fetch.ORIGIN_ONLY):
             return await self._from_origin(request, kind, policy, conditional=mode is Fetch.ORIGIN_STORAGE)
-        stored = await self.store.look_up(request.type, request.url)
+        stored = await self._look_up(request)
         if stored is not None:
             if _answered(request, policy, stored):
                 return NoBody(reason="visited")
@@ -86,7 +86,7 @@ class Retrieval:
         if resumed is None:
             return NoBody(reason="not_known")
         request = resumed
-        stored = await self.store.look_up(request.type, request.url)
+        stored = await self._look_up(request)
         if stored is None and kind.cursor is None and request.context.only_known:
             return NoBody(reason="not_known")
         known = await self._from_known(request, kind, policy, stored) if stored is not None else None
@@ -111,6 +111,14 @@ class Retrieval:
             return None
         refused = await Refusals(self.fetcher, self.store, self.clock).stands(request, kind, stored)
         return NoBody(reason="still_refused") if refused else None
+
+    async def _look_up(self, request: Request) -> Stored | None:
+        """Our copy by its URL, or by what it is called: then it had another URL when we saw it last."""
+        stored = await self.store.look_up(request.type, request.url)
+        if stored is None and request.context.urn:
+            document = await self.store.get(request.context.urn)
+            stored = await self.store.look_up(request.type, document.url) if document else None
+        return stored
 
     async def _resumed(self, request: Request, kind: Kind, *, conditional: bool) -> Request | None:
         """The request that continues where an earlier crawl stopped; None: it must not be asked at all."""
@@ -169,7 +177,7 @@ def _from_payload(request: Request, *, checked_at: datetime) -> Body:
         body=payload.body,
         url=request.url,
         observed_at=payload.observed_at,
-        checked_at=checked_at,
+        checked_at=payload.received_at or checked_at,
         origin=payload.origin,
     )
     return Body(request=request, fetched=fetched, processes=True)

@@ -44,7 +44,7 @@ async def below(
 ) -> tuple[Push, ...]:
     """Requests that bury what is stored below `document`. Raises StoreError.
 
-    request: the one that found it gone. What it queues names its thing by URN, as the qualifier: URLs change hands.
+    request: the one that found it gone. What it queues names its thing by URN: URLs change hands.
     """
     found: list[Document] = []
     more = False
@@ -64,7 +64,7 @@ async def below(
 
 def _burial(request: Request, document: Document, deleted_at: datetime) -> Request:
     context = Context(
-        qualifier=document.urn,
+        urn=document.urn,
         scope=request.context.scope,
         private=request.context.private,
         deleted_at=deleted_at,

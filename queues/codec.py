@@ -81,6 +81,7 @@ def _message(request: Request) -> dict[str, Any]:
 def _context(context: Context) -> dict[str, Any]:
     value: dict[str, Any] = {
         "qualifier": context.qualifier,
+        "urn": context.urn,
         "scope": context.scope,
         "private": context.private,
         "history": context.history,
@@ -117,6 +118,8 @@ def _payload(payload: Payload) -> dict[str, Any]:
         "observed_at": _time(payload.observed_at),
         "digest": payload.digest,
     }
+    if payload.received_at is not None:
+        value["received_at"] = _time(payload.received_at)
     if payload.etag is not None:
         value["etag"] = payload.etag
     if payload.delivery_id is not None:
@@ -161,6 +164,7 @@ def _read_context(value: dict[str, Any]) -> Context:
     walk = value.get("walk")
     return Context(
         qualifier=_text(value.get("qualifier", "")),
+        urn=_text(value.get("urn", "")),
         scope=_text(value.get("scope", "")),
         private=bool(value.get("private", False)),
         deleted_at=_moment(value.get("deleted_at")),
@@ -194,6 +198,7 @@ def _read_payload(value: dict[str, Any]) -> Payload:
         origin=origin,
         observed_at=_known(_moment(value["observed_at"])),
         digest=_text(value["digest"]),
+        received_at=_moment(value.get("received_at")),
         etag=_optional(value.get("etag")),
         delivery_id=_optional(value.get("delivery_id")),
     )

@@ -16,7 +16,7 @@ from processors.github.entity import Entity
 from processors.github.events_feed import TYPE, feed_kind, identity_of
 from processors.github.events_table import TOLD, Tells
 from processors.github.events_teller import Teller
-from processors.github.graph import Node, required
+from processors.github.graph import Node, owner_kind, required
 from processors.github.listing import Listings
 from processors.github.webhook import FALLBACK
 
@@ -34,8 +34,8 @@ def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: 
         above = request.context.qualifier or "urn"
         urn = f"{above}:{request.type}:{required(identity_of(body), 'id')}"
         node = Node(visit, body=body, urn=urn, url=request.url, siblings=f"{above}:events")
-        if request.context.qualifier:
-            node.link(request.context.qualifier.split(":")[1], request.context.qualifier)
+        if owner := owner_kind(request.context.qualifier):
+            node.link(owner, request.context.qualifier)
         teller = Teller(visit, node, entities, listings)
         for each in tells:
             teller.tell(each)

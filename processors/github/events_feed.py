@@ -122,7 +122,12 @@ def _event_request(visit: Visit, event: JsonObject) -> Request:
         scope=text(repo.get("name")) or request.context.scope,
         private=event.get("public") is False or request.context.private,
     )
-    payload = Payload.of(event, origin="event", observed_at=_happened_at(event) or visit.fetched.observed_at)
+    payload = Payload.of(
+        event,
+        origin="event",
+        observed_at=_happened_at(event) or visit.fetched.observed_at,
+        received_at=visit.fetched.checked_at,
+    )
     policy = POLICY if request.context.walk.until else HISTORY
     child = request.child(type, f"{base}#{identity_of(event)}", policy, context, payload)
     return replace(child, asked_at=visit.fetched.checked_at)

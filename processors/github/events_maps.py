@@ -40,6 +40,7 @@ _TAKEN: Final = (
     "milestone",
     "pull_request",
     "release",
+    "release_asset",
     "review",
     "review_comment",
     "security_advisory",
@@ -50,11 +51,11 @@ EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
     "event": {
         **dict.fromkeys(_TAKEN, "people"),
         **dict.fromkeys(("repo", "org", "branch", "tag", "repos", "sender"), "self"),
-        **dict.fromkeys(("commits", "issues"), "people"),
-        **dict.fromkeys(("members", "teams", "collaborators", "stargazers"), "pages"),
-        "team": "roster",
+        **dict.fromkeys(("commits", "issues", "issue_events"), "people"),
+        **dict.fromkeys(("members", "collaborators", "stargazers"), "pages"),
+        **dict.fromkeys(("team", "teams"), "roster"),
     },
     "feed": {},
     "roster": {"members": "pages", "repos": "pages"},
-    "people": dict.fromkeys(_PEOPLE, "self"),
+    "people": {**dict.fromkeys(_PEOPLE, "self"), "assets": "people"},
 }

@@ -96,14 +96,19 @@ def on_default_branch(payload: JsonObject) -> bool:
     return on_branch(payload) and payload.get("deleted") is not True and (not main or ref == f"refs/heads/{main}")
 
 
+def on_a_pull(payload: JsonObject) -> bool:
+    """The comment was on a pull request, which counts it."""
+    return "pull_request" in mapping(payload.get("issue"))
+
+
 def _on(*actions: str) -> frozenset[str]:
     return frozenset(actions)
 
 
 REPO: Final = Tells(verb=Verb.ASK, type="repo")
 REPO_LATER: Final = Tells(verb=Verb.LATER, type="repo")
-ISSUES_LATER: Final = Tells(verb=Verb.LATER, type="issues")
-"""The issue side of a pull request, and whatever changed within one second: one call for all issues of a burst."""
+ISSUES_LATER: Final = (Tells(verb=Verb.LATER, type="issues"), Tells(verb=Verb.LATER, type="issue_events"))
+"""The issue side of pull requests, whatever changed within one second, and what no webhook tells: one call for all."""
 ORG: Final = Tells(verb=Verb.ASK, type="org", at=("organization",))
 MEMBERS: Final = Tells(verb=Verb.WALK, type="members", at=("organization",))
 TEAMS: Final = Tells(verb=Verb.WALK, type="teams", at=("organization",))
@@ -158,6 +163,7 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         *_taken("issue_comment", "comment", whole=("body", "issue_url", "author_association")),
         ISSUE,
         Tells(verb=Verb.ASK, type="issue", at=("issue",), on=_on("deleted")),
+        Tells(verb=Verb.LATER, type="pull_request", at=("issue",), when=on_a_pull),
     ),
     "issues": (
         Tells(
@@ -177,9 +183,10 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
             whole=whole_issue,
         ),
         Tells(verb=Verb.TAKE, type="milestone", at=("issue", "milestone"), whole=has("title", "open_issues")),
+        Tells(verb=Verb.LATER, type="milestone", at=("issue", "milestone"), on=_on("deleted", "transferred")),
         Tells(verb=Verb.TAKE, type="milestone", at=("milestone",), whole=has("title", "open_issues")),
         Tells(verb=Verb.LATER, type="repo", on=COUNTED),
-        Tells(verb=Verb.LATER, type="issues"),
+        *ISSUES_LATER,
     ),
     "label": _taken("label", "label", whole=("name", "color"), dated=False),
     "member": (Tells(verb=Verb.WALK, type="collaborators"),),
@@ -197,7 +204,7 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         Tells(verb=Verb.TAKE, type="pull_request", at=PULL, whole=has("additions", "merged", "base", "head")),
         Tells(verb=Verb.TAKE, type="milestone", at=("pull_request", "milestone"), whole=has("title", "open_issues")),
         Tells(verb=Verb.LATER, type="repo", on=COUNTED),
-        ISSUES_LATER,
+        *ISSUES_LATER,
     ),
     "pull_request_review": (
         Tells(
@@ -207,12 +214,12 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
             whole=has("state", "submitted_at", "pull_request_url", "author_association"),
         ),
         PULL_LATER,
-        ISSUES_LATER,
+        *ISSUES_LATER,
     ),
     "pull_request_review_comment": (
         *_taken("review_comment", "comment", whole=("body", "diff_hunk", "author_association")),
         PULL_LATER,
-        ISSUES_LATER,
+        *ISSUES_LATER,
     ),
     "pull_request_review_thread": (PULL_LATER,),
     "push": (
@@ -221,11 +228,15 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         Tells(verb=Verb.WALK, type="commits", when=on_default_branch),
         REPO_LATER,
     ),
-    "release": _taken("release", "release", whole=("tag_name", "assets", "body", "draft")),
+    "release": (
+        *_taken("release", "release", whole=("tag_name", "assets", "body", "draft")),
+        Tells(verb=Verb.GONE, type="release_asset", at=("release", "assets"), on=_on("deleted")),
+    ),
     "repository": (
         Tells(verb=Verb.ASK, type="repo", never_on=_on("deleted")),
         Tells(verb=Verb.FILL, type="repo", on=_on("created", "publicized", "transferred")),
         Tells(verb=Verb.GONE, type="repo", on=_on("deleted")),
+        Tells(verb=Verb.LATER, type="org", at=("organization",)),
     ),
     "repository_advisory": _taken("security_advisory", "repository_advisory", whole=("ghsa_id", "summary")),
     "repository_import": (REPO,),

@@ -101,11 +101,13 @@ class Teller:
         qualifier = place.urn if entity.parent else ""
         url = self._url(entity, thing, place)
         try:
-            self._node.link(tells.type, entity.urn(thing, qualifier))
+            urn = entity.urn(thing, qualifier)
         except Malformed:
             return None
+        self._node.link(tells.type, urn)
         scope = scope_of(url) or self._node.scope
-        return (url, Context(qualifier=qualifier, scope=scope, private=self._node.private)) if url else None
+        context = Context(qualifier=qualifier, urn=urn, scope=scope, private=self._node.private)
+        return (url, context) if url else None
 
     def _url(self, entity: Entity, thing: JsonObject, place: Place) -> str:
         if entity.type == "repo":
@@ -113,6 +115,8 @@ class Teller:
             if not url and text(thing.get("full_name")):
                 url = f"{self._api_root()}/repos/{thing['full_name']}"
             return url or (place.url if urn_of(thing, {}) == place.urn else "")
+        if entity.type == "pull_request" and thing.get("pull_request"):
+            return text(mapping(thing["pull_request"]).get("url"))
         if entity.type == "org":
             return org_url(text(thing.get("url")))
         return entity.url(thing, place.url) if place.url or not entity.parent else ""
@@ -196,7 +200,7 @@ class Teller:
     def _payload(self, thing: JsonObject, observed_at: datetime) -> Payload:
         payload = self._visit.request.payload
         origin = payload.origin if payload else "event"
-        return Payload.of(thing, origin=origin, observed_at=observed_at)
+        return Payload.of(thing, origin=origin, observed_at=observed_at, received_at=self._asked_at)
 
     def _request(self, type: str, url: str, policy: str, context: Context, payload: Payload | None = None) -> Request:
         """What was true before we heard of the event does not answer it."""

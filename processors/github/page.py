@@ -194,7 +194,8 @@ def _older(page: Page, item: JsonObject) -> bool:
 def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str) -> None:
     node, element = page.node, page.element
     assert element is not None
-    payload = Payload.of(item, origin="list", observed_at=page.visit.fetched.observed_at)
+    fetched = page.visit.fetched
+    payload = Payload.of(item, origin="list", observed_at=fetched.observed_at, received_at=fetched.checked_at)
     url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
     node.follow(element.type, url, policy, node.context(qualifier=node.qualifier), payload=payload)
 

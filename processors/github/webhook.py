@@ -66,7 +66,9 @@ def delivery_request(
             scope=text(repository.get("full_name")) or text(organization.get("login")),
             private=repository.get("private") is True,
         ),
-        payload=Payload.of(event, origin="webhook", observed_at=observed_at, delivery_id=delivery_id),
+        payload=Payload.of(
+            event, origin="webhook", observed_at=observed_at, received_at=received_at, delivery_id=delivery_id
+        ),
         asked_at=received_at,
     )
 

@@ -83,7 +83,7 @@ class Bench:
 
 
 def gone(document: Document, **over: Any) -> Request:
-    context = Context(qualifier=document.urn, deleted_at=at(40))
+    context = Context(urn=document.urn, deleted_at=at(40))
     return a_request(type=document.type, url=document.url, context=context, **over)
 
 
@@ -148,7 +148,7 @@ async def test_saying_it_again_changes_nothing():
     issue = await bench.keep("urn:repo:12:issue:3", "issue")
     await bench.settle(gone(issue))
     before = await bench.store.get(issue.urn)
-    again, follow_ups = await bench.settle(replace(gone(issue), context=Context(qualifier=issue.urn, deleted_at=NOW)))
+    again, follow_ups = await bench.settle(replace(gone(issue), context=Context(urn=issue.urn, deleted_at=NOW)))
 
     assert (again, follow_ups) == ("Skip", ())
     assert await bench.store.get(issue.urn) == before

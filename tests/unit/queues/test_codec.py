@@ -42,6 +42,7 @@ walks = st.builds(
 contexts = st.builds(
     Context,
     qualifier=texts,
+    urn=texts,
     scope=texts,
     private=st.booleans(),
     deleted_at=st.none() | moments,
@@ -56,6 +57,7 @@ payloads = st.builds(
     origin=st.sampled_from(["fetch", "storage", "list", "webhook", "event"]),
     observed_at=moments,
     digest=texts,
+    received_at=st.none() | moments,
     etag=st.none() | texts,
     delivery_id=st.none() | texts,
 )
