@@ -14,18 +14,19 @@ import pytest
 from ghcrawl.model import Document
 from ghcrawl.ports import DeadletterFilter, DocumentFilter
 from ghcrawl.settings import load
-from ghcrawl.simulator.generation.size import SMALL, TINY
+from ghcrawl.simulator.generation.size import TINY
 from ghcrawl.wiring import Backend, open_backend
 from queues.amqp_link import open_link
 from queues.amqp_settings import AmqpSettings
 from stores.mongo_settings import MongoSettings
 from tests.integration.amqp.own import Place
 from tests.integration.mongo.contents import contents
+from tests.integration.mongo.test_crawl import WORLD
 from tests.support.cli import shell
 from tests.support.crawling import TOKEN, stage
 from tests.support.services.rabbitmq import Server
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(300)]
 
 WORKERS = 3
 QUIET_S = 0.5
@@ -52,7 +53,7 @@ async def all_of(backend: Backend) -> list[Document]:
 async def test_three_workers_find_what_one_finds_in_the_embedded_file(
     tmp_path: Path, settings: MongoSettings, rabbitmq: Server
 ):
-    async with stage(tmp_path, SMALL) as it:
+    async with stage(tmp_path, WORLD) as it:
         embedded = await it.crawl()
         alone = it.server.journal.total
         it.server.journal.clear()
