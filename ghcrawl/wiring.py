@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -26,14 +26,16 @@ from ghcrawl.fetch.github import (
     read_tokens,
 )
 from ghcrawl.fetch.reach import Reach
+from ghcrawl.fetch.spending import Budgeted, Spending
 from ghcrawl.measured import Measure, MeasuredFetcher, MeasuredLedger, MeasuredQueue, measured
-from ghcrawl.model import Request
+from ghcrawl.model import QueueName, Request
 from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, Observer
+from ghcrawl.ports import Clock, Fetcher, Observer
 from ghcrawl.settings import GitHubSection, LogSection, Settings, logged_as
 from ghcrawl.supervisor import Supervisor
-from ghcrawl.telemetry import configure_logging
+from ghcrawl.telemetry import Observers, configure_logging
 from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
+from processors.github.scenarios import narrow
 from queues import codec
 from queues.sqlite import SqliteQueue
 from queues.weighted import draw
@@ -48,6 +50,7 @@ __all__ = [
     "conceal",
     "crawled_by",
     "github_platform",
+    "narrow",
     "open_backend",
     "open_service",
     "read_credentials",
@@ -59,6 +62,14 @@ __all__ = [
 ]
 
 Checked = checks.Checked
+FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {
+    "event": 10_000,
+    "immediate": 1_000,
+    "soon": 100,
+    "normal": 10,
+    "later": 1,
+}
+"""Weights for whoever may make only so many calls: lists before single things, and people last."""
 UNREACHED_CAP_S: Final = 30.0
 """How long a platform that cannot be reached is left alone at the most: whoever sits before it wants it back."""
 
@@ -76,6 +87,7 @@ class Service:
     queue: WatchedQueue
     ledger: WatchedLedger
     measured: MeasuredQueue | None = None
+    spending: Spending | None = None
 
     def tune(self, settings: Settings) -> None:
         """What may change while loops run is as `settings` say from now on."""
@@ -98,12 +110,14 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
     worker: str = "",
     unhurried: bool = True,
     measure: Measure | None = None,
+    max_calls: int | None = None,
 ) -> AsyncIterator[Service]:
     """A crawling process, until the block is left; whoever opens it starts and drains the supervisor.
 
     An embedded file is this process's to crawl from now on, and what a dead one had in hand waits again.
 
     unhurried: keep GitHub's unwritten limits (calls a minute, summed response time). A simulator has none.
+    max_calls: so many at the most; what matters most comes first then.
     measure: told how long everything takes; then the service's `measured` knows what each loop does.
     Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
@@ -111,11 +125,14 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
         if isinstance(backend.queue, SqliteQueue):
             await backend.queue.take_over()
         wanted = _github(settings.github, unhurried=unhurried)
-        async with GitHubFetcher(wanted, credentials, backend.clock, observer) as github:
-            yield _service(backend, github, settings, observer, worker=worker, measure=measure)
+        spending = Spending(max_calls) if max_calls is not None else None
+        heard_by = Observers(observer, spending) if spending else observer
+        async with GitHubFetcher(wanted, credentials, backend.clock, heard_by) as github:
+            service = _service(backend, github, settings, observer, worker=worker, measure=measure, spending=spending)
+            yield service
 
 
-def _service(
+def _service(  # noqa: PLR0913  # the same
     backend: Backend,
     github: GitHubFetcher,
     settings: Settings,
@@ -123,6 +140,7 @@ def _service(
     *,
     worker: str,
     measure: Measure | None,
+    spending: Spending | None,
 ) -> Service:
     crawl, clock = settings.crawl, backend.clock
     platform = github_platform(settings)
@@ -132,10 +150,12 @@ def _service(
     queue = WatchedQueue(popped or backend.queue, clock)
     ledger = WatchedLedger(MeasuredLedger(backend.ledger, measure) if measure else backend.ledger, clock)
     ports = Ports(queue=queue, store=backend.store, ledger=ledger, clock=clock, observer=observer, draw=draw)
-    mounted = (Mounted(platform=platform, fetcher=reach),)
+    fetcher: Fetcher = Budgeted(reach, spending, clock) if spending else reach
+    mounted = (Mounted(platform=platform, fetcher=fetcher),)
     if measure:
-        mounted = (Mounted(platform=measured(platform, measure), fetcher=MeasuredFetcher(reach, measure)),)
-    engine = Engine(mounted, ports, tuning=crawl.tuning(), worker=worker)
+        mounted = (Mounted(platform=measured(platform, measure), fetcher=MeasuredFetcher(fetcher, measure)),)
+    tuning = replace(crawl.tuning(), weights=FIRST_THINGS_FIRST) if spending else crawl.tuning()
+    engine = Engine(mounted, ports, tuning=tuning, worker=worker)
     return Service(
         backend=backend,
         github=github,
@@ -146,6 +166,7 @@ def _service(
         queue=queue,
         ledger=ledger,
         measured=popped,
+        spending=spending,
     )
 
 

@@ -16,17 +16,23 @@ from ghcrawl.cli.output import write_json
 from ghcrawl.cli.progress import Reporter, reporter
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.stderr import complain
+from ghcrawl.cli.wanting import Wanting
 from ghcrawl.settings import LogSection, Origins, Settings
 from ghcrawl.wiring import read_credentials, start_logging
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What was typed. more: settings from the command line; arguments: all of it, behind the program's name."""
+    """What was typed. more: settings from the command line; arguments: all of it, behind the program's name.
+
+    wanting: how much of it. max_calls: so many at the most.
+    """
 
     specs: tuple[str, ...]
     place: Place
     more: Mapping[str, Any] = field(default_factory=dict)
+    wanting: Wanting = field(default_factory=Wanting)
+    max_calls: int | None = None
     afresh: bool = False
     json: bool = False
     quiet: bool = False
@@ -44,12 +50,14 @@ async def crawl(wish: Wish) -> int:
     again = remembered.latest is not None and "github.api_url" not in origins
     if remembered.latest is not None and again:
         settings = asking(settings, remembered.latest.api_url)
+    settings = wish.wanting.applied(settings)
     plan = Plan(
         specs=wish.specs,
         place=wish.place,
         settings=settings,
         credentials=read_credentials(settings, setting.environment()),
         more=wish.more,
+        max_calls=wish.max_calls,
         command=wish.command,
         afresh=wish.afresh,
         chatty="log.level" in origins,

@@ -25,6 +25,7 @@ from ghcrawl.ports import DeadletterFilter
 from ghcrawl.settings import Settings
 from ghcrawl.tally import Tally
 from ghcrawl.telemetry import Observers, SettledLog
+from ghcrawl.tuning import FREE_QUEUES
 from ghcrawl.wiring import Service, github_platform, open_service, redacted
 
 TICK_S: Final = 0.1
@@ -45,7 +46,7 @@ class Plan:
     more: settings from the command line besides those of `place`; command: what goes on with this crawl.
     afresh: begin again, even if it was interrupted. chatty: log every settled request.
     remembered: nobody named the API; the file was crawled from it before.
-    title: on the screen; empty for one made of the specs.
+    max_calls: so many at the most. title: on the screen; empty for one made of the specs.
     """
 
     specs: tuple[str, ...]
@@ -58,6 +59,7 @@ class Plan:
     chatty: bool = False
     remembered: bool = False
     unhurried: bool = True
+    max_calls: int | None = None
     title: str = ""
 
     @property
@@ -83,7 +85,9 @@ async def crawl(plan: Plan, reporter: Reporter) -> Result:
     tally = Tally(asked=roots.names(wanted))
     observer = Observers(tally, SettledLog()) if plan.chatty else tally
     with Signals(reporter.close) as signals:
-        opening = open_service(plan.settings, plan.credentials, observer, unhurried=plan.unhurried)
+        opening = open_service(
+            plan.settings, plan.credentials, observer, unhurried=plan.unhurried, max_calls=plan.max_calls
+        )
         async with opening as service:
             return await _Crawl(plan, service, tally, reporter, signals).run(wanted)
 
@@ -119,7 +123,8 @@ class _Crawl:
         finally:
             drained = await self._drain(grace_s)
             self._reporter.close()
-        finished = not trouble and not self._signals.received
+        short = self._service.spending is not None and not await self._service.queue.is_empty()
+        finished = not (trouble or short or self._signals.received)
         if finished:
             await records.finish(self._service.backend.store, begun.record if begun else None, self._clock.now())
         return await self._result(begun, wanted, trouble=trouble, finished=finished, drained=drained)
@@ -186,11 +191,19 @@ class _Crawl:
         while not self._signals.received:
             if hopeless := self._hopeless():
                 return hopeless
-            if not engine.busy and await queue.is_empty():
+            if not engine.busy and (await queue.is_empty() or await self._spent()):
                 return ""
             await self._attend()
             await self._signals.wait(TICK_S)
         return ""
+
+    async def _spent(self) -> bool:
+        """Whether all calls are made that may be made, and nothing waits that needs none."""
+        spending = self._service.spending
+        if spending is None or not spending.spent:
+            return False
+        depths = await self._service.backend.queue.depths()
+        return all(not depths[name].ready for name in FREE_QUEUES)
 
     async def _attend(self) -> None:
         now_s = self._elapsed_s()
@@ -265,6 +278,7 @@ class _Crawl:
             resumed=begun is not None and begun.resumed,
             finished=finished,
             interrupted=self._signals.received,
+            max_calls=plan.max_calls,
             trouble=trouble,
             drained=drained,
             duration_s=self._elapsed_s(),

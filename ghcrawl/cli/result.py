@@ -28,7 +28,7 @@ class Result:
     asked_at: None where only what waited was worked through. finished: nothing waits any more.
     interrupted: by which signal. trouble: why it could not go on. drained: what was in hand then was finished.
     refused: what led to nothing. restarts: of loops that died, which only a bug makes them do.
-    suggested: options for commands that are suggested.
+    max_calls: so many were allowed. suggested: options for commands that are suggested.
     """
 
     specs: Sequence[str]
@@ -51,6 +51,7 @@ class Result:
     deadletters: DeadletterCounts
     quotas: Sequence[Quota] = ()
     restarts: int = 0
+    max_calls: int | None = None
     suggested: tuple[str, ...] = ()
 
     @property
@@ -89,6 +90,7 @@ class Result:
             "resumed": self.resumed,
             "finished": self.finished,
             "interrupted": self.interrupted or None,
+            "max_calls": self.max_calls,
             "stopped": self.trouble or None,
             "exit_status": self.exit_status,
             "duration_s": round(self.duration_s, 3),

@@ -26,6 +26,8 @@ def headline(result: Result) -> str:
     if result.finished:
         return f"Finished: {saved}."
     by = {"SIGINT": " by Ctrl-C", "SIGTERM": " by SIGTERM"}.get(result.interrupted, "") if not result.trouble else ""
+    if not by and not result.trouble and result.max_calls is not None:
+        by = f" after the {counted(result.max_calls, 'call')} that were allowed"
     return f"Stopped{by}: {saved}; {counted(result.waiting, 'request waits', 'requests wait')} in {result.db}."
 
 
@@ -75,6 +77,7 @@ _REASONS: Final = {
     "excluded": "excluded by the settings",
     "not_stored": "not in the file",
     "not_ready": "not ready yet",
+    "narrowed": "lists read for what is recent",
 }
 
 

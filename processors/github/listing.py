@@ -169,10 +169,10 @@ def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_o
     walk = Walk(first=listing.url(owner_url))
     since = floor_of(node.visit.request.policy)
     recent = listing.url_since(owner_url, since) if since else ""
-    if recent:
-        walk = Walk(since=since)
+    if since and not listing.relation:
+        walk = Walk(since=since if recent else "")  # without a first page no cursor moves
     context = replace(node.context(qualifier=owner), walk=walk, only_known=known_only)
-    node.follow(listing.type, recent or walk.first, step.pages, context, queue="soon")
+    node.follow(listing.type, recent or listing.url(owner_url), step.pages, context, queue="soon")
 
 
 def listing_of(listings: Listings, request: Request) -> Listing | None:

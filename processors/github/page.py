@@ -51,6 +51,11 @@ class Page:
         return self.visit.request.context.walk
 
     @property
+    def floor(self) -> str:
+        """The moment since when changes are asked for. Such a page is not kept: it would hide what it leaves out."""
+        return "" if self.listing.relation else floor_of(self.visit.request.policy)
+
+    @property
     def newest(self) -> str:
         """The largest change seen in this walk so far; where it grows at the head, its very first element."""
         if self.listing.walking is Walking.HEAD:
@@ -80,7 +85,10 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
             return _restart(visit)
         page = _page(visit, listing, entities.get(listing.element))
         _follow_elements(page)
-        if _follow_next(page):
+        more = _follow_next(page)
+        if page.floor:
+            return Skip(reason="narrowed", follow_ups=page.node.follow_ups)
+        if more:
             return page.node.save(listing.type)
         _move_cursor(page)
         older = f"{listing.urn(visit.request.context.qualifier)}:" if listing.relation else ""
@@ -187,8 +195,8 @@ def _older(page: Page, item: JsonObject) -> bool:
     """Whether it did not change since the date that the crawl asks for."""
     if page.element is None or not page.element.parent:
         return False
-    changed, floor = page.element.changed_at(item), floor_of(page.visit.request.policy)
-    return bool(floor and changed and changed < floor)
+    changed = page.element.changed_at(item)
+    return bool(page.floor and changed and changed < page.floor)
 
 
 def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str) -> None:
@@ -222,7 +230,8 @@ def _follow_next(page: Page) -> bool:
         if page.listing.between:
             _follow_between(page)
             return True
-    if url and not (page.items and page.listing.newest_first and _older(page, page.items[-1])):
+    newest_first = page.listing.newest_first or page.listing.walking is Walking.HEAD
+    if url and not (page.items and newest_first and _older(page, page.items[-1])):
         renewed = walk.fresh or (page.listing.relation and page.started_at is not None and not page.offline)
         following = again(
             request, url, page=walk.page + 1, started_at=page.started_at, newest=page.newest, fresh=renewed

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import lru_cache
 from typing import Final
 
@@ -47,6 +48,19 @@ def name_of(base: str, *, only: Sequence[str] = (), without: Sequence[str] = (),
     for word, types in ((ONLY, only), (EXCEPT, without), (SINCE, [since.replace("-", "")] if since else [])):
         words += [word, *sorted(types)] if types else []
     return "__".join(words) if len(words) > 1 else base
+
+
+def narrow(
+    spec: str, *, scenario: str = "", only: Sequence[str] = (), without: Sequence[str] = (), since: str = ""
+) -> str:
+    """Policy `spec` in that scenario, narrowed like that. Raises SpecError for a policy or a date that is none."""
+    policy = parse(spec)
+    if since:
+        try:
+            since = date.fromisoformat(since).isoformat()
+        except ValueError:
+            raise SpecError(f"{since!r} is no date; write 2026-01-31") from None
+    return replace(policy, scenario=name_of(scenario or policy.scenario, only=only, without=without, since=since)).spec
 
 
 @lru_cache(maxsize=1024)

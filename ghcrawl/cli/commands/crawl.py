@@ -21,6 +21,33 @@ def crawl(
         str | None,
         typer.Option("--policy", metavar="P", help="How to fetch, and where to go from there.", show_default=False),
     ] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            metavar="NAME",
+            help="What to follow: default, everything, issues, code, …",
+            show_default=False,
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="TYPE,…", help="Only what leads to these types.", show_default=False),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", metavar="TYPE,…", help="Nothing that leads to these types.", show_default=False),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since", metavar="DATE", help="Only what changed since then, where it shows.", show_default=False
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None,
+        typer.Option("--max-calls", min=1, metavar="N", help="Stop after so many calls.", show_default=False),
+    ] = None,
     db: Db = None,
     api_url: ApiUrl = None,
     tokens_file: TokensFile = None,
@@ -54,10 +81,16 @@ def crawl(
     reload (ask even for what cannot change), always (ask unconditionally),
     mutables+7d (what was not looked at for 7 days), default:self (no further).
 
+    [bold]Scenario[/bold] default, everything (traffic, checks, reactions, … as well),
+    metadata (no issues, no code), issues, code, relationOnly (who belongs to
+    what), self (no further). docs/github.md says what each follows.
+
     [bold]Examples[/bold]
         ghcrawl crawl acme
         ghcrawl crawl acme/web acme/api --db acme.db --json
         ghcrawl crawl https://github.com/acme/web/issues/7
+        ghcrawl crawl acme --only issue,issue_comment --since 2026-01-31
+        ghcrawl crawl acme --scenario everything --max-calls 1000
         ghcrawl crawl acme --api-url https://ghe.example.com/api/v3
 
     [bold]Exit status[/bold]
@@ -67,6 +100,7 @@ def crawl(
         130  stopped by Ctrl-C
     """
     from ghcrawl.cli import crawl as work
+    from ghcrawl.cli.wanting import Wanting
 
     place = Place(db=db, config=config, api_url=api_url, tokens_file=tokens_file)
     more = {"crawl.loops": loops, "crawl.policy": policy, "log.level": "debug" if verbose else log_level}
@@ -74,6 +108,8 @@ def crawl(
         specs=tuple(specs or ()),
         place=place,
         more={name: value for name, value in more.items() if value is not None},
+        wanting=Wanting(scenario=scenario or "", only=only or (), without=exclude or (), since=since or ""),
+        max_calls=max_calls,
         afresh=afresh,
         json=json,
         quiet=quiet,

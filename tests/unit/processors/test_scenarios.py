@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ghcrawl.errors import SpecError
+from ghcrawl.outcome import Skip
 from processors.github.scenarios import floor_of, name_of
 from tests.support.builders import API
-from tests.support.github import PLATFORM, REPO, a_repo, an_issue, asked, carried, saved
+from tests.support.github import PLATFORM, REPO, a_repo, an_issue, asked, carried, process, saved
 
 
 def links(spec: str) -> set[str]:
@@ -99,7 +100,9 @@ def test_since_leaves_out_what_changed_before_and_stops_where_all_behind_is_olde
     policy = f"default:{name_of('', since='2026-01-31')}/repo@/releases"
     page = [{"id": n, "url": f"{REPO}/releases/{n}", "published_at": f"2026-0{n}-01T00:00:00Z"} for n in (3, 2, 1)]
     link = {"next": f"{API}/next"}
-    outcome = saved("releases", page, policy=policy, qualifier="urn:repo:12", link=link)
+    outcome = process("releases", page, policy=policy, qualifier="urn:repo:12", link=link)
+
+    assert isinstance(outcome, Skip), "a page that was kept would hide what it leaves out"
 
     assert set(carried(outcome)) == {f"{REPO}/releases/3", f"{REPO}/releases/2"}
     assert asked(outcome) == {}
