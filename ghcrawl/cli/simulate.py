@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -61,6 +62,7 @@ async def simulate(wish: Wish) -> int:
 
 def _introduce(url: str, tokens: dict[str, str]) -> None:
     write(url)
+    sys.stdout.flush()
     say(f"A simulated GitHub answers there, with the organisation {ORG}. Without a token it answers 60 calls an hour.")
     for token, login in tokens.items():
         say(f"  {token}  opens it as {login}")

@@ -70,10 +70,10 @@ def program(folder: Path) -> Path:
 
 @dataclass
 class Running:
-    """A command that runs as a process of its own. said: what it writes, read all the while."""
+    """A command that runs as a process of its own. said: what it writes, read all the while; None: by somebody else."""
 
     process: asyncio.subprocess.Process
-    said: asyncio.Task[tuple[bytes, bytes]]
+    said: asyncio.Task[tuple[bytes, bytes]] | None
 
     def send(self, number: int) -> None:
         """Send it a signal."""
@@ -81,6 +81,7 @@ class Running:
 
     async def ended(self, timeout_s: float = 60) -> Ran:
         """What it came to."""
+        assert self.said is not None
         async with asyncio.timeout(timeout_s):
             out, err = await self.said
         assert self.process.returncode is not None
@@ -95,8 +96,18 @@ class Shell:
     environ: dict[str, str] = field(default_factory=dict)
     started: list[Running] = field(default_factory=list)
 
-    async def start(self, *words: str | Path, wrap: Sequence[str] = (), **environ: str) -> Running:
-        """Begin a command. wrap: what runs it."""
+    async def start(
+        self,
+        *words: str | Path,
+        wrap: Sequence[str] = (),
+        terminal: int | None = None,
+        talks: bool = False,
+        **environ: str,
+    ) -> Running:
+        """Begin a command.
+
+        wrap: what runs it. terminal: where it reads and writes. talks: the test reads what it says, line by line.
+        """
         inherited = {"PATH": f"{program(self.folder)}:{os.environ['PATH']}", "HOME": str(self.folder)}
         process = await asyncio.create_subprocess_exec(
             *wrap,
@@ -104,16 +115,19 @@ class Shell:
             *map(str, words),
             cwd=self.folder,
             env={**inherited, **self.environ, **environ},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdin=asyncio.subprocess.DEVNULL if terminal is None else terminal,
+            stdout=asyncio.subprocess.PIPE if terminal is None else terminal,
+            stderr=asyncio.subprocess.PIPE if terminal is None else terminal,
+            preexec_fn=None if terminal is None else lambda: os.login_tty(terminal),
         )
-        self.started.append(Running(process, asyncio.create_task(process.communicate())))
+        said = None if talks or terminal is not None else asyncio.create_task(process.communicate())
+        self.started.append(Running(process, said))
         return self.started[-1]
 
     async def run(self, *words: str | Path, wrap: Sequence[str] = (), timeout_s: float = 60, **environ: str) -> Ran:
         """Run a command to its end."""
-        return await (await self.start(*words, wrap=wrap, **environ)).ended(timeout_s)
+        running = await self.start(*words, wrap=wrap, terminal=None, talks=False, **environ)
+        return await running.ended(timeout_s)
 
     async def export(self, db: Path) -> list[dict[str, Any]]:
         """Every document in the file at `db`."""
@@ -132,4 +146,4 @@ async def shell(folder: Path, **environ: str) -> AsyncIterator[Shell]:
         for running in opened.started:
             if running.process.returncode is None:
                 running.process.kill()
-            await running.said
+            await (running.said or running.process.wait())
