@@ -8,10 +8,11 @@ const TOP = 14;
 const BOTTOM = 22;
 const GAP_MS = 90_000;
 const POINTS = 240;
+const WINDOWS_MS = [60_000, 120_000, 300_000, 600_000, 1_200_000, 1_800_000, 3_600_000];
 
-/** 1, 2 or 5 times a power of ten: the smallest step that makes at most three lines. */
-function step(highest) {
-  const rough = Math.max(highest, 1) / 3;
+/** 1, 2 or 5 times a power of ten, at least `least`: the smallest step that makes about three lines. */
+function step(highest, least) {
+  const rough = Math.max(highest / 3, least);
   const power = 10 ** Math.floor(Math.log10(rough));
   return [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power * 10;
 }
@@ -21,6 +22,12 @@ function thinned(samples) {
   const every = Math.ceil(samples.length / POINTS);
   if (every <= 1) return samples;
   return samples.filter((_, index) => (samples.length - 1 - index) % every === 0);
+}
+
+/** What was seen fills the picture: a window no longer than what is known, in whole minutes. */
+function shownWindow(samples, wanted) {
+  const seen = samples.length ? samples.at(-1).at - samples[0].at : 0;
+  return Math.min(wanted, WINDOWS_MS.find((each) => each >= seen) ?? wanted);
 }
 
 /** Where nothing was seen for a while (the tab was hidden), there is no line. */
@@ -37,15 +44,15 @@ function runs(points) {
 
 /**
  * series: [{key, name, tone}], drawn in this order; value(sample, key) → number, or null where it is not known.
- * show: number → text.
+ * show: number → text. least: the smallest step between two lines of the grid.
  */
 export class Chart {
   #samples = [];
   #window = 600_000;
   #pointed = null;
 
-  constructor({ title, series, value, show, stacked = false, unit = "" }) {
-    Object.assign(this, { title, series, value, show, stacked, unit });
+  constructor({ title, series, value, show, stacked = false, least = 1, unit = "" }) {
+    Object.assign(this, { title, series, value, show, stacked, least, unit });
     this.svg = s("svg", { class: "chart", role: "img", height: HEIGHT });
     this.legend = h("ul", { class: "legend" });
     this.moment = h("span", { class: "chart-moment" }, "");
@@ -64,7 +71,7 @@ export class Chart {
 
   draw(samples, windowMs) {
     this.#samples = samples;
-    this.#window = windowMs;
+    this.#window = shownWindow(samples, windowMs);
     this.#paint();
   }
 
@@ -86,7 +93,7 @@ export class Chart {
     const seen = thinned(this.#samples.filter(({ at }) => at >= first));
     const points = seen.map((sample) => ({ at: sample.at, sample, edges: this.#edges(sample) }));
     const known = points.filter(({ edges }) => edges.every((edge) => edge !== null));
-    const size = step(Math.max(0, ...known.flatMap(({ edges }) => edges)));
+    const size = step(Math.max(0, ...known.flatMap(({ edges }) => edges)), this.least);
     const highest = Math.max(size * 3, ...known.flatMap(({ edges }) => edges));
     const x = (at) => ((at - first) / this.#window) * width;
     const y = (value) => HEIGHT - BOTTOM - (value / highest) * (HEIGHT - TOP - BOTTOM);
@@ -109,7 +116,7 @@ export class Chart {
     const label = (x, anchor, text) => s("text", { class: "tick", x, y: HEIGHT - 6, "text-anchor": anchor }, text);
     return [
       label(0, "start", `${span(this.#window / 1000)} ago`),
-      label(width / 2, "middle", span(this.#window / 2000, 2)),
+      label(width / 2, "middle", `${span(this.#window / 2000, 2)} ago`),
       label(width, "end", "now"),
     ];
   }

@@ -1,6 +1,7 @@
 // Questions before something happens, and sentences about what did.
 
 import { button, field, fill, h, uid } from "./dom.js";
+import { icons } from "./icons.js";
 
 /** A modal dialog. Escape and the close button close it; focus goes back to where it was. Returns {el, close}. */
 export function open(title, body, { wide = false, closed = () => {} } = {}) {
@@ -8,7 +9,7 @@ export function open(title, body, { wide = false, closed = () => {} } = {}) {
   const before = document.activeElement;
   const el = h("dialog", { class: wide ? "dialog wide" : "dialog", "aria-labelledby": id });
   const close = () => el.close();
-  const shut = h("button", { type: "button", class: "icon-button", "aria-label": "Close", on: { click: close } }, "×");
+  const shut = h("button", { type: "button", class: "icon-button", "aria-label": "Close", on: { click: close } }, icons.cross());
   el.append(h("div", { class: "dialog-head" }, h("h2", { id }, title), shut), h("div", { class: "dialog-body" }, body));
   el.addEventListener("close", () => {
     el.remove();
@@ -54,7 +55,7 @@ export function confirm({ title, body, verb, act, danger = false, typed = "" }) 
 /** A sentence that goes away by itself; screen readers say it. */
 export function toast(text, link = null) {
   const gone = () => el.remove();
-  const close = h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", on: { click: gone } }, "×");
+  const close = h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", on: { click: gone } }, icons.cross());
   const el = h("div", { class: "toast" }, h("span", {}, text, " ", link), close);
   document.getElementById("toasts").append(el);
   setTimeout(gone, 12_000);

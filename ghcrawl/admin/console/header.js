@@ -2,6 +2,7 @@
 
 import { fill, h, say } from "./dom.js";
 import { count } from "./format.js";
+import { icons } from "./icons.js";
 import { session, theme } from "./session.js";
 import { help } from "./shortcuts.js";
 
@@ -51,7 +52,7 @@ export class Header {
       if (other === name) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
-    this.#links.get(name)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.#links.get(name)?.scrollIntoView({ block: "nearest", inline: "center" });
   }
 
   update() {
@@ -66,10 +67,10 @@ export class Header {
   }
 
   #tools() {
-    const tool = (text, label, act) =>
-      h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: act } }, text);
-    const out = session.token ? tool("⏻", "Sign out", () => this.app.leave()) : null;
-    return [tool("◐", "Light or dark", () => theme.toggle()), tool("?", "Keyboard shortcuts", () => help(this.app)), out];
+    const tool = (icon, label, act) =>
+      h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: act } }, icon());
+    const out = session.token ? tool(icons.leave, "Sign out", () => this.app.leave()) : null;
+    return [tool(icons.halves, "Light or dark", () => theme.toggle()), tool(icons.question, "Keyboard shortcuts", () => help(this.app)), out];
   }
 }
 

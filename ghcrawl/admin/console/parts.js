@@ -78,7 +78,7 @@ export function segments(label, options, value, choose) {
       for (const [other, element] of buttons) element.setAttribute("aria-pressed", String(other === key));
       choose(key);
     };
-    return [key, button(text, pressed, { class: "segment", "aria-pressed": String(key === value) })];
+    return [key, button(text, pressed, { class: "button segment", "aria-pressed": String(key === value) })];
   });
   return h("div", { class: "segments", role: "group", "aria-label": label }, buttons.map(([, element]) => element));
 }

@@ -42,7 +42,7 @@ function buttons(letter, act) {
 function story(letter, now) {
   return [
     h("div", { class: "story-head" }, h("span", { class: "tag wrong" }, kindName(letter.kind)), h("p", { class: "story-reason" }, letter.reason)),
-    h("div", { class: "panels" }, asked(letter, now), ancestors(letter), attempts(letter), traceback(letter), raw(letter), message(letter)),
+    h("div", { class: "story" }, asked(letter, now), h("div", { class: "stack" }, ancestors(letter), attempts(letter), traceback(letter), raw(letter), message(letter))),
   ];
 }
 
@@ -95,7 +95,7 @@ function attempts(letter) {
 }
 
 function traceback(letter) {
-  return letter.traceback ? panel("Where the last attempt broke", { wide: true }, source(letter.traceback, "Traceback")) : null;
+  return letter.traceback ? panel("Where the last attempt broke", {}, source(letter.traceback, "Traceback")) : null;
 }
 
 function raw(letter) {
@@ -103,10 +103,10 @@ function raw(letter) {
   const bytes = Uint8Array.from(atob(letter.raw), (each) => each.charCodeAt(0));
   const text = new TextDecoder().decode(bytes);
   const note = `${plural(bytes.length, "byte")} that were no request; they cannot be requeued`;
-  return panel("The message as it came", { note, wide: true }, source(text, "Raw message"));
+  return panel("The message as it came", { note }, source(text, "Raw message"));
 }
 
 function message(letter) {
   const whole = h("details", {}, h("summary", {}, "As a message of the queue"), jsonSource(letter.request, "Request"));
-  return panel("The request", { wide: true }, whole);
+  return panel("The request", {}, whole);
 }

@@ -153,6 +153,7 @@ class Deadletters {
       const [here, byKind, byType, kindsThen, typesThen] = await Promise.all(asked.map((each) => api.deadletterCounts(each, this.signal)));
       if (which !== this.which) return;
       this.#total = here.total;
+      this.#page();
       this.kinds.show(byKind.by_kind, kindsThen.by_kind, which.kind, this.#span);
       this.types.show(byType.by_type, typesThen.by_type, which.type, this.#span);
       this.#summarize();

@@ -12,7 +12,7 @@ const LINKS_SHOWN = 40;
 
 export function oneDocument({ app, rest: urn, signal }) {
   const el = h("div", {}, loading());
-  const head = finder({ type: [], scope: "", deleted: "", url: urn }, (which) => app.go(place("documents", which)));
+  const head = finder({ type: [], scope: "", deleted: "", url: urn }, (which) => app.go(place("documents", which)), false);
   const refresh = async () => {
     try {
       fill(el, shown(await api.document(urn, signal), app.now));
@@ -45,7 +45,7 @@ function shown(document, now) {
   const { _metadata: known, ...body } = document;
   const title = h("div", { class: "story-head" }, h("span", { class: "tag" }, words(known.type)), h("p", { class: "story-reason" }, titleOf(document)), known.deletedAt ? h("span", { class: "tag wrong" }, `deleted ${ago(known.deletedAt, now)}`) : null);
   const raw = h("details", {}, h("summary", {}, "All of it as JSON"), jsonSource(document, "Document"));
-  return [title, h("div", { class: "panels" }, about(known, now), links(known.links), panel("What it says", { wide: true }, tree(body), raw))];
+  return [title, h("div", { class: "story" }, about(known, now), h("div", { class: "stack" }, links(known.links), panel("What it says", {}, tree(body), raw)))];
 }
 
 function about(known, now) {
@@ -76,8 +76,8 @@ function links(found) {
   const line = ([name, link]) => {
     const all = link.hrefs ?? (link.href ? [link.href] : []);
     const more = all.length - LINKS_SHOWN;
-    const targets = all.slice(0, LINKS_SHOWN).map((urn) => h("div", {}, to(documentPlace(urn), urn, { class: "break" })));
-    return h("div", {}, h("dt", {}, words(name), h("span", { class: "quiet" }, ` ${link.type}`)), h("dd", {}, targets, more > 0 ? h("div", { class: "quiet" }, `and ${count(more)} more, in the JSON below`) : null));
+    const targets = all.slice(0, LINKS_SHOWN).map((urn) => h("div", {}, to(documentPlace(urn), urn, { class: "break" }), link.type === "resource" ? null : h("span", { class: "quiet" }, ` ${link.type}`)));
+    return h("div", {}, h("dt", {}, words(name)), h("dd", {}, targets, more > 0 ? h("div", { class: "quiet" }, `and ${count(more)} more, in the JSON below`) : null));
   };
   return panel("Links", { note: plural(entries.length, "link") }, h("dl", { class: "facts links" }, entries.map(line)));
 }

@@ -54,8 +54,8 @@ export function documents({ app, query, signal }) {
   return { title: "Documents", el, update, refresh: list };
 }
 
-/** Find by URN or URL; or look below one. */
-export function finder(which, go) {
+/** Find by URN or URL; and, where many are listed, which of them. */
+export function finder(which, go, lists = true) {
   const find = field("URN or URL", h("input", { type: "search", "data-search": true, value: which.url || which.scope, spellcheck: "false", autocomplete: "off", placeholder: "urn:repo:12:issue:34 or https://api.github.com/…" }));
   const kind = field("Show", select(DELETED, which.deleted));
   kind.input.addEventListener("change", () => go({ ...which, deleted: kind.input.value }));
@@ -67,7 +67,7 @@ export function finder(which, go) {
     else if (/^https?:\/\//.test(text)) location.hash = `#/${urlPlace(text)}`;
     else find.complain("A URN begins with urn: and a URL with https://.");
   };
-  return h("form", { class: "filters documents-find", role: "search", on: { submit } }, find.box, kind.box, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Find")));
+  return h("form", { class: "filters documents-find", role: "search", on: { submit } }, find.box, lists ? kind.box : null, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Find")));
 }
 
 function nothing(which) {

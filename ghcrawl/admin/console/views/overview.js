@@ -29,15 +29,16 @@ class Overview {
   constructor(app, signal) {
     this.app = app;
     this.signal = signal;
-    this.charts = [depthChart(), rateChart()];
+    this.charts = [depthChart(), rateChart(), buriedChart()];
     this.tiles = tiles();
     this.loops = loops(app);
     this.quotas = quotas(app);
     this.kinds = bars("Nothing was given up.");
     this.types = bars("Nothing is saved yet.");
     this.answers = bars("Nothing was asked yet.");
+    this.setbacks = bars("Nothing failed, was put off or skipped.");
     this.replicas = h("p", { class: "note" });
-    const [depths, rates] = this.charts;
+    const [depths, rates, buried] = this.charts;
     this.el = h(
       "div",
       {},
@@ -49,9 +50,11 @@ class Overview {
         panel("Loops", { actions: this.pause() }, this.loops.el),
         panel("Work per minute", { wide: true, actions: this.replicas }, rates.el),
         panel("Quota", { actions: to("principals", "All principals", { class: "more" }) }, this.quotas.el),
-        panel("Deadletters by class", { actions: to("deadletters", "Look into them", { class: "more" }) }, this.kinds.el),
+        panel("Deadletters", { wide: true }, buried.el),
+        panel("By class of failure", { actions: to("deadletters", "Look into them", { class: "more" }) }, this.kinds.el),
         panel("Documents by type", { actions: to("documents", "Look at them", { class: "more" }) }, this.types.el),
         panel("What was answered", { note: "since the start" }, this.answers.el),
+        panel("What did not go straight", { note: "since the start" }, this.setbacks.el),
       ),
     );
     this.actions = segments("How far back", WINDOWS, chosenWindow, (key) => {
@@ -108,6 +111,7 @@ class Overview {
     this.kinds.show(kindItems(status, this.#grew));
     this.types.show(typeItems(status, history));
     this.answers.show(answerItems(history));
+    this.setbacks.show(setbackItems(history));
   }
 }
 
@@ -126,6 +130,11 @@ function rateChart() {
   ];
   const value = (sample, key) => sample.rates?.[key] ?? null;
   return new Chart({ title: "Work per minute", series, value, show: (number) => (number === null ? "–" : rate(number)) });
+}
+
+function buriedChart() {
+  const series = [{ key: "deadletters", name: "deadletters", tone: "t4" }];
+  return new Chart({ title: "Deadletters", series, value: (sample, key) => sample[key], show: count, stacked: true });
 }
 
 // Tiles --------------------------------------------------------------------------------------------------------
@@ -214,13 +223,19 @@ function typeItems(status, history) {
 
 function answerItems(history) {
   const statuses = history.summed(({ calls }) => calls.by_status);
-  const throttles = history.summed(({ calls }) => calls.throttled);
-  const deferred = history.summed(({ requests }) => requests.deferred);
-  const named = (found, title) => Object.entries(found).map(([name, number]) => ({ name: title(name), title: title(name), number }));
-  const items = [
-    ...named(statuses, (status) => (status === "0" ? "no answer" : `HTTP ${status}`)),
-    ...named(throttles, (kind) => `throttled: ${words(kind)}`),
-    ...named(deferred, (reason) => `put off: ${words(reason)}`),
-  ];
-  return items.sort((one, other) => other.number - one.number);
+  return sorted(named(statuses, (status) => (status === "0" ? "no answer" : `HTTP ${status}`)));
 }
+
+function setbackItems(history) {
+  const of = (pick, title) => named(history.summed(pick), title);
+  return sorted([
+    ...of(({ calls }) => calls.throttled, (kind) => `throttled: ${words(kind)}`),
+    ...of(({ deadletters }) => deadletters.buried, (cause) => `buried: ${kindName(cause)}`),
+    ...of(({ requests }) => requests.retried, (cause) => `retried: ${kindName(cause)}`),
+    ...of(({ requests }) => requests.deferred, (reason) => `put off: ${words(reason)}`),
+    ...of(({ requests }) => requests.skipped, (reason) => `skipped: ${words(reason)}`),
+  ]);
+}
+
+const named = (found, title) => Object.entries(found).map(([name, number]) => ({ name: title(name), title: title(name), number }));
+const sorted = (items) => items.sort((one, other) => other.number - one.number);

@@ -3,7 +3,7 @@
 import { meter } from "../chart.js";
 import { fill, h } from "../dom.js";
 import { count, plural, until, when } from "../format.js";
-import { empty, loading, table } from "../parts.js";
+import { empty, loading, panel, table } from "../parts.js";
 import { share, stateOf } from "./quotas.js";
 
 export function principals({ app }) {
@@ -13,10 +13,10 @@ export function principals({ app }) {
       fill(el, empty("There is no principal. Without one GitHub answers 60 calls an hour; set GHCRAWL_TOKENS or github.tokens_file."));
       return;
     }
-    const columns = [{ name: "Principal" }, { name: "Budgets" }, { name: "Calls", kind: "number wide-only" }, { name: "In flight", kind: "number wide-only" }, { name: "State" }];
+    const columns = [{ name: "Principal" }, { name: "Budgets" }, { name: "Calls", kind: "number wide-only" }, { name: "In flight", kind: "number wide-only" }, { name: "State", kind: "wide-only" }];
     const used = status.principals.filter(({ retired }) => !retired).length;
     const summary = `${plural(status.principals.length, "principal")} of ${status.worker}, ${count(used)} in use`;
-    fill(el, h("p", { class: "summary" }, summary), table("Principals", columns, status.principals.map((one) => row(one, app.now))).el);
+    fill(el, panel(summary, {}, table("Principals", columns, status.principals.map((one) => row(one, app.now))).el));
   };
   return { title: "Principals", el, update };
 }
@@ -26,11 +26,11 @@ function row(principal, now) {
   return h(
     "tr",
     {},
-    h("th", { scope: "row" }, h("div", {}, principal.label), h("div", { class: "row-sub" }, h("code", {}, principal.id)), principal.traits.map((trait) => h("span", { class: "tag" }, trait))),
+    h("th", { scope: "row" }, h("div", {}, principal.label), state.text ? h("div", { class: `narrow-only row-sub ${state.tone}` }, state.text) : null, principal.traits.map((trait) => h("span", { class: "tag trait" }, trait))),
     h("td", { class: "main" }, principal.budgets.length ? principal.budgets.map((budget) => left(principal, budget, now)) : h("span", { class: "quiet" }, "not told yet")),
     h("td", { class: "number wide-only" }, count(principal.calls)),
     h("td", { class: "number wide-only" }, count(principal.in_flight)),
-    h("td", { class: state.tone }, state.text || "in use"),
+    h("td", { class: `wide-only ${state.tone}` }, state.text || "in use"),
   );
 }
 

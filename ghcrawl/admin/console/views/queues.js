@@ -19,7 +19,7 @@ export function queues({ app, rest, signal }) {
     "Queues, most urgent first",
     [
       { name: "Queue" },
-      { name: "Ready", kind: "number" },
+      { name: "Ready", kind: "number wide-only" },
       { name: "Delayed", kind: "number wide-only" },
       { name: "In hand", kind: "number wide-only" },
       { name: "All", kind: "number" },
@@ -37,7 +37,7 @@ export function queues({ app, rest, signal }) {
   const el = h(
     "div",
     { class: "panels one" },
-    panel("Waiting", { actions: total }, depths.el),
+    panel("Waiting", { actions: total }, h("div", { class: "queues" }, depths.el)),
     chosen ? panel(`What waits in ${chosen}`, { actions: limits(parts, chosen) }, shown) : null,
     session.operates ? pushing(app) : null,
   );
@@ -52,7 +52,7 @@ function prepare(parts, name) {
   const actions = h("div", { class: "row-actions" }, h("a", { href: `#/queues/${name}`, class: "button small" }, "Peek"));
   if (session.operates) actions.append(button("Remove …", () => removing(app, name), { class: "button small" }));
   for (const each of actions.children) each.setAttribute("aria-label", `${each.textContent.replace(" …", "")}: ${name}`);
-  const kinds = ["", "wide-only", "wide-only", "", "wide-only"];
+  const kinds = ["wide-only", "wide-only", "wide-only", "", "wide-only"];
   cells.get(name).append(h("th", { scope: "row" }, name), ...kinds.map(number), h("td", { class: "wide-only" }), h("td", { class: "number" }, actions));
 }
 
