@@ -50,8 +50,8 @@ _TAKEN: Final = (
 EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
     "event": {
         **dict.fromkeys(_TAKEN, "people"),
-        **dict.fromkeys(("repo", "org", "branch", "tag", "repos", "sender"), "self"),
-        **dict.fromkeys(("commits", "issues", "issue_events"), "people"),
+        **dict.fromkeys(("repo", "org", "branch", "tag", "repos", "sender", "issues", "issue_events"), "self"),
+        "commits": "people",
         **dict.fromkeys(("members", "collaborators", "stargazers"), "pages"),
         **dict.fromkeys(("team", "teams"), "roster"),
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from ghcrawl.errors import Malformed
@@ -13,7 +13,7 @@ from ghcrawl.outcome import Visit
 from processors.github.entity import Entity
 from processors.github.events_table import Tells, Verb
 from processors.github.graph import Node, mapping, org_url, scope_of, sequence, text
-from processors.github.listing import Listing, Listings
+from processors.github.listing import Listing, Listings, Walking
 from processors.github.webhook import POLICY, api_url, urn_of
 
 ASKING: Final = "event"
@@ -165,16 +165,29 @@ class Teller:
         if listing is None or not owner.urn or not owner.url:
             return
         later, url = tells.verb is Verb.LATER, listing.url(owner.url)
+        walk = Walk(first=url)
+        if later and listing.walking is Walking.SINCE:
+            since = self._bucket()
+            url, walk = listing.url_since(owner.url, since), Walk(since=since)
         context = Context(
             qualifier=owner.urn,
             scope=self._node.scope,
             private=self._node.private,
-            walk=Walk(first=url),
+            walk=walk,
             only_known=later,
         )
         policy = f"{ASKING}:{self._visit.onward.links[tells.type].pages.partition(':')[2]}"
         request = self._request(tells.type, url, policy, context)
         self._push(request, "later" if later else "soon", wait=BUSY if later else None)
+
+    def _bucket(self) -> str:
+        """Since when to look for what has changed: one moment for all events of `BUSY`, so that they share a call.
+
+        The list's own cursor stays where it is: whoever walks from there looks behind what they find.
+        """
+        seconds = int(self._visit.fetched.observed_at.timestamp())
+        began = seconds - seconds % int(BUSY.total_seconds()) - int(BURST.total_seconds())
+        return datetime.fromtimestamp(began, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def _name_people(self, thing: JsonObject) -> None:
         """Those whom part of a thing names; the whole of it may name somebody else, and then that is who did it."""
