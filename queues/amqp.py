@@ -137,13 +137,12 @@ class AmqpQueue:
         """As the port says. What other processes have prefetched is in flight."""
         prefetched = self.pops.buffers.empty([queue])
         prefetched += [incoming for incoming in self.early.held() if incoming.queue == queue]
-        return await finished(self._looks.purge(queue, prefetched, self._send_round))
+        return await finished(self._looks.purge(queue, prefetched))
 
     # What arrives ---------------------------------------------------------------------------------------------
 
     def _arrived(self, incoming: Incoming) -> None:
-        early = incoming.not_before is not None and incoming.not_before > self._clock.now()
-        (self.early if early else self.pops.buffers).put(incoming)
+        (self.early if incoming.left_s > 0 else self.pops.buffers).put(incoming)
 
     # What leaves ----------------------------------------------------------------------------------------------
 
@@ -154,19 +153,29 @@ class AmqpQueue:
         push, body = post.push, encode(post.push.request)
         if len(body) > self.link.settings.max_message_bytes:
             raise Unstorable(f"{push.request.name[:200]} is too large for a message: {len(body):,} bytes")
-        exchange = self._exchange(push)
-        return Outgoing(exchange=exchange, queue=push.queue, body=body, token=post.token, not_before=push.not_before)
+        now = self._clock.now()
+        wait_s = 0.0 if push.not_before is None else max(0.0, (push.not_before - now).total_seconds())
+        exchange, left_s = self._place(wait_s)
+        return Outgoing(
+            exchange=exchange,
+            queue=push.queue,
+            body=body,
+            token=post.token,
+            not_before=push.not_before,
+            left_s=left_s,
+        )
 
-    def _exchange(self, push: Push | Incoming) -> str:
-        """Where it waits for its moment, or for being popped."""
-        if push.not_before is None:
-            return self.names.work
-        left_s = (push.not_before - self._clock.now()).total_seconds()
-        return self.names.wait_for(left_s) if left_s > 0 else self.names.work
+    def _place(self, wait_s: float) -> tuple[str, float]:
+        """Where to send what has to wait so long, and how much of that is left when it comes from there."""
+        if wait_s <= 0:
+            return self.names.work, 0.0
+        hop_s = self.names.wait_for(wait_s)
+        return self.names.wait(hop_s), max(0.0, wait_s - hop_s)
 
     async def _send_round(self, incoming: Incoming) -> None:
         """It came before its moment: it waits once more."""
-        await self._publisher.send([incoming.again(self._exchange(incoming))])
+        exchange, left_s = self._place(incoming.left_s)
+        await self._publisher.send([incoming.again(exchange, left_s=left_s)])
         await incoming.ack()
 
     async def _file_dead(self, incoming: Incoming) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
@@ -86,13 +86,11 @@ class Looks:
 
         return [request for request, copy in requests if not covered(request, copy)]
 
-    async def purge(
-        self, queue: QueueName, prefetched: Sequence[Incoming], move: Callable[[Incoming], Awaitable[None]]
-    ) -> int:
+    async def purge(self, queue: QueueName, prefetched: Sequence[Incoming]) -> int:
         """Forget what waits in `queue`. Returns how many messages that were.
 
         The tags go before and after: whatever happens in between, none is left without its copy. Delayed messages
-        share their queues with those of others, which `move` sends round again.
+        share their queues with those of others, which are back there in the end.
         """
         await self._tags.clear(queue)
         gone = 0
@@ -102,13 +100,11 @@ class Looks:
             purged = await spoken(channel.queue_purge(self._names.queue(queue)), within_s=ANSWER_S)
             gone += purged.message_count or 0
             for seconds in self._names.waits_s:
-                gone += await self._sift(channel, self._names.wait(seconds), queue, move)
+                gone += await self._sift(channel, self._names.wait(seconds), queue)
         await self._tags.clear(queue)
         return gone
 
-    async def _sift(
-        self, channel: AbstractChannel, name: str, queue: QueueName, move: Callable[[Incoming], Awaitable[None]]
-    ) -> int:
+    async def _sift(self, channel: AbstractChannel, name: str, queue: QueueName) -> int:
         gone = 0
         for _ in range(await self._link.ready_count(name)):
             incoming = await got(channel, name)
@@ -116,8 +112,6 @@ class Looks:
                 break
             if incoming.queue == queue:
                 gone += await incoming.ack()
-            else:
-                await move(incoming)
         return gone
 
     @asynccontextmanager

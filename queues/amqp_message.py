@@ -16,7 +16,7 @@ from pamqp.commands import Basic
 
 from ghcrawl.model import QUEUES, QueueName
 from queues.amqp_errors import VENDOR
-from queues.amqp_names import NOT_BEFORE, PARDONS, TOKEN
+from queues.amqp_names import LEFT, NOT_BEFORE, PARDONS, TOKEN
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -27,6 +27,8 @@ class Outgoing:
     """A message to publish. queue: where it is to be popped from, in the end; it is the routing key.
 
     token: of the push that sent it; None: it came without. pardons: how often it was let off its delivery limit.
+    not_before: for people. left_s: how much longer it has to wait behind the wait queue that it goes to, if any. What
+    decides is the broker's time alone, so clocks that are wrong lengthen no delay.
     """
 
     exchange: str
@@ -34,6 +36,7 @@ class Outgoing:
     body: bytes
     token: str | None = None
     not_before: datetime | None = None
+    left_s: float = 0.0
     pardons: int = 0
 
     def properties(self) -> Basic.Properties:
@@ -43,6 +46,8 @@ class Outgoing:
             headers[TOKEN] = self.token
         if self.not_before is not None:
             headers[NOT_BEFORE] = (self.not_before - _EPOCH) // _MICROSECOND
+        if self.left_s > 0:
+            headers[LEFT] = round(self.left_s * 1000)
         if self.pardons:
             headers[PARDONS] = self.pardons
         return Basic.Properties(delivery_mode=2, content_type="application/json", headers=headers)
@@ -51,10 +56,10 @@ class Outgoing:
 class Incoming:
     """A message that the broker delivered and that nobody has settled yet. Settling it twice does nothing.
 
-    returns: how often it came back to its queue before.
+    returns: how often it came back to its queue before. left_s: it came before its moment, by so much.
     """
 
-    __slots__ = ("_message", "body", "not_before", "over", "pardons", "queue", "returns", "token")
+    __slots__ = ("_message", "body", "left_s", "not_before", "over", "pardons", "queue", "returns", "token")
 
     def __init__(self, message: AbstractIncomingMessage, queue: QueueName) -> None:
         headers = message.headers
@@ -63,6 +68,7 @@ class Incoming:
         self.body: Final = message.body
         self.token: Final = token if isinstance(token, str) else None
         self.not_before: Final = _moment(headers.get(NOT_BEFORE))
+        self.left_s: Final = _number(headers.get(LEFT)) / 1000
         self.pardons: Final = _number(headers.get(PARDONS))
         self.returns: Final = max(_number(count), int(bool(message.redelivered)))
         self.over = False
@@ -83,7 +89,9 @@ class Incoming:
         name = str(headers.get("x-first-death-queue", "")).rpartition(".")[2]
         return str(headers.get("x-first-death-reason", "")), next((q for q in QUEUES if q == name), self.queue)
 
-    def again(self, exchange: str, *, pardons: int | None = None, queue: QueueName | None = None) -> Outgoing:
+    def again(
+        self, exchange: str, *, pardons: int | None = None, queue: QueueName | None = None, left_s: float = 0.0
+    ) -> Outgoing:
         """The same as a new message."""
         return Outgoing(
             exchange=exchange,
@@ -91,6 +99,7 @@ class Incoming:
             body=self.body,
             token=self.token,
             not_before=self.not_before,
+            left_s=left_s,
             pardons=self.pardons if pardons is None else pardons,
         )
 

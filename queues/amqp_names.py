@@ -20,9 +20,11 @@ Argument: TypeAlias = str | int
 
 TOKEN: Final = "ghc-token"  # noqa: S105  # the name of a header
 NOT_BEFORE: Final = "ghc-not-before"
+LEFT: Final = "ghc-left"
 PARDONS: Final = "ghc-pardons"
-"""Headers of ours: the token of the push; the moment before which nobody may pop it, in microseconds since 1970; how
-often it was let off its delivery limit."""
+"""Headers of ours: the token of the push; the moment before which nobody may pop it, in microseconds since 1970, for
+people; how much longer it has to wait when its wait queue lets it go, in milliseconds; how often it was let off its
+delivery limit."""
 
 _AT_LEAST_ONCE: Final[Mapping[str, Argument]] = {
     "x-queue-type": "quorum",
@@ -68,13 +70,12 @@ class Names:
         """Exchange and queue of what is delayed for that long."""
         return f"{self.prefix}.wait.{span(seconds)}"
 
-    def wait_for(self, seconds: float) -> str:
-        """Where to wait when that much is left: as few hops as possible, and hardly ever too long.
+    def wait_for(self, seconds: float) -> float:
+        """How long to wait first when that much is left: as few hops as possible, and hardly ever too long.
 
         The longest delay that overshoots by a quarter at the most; where even the shortest does, that one.
         """
-        fitting = [wait for wait in self.waits_s if wait <= seconds * 1.25]
-        return self.wait(max(fitting, default=min(self.waits_s)))
+        return max([wait for wait in self.waits_s if wait <= seconds * 1.25], default=min(self.waits_s))
 
     def specs(self) -> list[QueueSpec]:
         """Everything there is to declare."""

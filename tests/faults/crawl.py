@@ -197,20 +197,26 @@ class Crawl:
 
     # What must be true in the end -----------------------------------------------------------------------------
 
-    async def hold_invariants(self, *, duplicates: float = 1.5, pending: bool = False) -> None:
-        """The nine. duplicates: fetches for each node at the most. pending: tags of dead pushers may be left."""
+    async def hold_invariants(self, *, duplicates: float = 1.5, pending: bool = False, skew_s: float = 30.0) -> None:
+        """The nine.
+
+        duplicates: fetches for each node at the most. pending: tags of dead pushers may be left.
+        skew_s: between any two clocks, and for an answer.
+        """
         documents, dead = expected(self.size, self.poison)
         async with self.watching() as backend:
-            await self._hold_what_is_kept(backend, documents, dead)
+            await self._hold_what_is_kept(backend, documents, dead, skew_s * 1e9)
             await self._hold_tags(backend, documents.keys() | dead, pending=pending)
         await self._hold_queues()
-        self._hold_journal(documents, dead, duplicates)
+        self._hold_journal(documents, duplicates)
         for worker in self.alive():
             said = await self.end(worker)
             assert said["restarts"] == 0, "I7: every loop is alive"
             assert said["running"] == worker.errand.loops, "I7: every loop is alive"
 
-    async def _hold_what_is_kept(self, backend: Backend, documents: dict[int, str], dead: set[int]) -> None:
+    async def _hold_what_is_kept(
+        self, backend: Backend, documents: dict[int, str], dead: set[int], skew_ns: float
+    ) -> None:
         kept = {number_of(doc.url): doc async for doc in backend.store.list(DocumentFilter())}
         assert {number: doc.digest for number, doc in kept.items()} == documents, (
             "I1: what was to be found, and no more"
@@ -223,7 +229,7 @@ class Crawl:
             seen[number].append(at)
         for number, document in kept.items():
             at_ns = document.observed_at.timestamp() * 1e9
-            assert min(seen[number]) - 1e6 <= at_ns <= max(seen[number]) + 30e9, "I5: seen when it was fetched"
+            assert min(seen[number]) - 1e6 <= at_ns <= max(seen[number]) + skew_ns, "I5: seen when it was fetched"
 
     async def _hold_tags(self, backend: Backend, numbers: Sequence[int] | set[int], *, pending: bool) -> None:
         queue = backend.queue
@@ -248,9 +254,9 @@ class Crawl:
             await asyncio.sleep(0.2)
         raise AssertionError(f"I4: nothing is held, and every worker consumes from every queue: {held} {consumers}")
 
-    def _hold_journal(self, documents: dict[int, str], dead: set[int], duplicates: float) -> None:
+    def _hold_journal(self, documents: dict[int, str], duplicates: float) -> None:
         fetches = self.lines("fetch")
-        once = len(documents) + len(dead)
+        once = len({number for number, *_ in fetches})
         assert len(fetches) <= duplicates * (once + sum(f[2] > 0 for f in fetches)), f"I6: {len(fetches)} for {once}"
         assert all(attempt < ATTEMPTS for *_, attempt in fetches), "I8: nothing is tried too often"
         for number, at in self.pushed:

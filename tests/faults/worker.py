@@ -38,7 +38,11 @@ POINTS = ("tag_inserted", "publishing", "published", "marked", "untagged", "fetc
 
 @dataclass(frozen=True)
 class Errand:
-    """What a worker is told. settings: of ghcrawl. naive: tags have one state, as in the protocol that loses."""
+    """What a worker is told.
+
+    settings: of ghcrawl. poison: the node that kills it. slow: the one that takes slow_s to fetch.
+    naive: tags have one state, as in the protocol that loses. skew_s: how wrong its clock is.
+    """
 
     settings: dict[str, Any]
     size: int
@@ -50,6 +54,8 @@ class Errand:
     crash_at: str = ""
     naive: bool = False
     slow: int = 0
+    slow_s: float = 0.0
+    retry_s: float = 0.3
     skew_s: float = 0.0
 
     def text(self) -> str:
@@ -84,7 +90,7 @@ class Fetcher:
         self._journal.say("fetch", number, time.time_ns(), request.attempt)
         if number == self._errand.poison:
             os._exit(137)
-        await asyncio.sleep(2.0 if number == self._errand.slow else self._errand.fetch_s)
+        await asyncio.sleep(self._errand.slow_s if number == self._errand.slow else self._errand.fetch_s)
         observed_at = datetime.now(UTC)
         if missing(number):
             return Missing(status=404, detail="no such node", observed_at=observed_at)
@@ -164,7 +170,9 @@ async def work(errand: Errand) -> None:
         if errand.naive:
             one_state(queue._tags)
         ports = Ports(queue=queue, store=backend.store, ledger=backend.ledger, clock=clock, observer=journal, draw=draw)
-        tuning = Tuning(loops=errand.loops, max_attempts=ATTEMPTS, retry_base_s=0.3, retry_cap_s=1.0)
+        tuning = Tuning(
+            loops=errand.loops, max_attempts=ATTEMPTS, retry_base_s=errand.retry_s, retry_cap_s=3 * errand.retry_s
+        )
         engine = Engine(
             (Mounted(platform=platform(errand.size), fetcher=fetcher),), ports, tuning=tuning, worker=errand.name
         )

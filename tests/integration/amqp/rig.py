@@ -3,7 +3,7 @@
 A broker takes its time: what was confirmed reaches a consumer some moments later, and what a dead process held comes
 back some moments after that. The contracts ask at once, so everything here first waits until the broker has done what
 it is about to do. Time itself is the test's: the wait queues keep what they get for an hour, and when the test's clock
-is moved, everything in them is sent back, as if it had expired.
+is moved, what is due is sent back, as if it had expired.
 """
 
 from __future__ import annotations
@@ -142,8 +142,9 @@ class AmqpRig(Rig):
         self._clock.advance(seconds)
         channel = await self._link.raw_channel()
         while (incoming := await got(channel, self.names.wait(HOUR_S))) is not None:
-            await self._publisher.send([incoming.again(self.names.work)])
-            await incoming.ack()
+            if incoming.not_before is not None and incoming.not_before <= self._clock.now():
+                await self._publisher.send([incoming.again(self.names.work)])
+                await incoming.ack()
         await channel.close()
 
     async def crash(self) -> None:

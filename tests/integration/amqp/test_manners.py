@@ -1,0 +1,99 @@
+"""What a process does beside popping: it hoards nothing, hands back what it does not need, and keeps to the moment."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from ghcrawl.model import QUEUES
+from ghcrawl.ports import Pushed
+from queues.amqp import AmqpQueue
+from tests.integration.amqp.own import Place, popped, push_of
+from tests.integration.amqp.rig import until
+
+
+async def test_a_delay_ends_when_the_broker_says_so_after_as_many_hops_as_it_takes(place: Place) -> None:
+    async with place.process() as queue:
+        moment = datetime.now(UTC) + timedelta(seconds=1.0)
+        await queue.push(push_of(1, queue="soon", not_before=moment))
+        assert await queue.pop(QUEUES, patience_s=0.5) is None
+        assert (await queue.depths())["soon"].delayed == 1
+        delivery = await popped(queue)
+        assert datetime.now(UTC) >= moment - timedelta(milliseconds=50)
+        assert delivery.queue == "soon"
+        await delivery.ack()
+        assert await queue.is_empty()
+
+
+async def test_no_process_hoards_and_a_flood_in_later_leaves_loops_free(place: Place) -> None:
+    async with place.process(loops=4) as queue:
+        await queue.push(push_of(*range(30), queue="normal"))
+        await queue.push(push_of(*range(100, 130), queue="later"))
+        await queue.consumers.want(QUEUES)
+        await until(lambda: holds(queue, 4))
+        await asyncio.sleep(0.2)  # anything more would come now
+        assert len(queue.pops.held("later")) == 4, "half of the loops, and the next two"
+        assert len(queue.pops.held("normal")) == 6, "all of the loops, and the next two"
+
+
+async def holds(queue: AmqpQueue, number: int) -> bool:
+    return len(queue.pops.held("later")) >= number
+
+
+async def test_what_nobody_pops_is_handed_back_to_others(place: Place) -> None:
+    async with place.process(hand_back_s=0.5) as idle, place.process() as busy:
+        await idle.push(push_of(*range(10)))
+        mine = await popped(idle)
+        seen = {mine.request.url}
+        while len(seen) < 10:  # what the idle one has prefetched comes once it has not popped for so long
+            delivery = await popped(busy)
+            seen.add(delivery.request.url)
+            await delivery.ack()
+        await mine.ack()
+        await busy.push(push_of(11))
+        await busy.hand_back(QUEUES)
+        assert (await popped(idle)).request.url == push_of(11)[0].request.url, "and it pops again when it wants to"
+
+
+async def test_what_others_have_in_hand_is_known_by_the_management_api(place: Place) -> None:
+    async with place.process() as one, place.process() as other:
+        await one.push(push_of(1))
+        delivery = await popped(one)
+        await until(lambda: in_flight(other, 1))
+        assert not await other.is_empty()
+        await delivery.ack()
+        await until(lambda: in_flight(other, 0))
+        await until(other.is_empty)
+
+
+async def in_flight(queue: AmqpQueue, number: int) -> bool:
+    return (await queue.depths())["normal"].in_flight == number
+
+
+async def test_processes_share_what_waits_and_what_is_known_of_it(place: Place) -> None:
+    async with place.process() as one, place.process() as other:
+        assert await one.push(push_of(1, 2)) == Pushed(queued=2)
+        assert await other.push(push_of(1, 2)) == Pushed(bounced=2)
+        await (await popped(other)).ack()
+        await (await popped(other)).ack()
+        assert await one.push(push_of(1)) == Pushed(queued=1)
+
+
+async def test_a_thousand_pushes_are_a_few_round_trips_and_all_there(place: Place) -> None:
+    async with place.process() as queue:
+        assert await queue.push(push_of(*range(1000))) == Pushed(queued=1000)
+        assert await queue.push(push_of(*range(1100))) == Pushed(queued=100, bounced=1000)
+        assert (await queue.depths())["normal"].ready == 1100
+        assert await queue.purge("normal") == 1100
+        assert await queue.is_empty()
+
+
+async def test_purging_leaves_what_others_delay(place: Place) -> None:
+    moment = datetime.now(UTC) + timedelta(seconds=1.5)
+    async with place.process() as queue:
+        await queue.push(push_of(1, 2, queue="later", not_before=moment))
+        await queue.push(push_of(3, 4, queue="soon", not_before=moment))
+        assert await queue.purge("later") == 2
+        assert {(await popped(queue)).request.url for _ in range(2)} == {p.request.url for p in push_of(3, 4)}
+        assert datetime.now(UTC) < moment + timedelta(seconds=15)
+        assert await queue.pop(QUEUES, patience_s=0.5) is None
