@@ -16,8 +16,8 @@ from ghcrawl.model import Deadletter, QueueName
 from ghcrawl.ports import DeadletterFilter
 
 AT_ONCE: Final = 500
-Word = Annotated[str, Field(max_length=100)]
-Words = Annotated[tuple[Word, ...], Field(max_length=20)]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+Words = Annotated[tuple[Word, ...], Field(max_length=100)]
 Text = Annotated[str, Field(max_length=300)]
 
 

@@ -15,6 +15,8 @@ from ghcrawl.ports import DocumentFilter
 
 AT_ONCE: Final = 500
 Text = Annotated[str, Field(max_length=600)]
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+Words = Annotated[tuple[Word, ...], Field(max_length=200)]
 
 
 class Listing(Shape):
@@ -24,7 +26,7 @@ class Listing(Shape):
     but those. url: known under this URL, now or earlier; then nothing else may be given. after: go on behind this URN.
     """
 
-    type: Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(max_length=20)] = ()
+    type: Words = ()
     scope: Text = ""
     since: Moment | None = None
     deleted: bool | None = None

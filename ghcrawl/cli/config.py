@@ -11,17 +11,23 @@ from ghcrawl import settings as setting
 from ghcrawl.cli import live, output
 from ghcrawl.cli.opening import existing, settings_of, with_memory
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.server import running
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted
 from ghcrawl.errors import ConfigError
-from ghcrawl.settings import Origins, Settings
+from ghcrawl.live import Base, LiveSettings, value_of
+from ghcrawl.settings import Origins
 from ghcrawl.wiring import github_platform, read_credentials
 
 
 async def show(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
-    settings, origins, _ = await with_memory(place)
-    values = settings.model_dump(mode="json")
+    if place.server:
+        found = await running.settings(place.server)
+        values, origins = found["settings"], found["origins"]
+    else:
+        settings, origins, _ = await with_memory(place)
+        values = settings.model_dump(mode="json")
     if json:
         output.write_json({"settings": values, "origins": dict(origins)})
     else:
@@ -35,16 +41,13 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
     if (value is None) != unset:
         raise ConfigError(f"write a value for {name}, or --unset")
     live.checked(name)
+    if place.server:
+        return await running.change(place.server, name, value)
     async with existing(place) as opened:
-        backend = opened.backend
-        values = dict(await live.kept(backend.store))
-        if value is None:
-            values.pop(name, None)
-        else:
-            values[name] = setting.typed(name, value)
-        settings, _ = live.applied(place, {}, values)
-        values = {each: _at(settings, each) for each in values}
-        await live.keep(backend.store, values)
+        base = Base(path=place.config, environ=setting.environment(), overrides=place.overrides())
+        settings = LiveSettings(opened.backend.store, opened.backend.clock, base)
+        await settings.change({name: None if value is None else setting.typed(name, value)}, "command line")
+        values = (await settings.read()).live
     said = f"{name} is {_written(values[name])} from now on" if name in values else f"{name} is no longer set here"
     say(f"{said}, for whatever crawls {opened.where}.")
     return 0
@@ -56,7 +59,7 @@ async def check(place: Place) -> int:
     github_platform(settings)
     credentials = read_credentials(settings, setting.environment())
     for name, origin in sorted(origins.items()):
-        output.write(f"{name} = {_written(_at(settings, name))}  # {origin}")
+        output.write(f"{name} = {_written(value_of(settings, name))}  # {origin}")
     say(
         f"All is well: {counted(len(origins), 'setting')} besides the defaults, "
         f"{counted(len(credentials), 'credential')}."
@@ -100,11 +103,3 @@ def _written(value: Any) -> str:
     if isinstance(value, Path):
         value = str(value)
     return jsonlib.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
-
-
-def _at(settings: Settings, name: str) -> Any:
-    """The value of `section.name`, as JSON has it."""
-    found: Any = settings.model_dump(mode="json")
-    for part in name.split("."):
-        found = found[part] if isinstance(found, Mapping) and part in found else None
-    return found

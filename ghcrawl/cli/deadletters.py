@@ -98,7 +98,9 @@ async def show(place: Place, name: str, *, json: bool) -> int:
     if json:
         output.write_json(to_json(letter))
     else:
-        retry = (("deadletters", "requeue", _id(letter)), ("crawl",))
+        retry: list[tuple[str, ...]] = [("deadletters", "requeue", _id(letter))]
+        if not place.server:  # a service works through what waits by itself
+            retry.append(("crawl",))
         commands = [as_typed(shlex.join(("ghcrawl", *words, *place.typed()))) for words in retry]
         show_incident(letter, now, " && ".join(commands))
     return 0
@@ -116,7 +118,8 @@ async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bo
     say(f"{counted(done.queued + done.bounced, 'request waits', 'requests wait')} again{waited}.")
     if done.unreadable:
         say(f"{counted(done.unreadable, 'deadletter')} never was a request this version can read, and stays.")
-    suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
+    if not place.server:
+        suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
     return 0
 
 

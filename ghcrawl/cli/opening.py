@@ -11,6 +11,7 @@ from ghcrawl import settings as setting
 from ghcrawl.cli import live, records
 from ghcrawl.cli.desk import BackendLetters, Desk, Reading
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.server.desk import read_by, served
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import Origins, Settings
 from ghcrawl.wiring import Backend, github_platform, open_backend
@@ -56,6 +57,10 @@ async def desk(place: Place, *, makes: bool = False) -> AsyncIterator[Desk]:
 
     Raises ConfigError where nothing is there; StoreError.
     """
+    if place.server:
+        async with served(place.server) as found:
+            yield found
+        return
     async with existing(place, makes=makes) as opened:
         yield Desk(
             where=opened.where,
@@ -73,6 +78,8 @@ async def reading(place: Place, policy: str | None) -> Reading:
 
     Raises ConfigError, StoreError.
     """
+    if place.server:
+        return await read_by(place.server, policy)
     settings, origins, remembered = await with_memory(place, {"crawl.policy": policy} if policy else {})
     latest = remembered.latest if "github.api_url" not in origins else None
     return Reading(

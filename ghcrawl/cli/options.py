@@ -13,6 +13,15 @@ Db = Annotated[
     Path | None,
     typer.Option("--db", metavar="FILE", help="The file; ghcrawl.db if nothing else is set.", show_default=False),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="A running service instead of a file; its token in GHCRAWL_ADMIN_TOKEN.",
+        show_default=False,
+    ),
+]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -53,9 +62,10 @@ Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How man
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where to work: what the common options say. None: as the settings say."""
+    """Where to work: what the common options say. None: as the settings say. server: the URL of a service, instead."""
 
     db: Path | None = None
+    server: str | None = None
     config: Path | None = None
     api_url: str | None = None
     tokens_file: Path | None = None
@@ -72,6 +82,6 @@ class Place:
     def typed(self) -> tuple[str, ...]:
         """What leads another command to the same file, as arguments."""
         words: list[str] = []
-        for option, value in (("--db", self.db), ("--config", self.config)):
+        for option, value in (("--server", self.server), ("--db", self.db), ("--config", self.config)):
             words += [option, str(value)] if value is not None else []
         return tuple(words)

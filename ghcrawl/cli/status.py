@@ -14,6 +14,7 @@ from ghcrawl.cli.kinds import entity_types, split
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.records import Record, Records
+from ghcrawl.cli.server import running
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
 from ghcrawl.cli.words import ago, counted, number, size, stamp, tallied
@@ -49,6 +50,8 @@ class State:
 
 async def status(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, QueueError, StoreError."""
+    if place.server:
+        return await running.status(place.server, json=json)
     async with existing(place) as opened:
         state = await _state(opened.backend, opened.settings)
     if json:

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Place, flag
+from ghcrawl.cli.options import Config, Db, Json, Place, Server, flag
 
 app = typer.Typer(help="See what is set, check it, and change a crawl while it runs.", no_args_is_help=True)
 
 
 @app.command()
-def show(json: Json = False, db: Db = None, config: Config = None) -> int:
+def show(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
     """Show every setting that holds, as TOML, and where each that is no default comes from.
 
     Defaults are overridden by a file (--config or GHCRAWL_CONFIG), that by the environment
@@ -26,7 +26,7 @@ def show(json: Json = False, db: Db = None, config: Config = None) -> int:
     """
     from ghcrawl.cli import config as work
 
-    return perform(work.show(Place(db=db, config=config), json=json))
+    return perform(work.show(Place(db=db, server=server, config=config), json=json))
 
 
 @app.command("set")
@@ -34,6 +34,7 @@ def set_(
     name: Annotated[str, typer.Argument(metavar="NAME", help="section.name", show_default=False)],
     value: Annotated[str | None, typer.Argument(metavar="VALUE", help="What it is to be.", show_default=False)] = None,
     unset: Annotated[bool, flag("--unset", help="No longer set it here.")] = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -53,7 +54,7 @@ def set_(
     """
     from ghcrawl.cli import config as work
 
-    return perform(work.set_(Place(db=db, config=config), name, value, unset=unset))
+    return perform(work.set_(Place(db=db, server=server, config=config), name, value, unset=unset))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Yes, flag
+from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, Yes, flag
 
 app = typer.Typer(help="Requests that were given up: look at them, try again, or forget them.", no_args_is_help=True)
 
@@ -39,6 +39,7 @@ def list_(
     older_than: OlderThan = "",
     limit: Limit = 50,
     json: Json = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -53,7 +54,7 @@ def list_(
     which = work.Which(
         types=tuple(type or ()), kinds=tuple(class_ or ()), reason=reason, host=host, older_than=older_than
     )
-    return perform(work.list_(Place(db=db, config=config), which, limit=limit, json=json))
+    return perform(work.list_(Place(db=db, server=server, config=config), which, limit=limit, json=json))
 
 
 @app.command()
@@ -62,6 +63,7 @@ def show(
         str, typer.Argument(metavar="ID", help="The first digits of an id, or a whole URN.", show_default=False)
     ],
     json: Json = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -73,7 +75,7 @@ def show(
     """
     from ghcrawl.cli import deadletters as work
 
-    return perform(work.show(Place(db=db, config=config), name, json=json))
+    return perform(work.show(Place(db=db, server=server, config=config), name, json=json))
 
 
 @app.command()
@@ -94,6 +96,7 @@ def requeue(
     ] = "",
     dry_run: DryRun = False,
     yes: Yes = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -116,7 +119,7 @@ def requeue(
         older_than=older_than,
         all=every,
     )
-    return perform(work.requeue(Place(db=db, config=config), which, to=to, dry_run=dry_run, yes=yes))
+    return perform(work.requeue(Place(db=db, server=server, config=config), which, to=to, dry_run=dry_run, yes=yes))
 
 
 @app.command()
@@ -131,6 +134,7 @@ def delete(
     every: All = False,
     dry_run: DryRun = False,
     yes: Yes = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -153,4 +157,4 @@ def delete(
         older_than=older_than,
         all=every,
     )
-    return perform(work.delete(Place(db=db, config=config), which, dry_run=dry_run, yes=yes))
+    return perform(work.delete(Place(db=db, server=server, config=config), which, dry_run=dry_run, yes=yes))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, flag
+from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, flag
 
 app = typer.Typer(help="List, show, follow, count and export what was saved.", no_args_is_help=True)
 
@@ -39,6 +39,7 @@ def list_(
     limit: Limit = 50,
     lists: Lists = False,
     json: Json = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -57,7 +58,7 @@ def list_(
     from ghcrawl.cli import documents as work
 
     which = work.Which(types=tuple(type or ()), under=under or "", since=since or "", until=until or "", lists=lists)
-    return perform(work.list_(Place(db=db, config=config), which, limit=limit, json=json))
+    return perform(work.list_(Place(db=db, server=server, config=config), which, limit=limit, json=json))
 
 
 @app.command()
@@ -67,6 +68,7 @@ def show(
         str | None, typer.Option("--type", "-t", metavar="TYPE", help="Where a URL leads to several things.")
     ] = None,
     json: Json = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -80,15 +82,17 @@ def show(
     """
     from ghcrawl.cli import documents as work
 
-    return perform(work.show(Place(db=db, config=config), name, type=type or "", json=json))
+    return perform(work.show(Place(db=db, server=server, config=config), name, type=type or "", json=json))
 
 
 @app.command()
 def follow(
     name: Thing,
     link: Annotated[str, typer.Argument(metavar="LINK", help="The name of one of its links.", show_default=False)],
+    *,
     limit: Limit = 50,
     json: Json = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -102,11 +106,11 @@ def follow(
     """
     from ghcrawl.cli import documents as work
 
-    return perform(work.follow(Place(db=db, config=config), name, link, limit=limit, json=json))
+    return perform(work.follow(Place(db=db, server=server, config=config), name, link, limit=limit, json=json))
 
 
 @app.command()
-def count(json: Json = False, db: Db = None, config: Config = None) -> int:
+def count(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
     """Count the documents by type.
 
     [bold]Example[/bold]
@@ -115,7 +119,7 @@ def count(json: Json = False, db: Db = None, config: Config = None) -> int:
     """
     from ghcrawl.cli import documents as work
 
-    return perform(work.count(Place(db=db, config=config), json=json))
+    return perform(work.count(Place(db=db, server=server, config=config), json=json))
 
 
 @app.command()
@@ -133,6 +137,7 @@ def export(
     flat: Annotated[bool, flag("--flat", help="Things as the API sent them, without links and metadata.")] = False,
     no_lists: Annotated[bool, flag("--no-lists", help="Only things, no pages of lists and no cursors.")] = False,
     no_deleted: Annotated[bool, flag("--no-deleted", help="Not what is gone; it has a deletedAt.")] = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -156,4 +161,4 @@ def export(
         lists=not (flat or no_lists),
         deleted=False if no_deleted else None,
     )
-    return perform(work.export(Place(db=db, config=config), which, output=output, format=format, flat=flat))
+    return perform(work.export(Place(db=db, server=server, config=config), which, output=output, format=format, flat=flat))

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Place, Yes
+from ghcrawl.cli.options import Config, Db, Json, Place, Server, Yes
 
 app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
-def queue(context: typer.Context, json: Json = False, db: Db = None, config: Config = None) -> int:
+def queue(context: typer.Context, json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
     """What waits in each queue; and emptying one.
 
     [bold]Examples[/bold]
@@ -27,7 +27,7 @@ def queue(context: typer.Context, json: Json = False, db: Db = None, config: Con
         return 0
     from ghcrawl.cli import queues as work
 
-    return perform(work.depths(Place(db=db, config=config), json=json))
+    return perform(work.depths(Place(db=db, server=server, config=config), json=json))
 
 
 @app.command()
@@ -36,6 +36,7 @@ def purge(
         str, typer.Argument(metavar="QUEUE", help="event, immediate, soon, normal or later.", show_default=False)
     ],
     yes: Yes = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -47,4 +48,4 @@ def purge(
     """
     from ghcrawl.cli import queues as work
 
-    return perform(work.purge(Place(db=db, config=config), name, yes=yes))
+    return perform(work.purge(Place(db=db, server=server, config=config), name, yes=yes))

@@ -1,6 +1,6 @@
 """`ghcrawl requests …`."""
 
-# ruff: noqa: PLC0415  # imports wait until a command runs
+# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
 from __future__ import annotations
 
 from typing import Annotated
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, Json, Limit, Place
+from ghcrawl.cli.options import ApiUrl, Config, Db, Json, Limit, Place, Server
 
 app = typer.Typer(help="Put single requests into a queue, and see what waits there.", no_args_is_help=True)
 
@@ -21,11 +21,13 @@ def push(
             metavar="SPEC|JSON", help="What to ask for; - reads lines from standard input.", show_default=False
         ),
     ],
+    *,
     queue: Annotated[str, typer.Option("--queue", metavar="QUEUE", help="Where to put it.")] = "immediate",
     policy: Annotated[
         str | None,
         typer.Option("--policy", metavar="P", help="How to fetch, and where to go from there.", show_default=False),
     ] = None,
+    server: Server = None,
     db: Db = None,
     api_url: ApiUrl = None,
     config: Config = None,
@@ -40,7 +42,7 @@ def push(
     """
     from ghcrawl.cli import queues as work
 
-    place = Place(db=db, config=config, api_url=api_url)
+    place = Place(db=db, server=server, config=config, api_url=api_url)
     return perform(work.push(place, requests, queue=queue, policy=policy))
 
 
@@ -51,6 +53,7 @@ def peek(
     ],
     limit: Limit = 20,
     json: Json = False,
+    server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
@@ -62,4 +65,4 @@ def peek(
     """
     from ghcrawl.cli import queues as work
 
-    return perform(work.peek(Place(db=db, config=config), queue, limit=limit, json=json))
+    return perform(work.peek(Place(db=db, server=server, config=config), queue, limit=limit, json=json))

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Place
+from ghcrawl.cli.options import Config, Db, Json, Place, Server
 
 
-def status(json: Json = False, db: Db = None, config: Config = None) -> int:
+def status(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
     """Say what is in the file: crawls, what waits, documents, deadletters.
 
     [bold]Examples[/bold]
@@ -18,4 +18,4 @@ def status(json: Json = False, db: Db = None, config: Config = None) -> int:
     """
     from ghcrawl.cli import status as work
 
-    return perform(work.status(Place(db=db, config=config), json=json))
+    return perform(work.status(Place(db=db, server=server, config=config), json=json))

@@ -116,9 +116,9 @@ def serve(tmp_path: Path) -> Serve:
             "GHCRAWL_WEBHOOK_SECRETS": SECRET,
             "GHCRAWL_SQLITE__SYNCHRONOUS": "normal",
         }
-        async with shell(tmp_path, **known) as sh, ClientSession() as session:
+        async with shell(tmp_path, **(known | environ)) as sh, ClientSession() as session:
             command = ("serve", "--port", "0", "--metrics-port", "0", *words)
-            served = Served(await sh.start(*command, wrap=wrap, **environ), session, log)
+            served = Served(await sh.start(*command, wrap=wrap), session, log)
             await served.started()
             yield served
 

@@ -1,0 +1,225 @@
+"""Queues, documents and deadletters of a service, as `ghcrawl.cli.desk` wants them."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from ghcrawl.cli.server.client import Client, Parameters, segment
+from ghcrawl.jsontext import dumps, loads
+from ghcrawl.model import QUEUES, Deadletter, Document, Failure, Push, QueueName, Request, iso, moment
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth, DocumentFilter, Pushed
+from ghcrawl.wiring import Requeued, read_message, write_message
+
+AT_ONCE: Final = 500
+"""As many as the service gives, or takes, in one answer."""
+
+
+class ServerQueues:
+    """The five queues of a service."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def depths(self) -> Mapping[QueueName, Depth]:
+        """As the protocol says."""
+        found = (await self._client.get("/api/v1/queues"))["queues"]
+        return depths_of(found)
+
+    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+        """As the protocol says; a service shows 500 at the most."""
+        parameters = [("limit", str(min(limit, AT_ONCE)))]
+        found = await self._client.get(f"/api/v1/queues/{queue}/requests", parameters)
+        return [_request(each) for each in found["requests"]]
+
+    async def push(self, pushes: Sequence[Push]) -> Pushed:
+        """As the protocol says."""
+        queued = bounced = 0
+        for queue, together in groupby(pushes, key=lambda push: push.queue):
+            for some in _batches(list(together)):
+                requests = [loads(write_message(push.request)) for push in some]
+                done = await self._client.send("POST", "/api/v1/requests", {"requests": requests, "queue": queue})
+                queued, bounced = queued + done["queued"], bounced + done["bounced"]
+        return Pushed(queued=queued, bounced=bounced)
+
+    async def purge(self, queue: QueueName) -> int:
+        """As the protocol says."""
+        return int((await self._client.send("DELETE", f"/api/v1/queues/{queue}/requests"))["purged"])
+
+
+class ServerDocuments:
+    """The documents of a service."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def get(self, urn: str) -> Document | None:
+        """As the protocol says."""
+        found = await self._client.find(f"/api/v1/documents/{segment(urn)}")
+        return None if found is None else Document.from_json(found)
+
+    async def find(self, url: str) -> Sequence[Document]:
+        """As the protocol says."""
+        found = await self._client.get("/api/v1/documents", [("url", url)])
+        return [Document.from_json(each) for each in found["documents"]]
+
+    async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        """As the protocol says, in pages."""
+        after: str | None = which.after
+        while after is not None:
+            page = await self._client.get("/api/v1/documents", [*_of_documents(which), ("after", after)])
+            for each in page["documents"]:
+                yield Document.from_json(each)
+            after = page["next"]
+
+    async def counts(self) -> Mapping[str, int]:
+        """As the protocol says."""
+        return dict((await self._client.get("/api/v1/document-counts"))["by_type"])
+
+
+class ServerLetters:
+    """The deadletters of a service."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
+        """As the protocol says, in pages."""
+        if which.urns:
+            named = [await self.get(urn) for urn in which.urns]
+            return [letter for letter in named if letter is not None][:limit]
+        found: list[Deadletter] = []
+        async for letter in self._pages(which, limit):
+            found.append(letter)
+            if len(found) == limit:
+                break
+        return found
+
+    async def _pages(self, which: DeadletterFilter, limit: int) -> AsyncIterator[Deadletter]:
+        after: str | None = ""
+        while after is not None:
+            parameters = [*_of_letters(which), ("limit", str(min(limit, AT_ONCE))), ("after", after)]
+            page = await self._client.get("/api/v1/deadletters", parameters)
+            for each in page["deadletters"]:
+                yield _letter(each)
+            after = page["next"]
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """As the protocol says."""
+        if which.urns:
+            letters = await self.list(which, limit=len(which.urns))
+            return DeadletterCounts(
+                total=len(letters), by_type=_tally(one.request.type for one in letters), by_kind=_tally_kinds(letters)
+            )
+        return counts_of(await self._client.get("/api/v1/deadletter-counts", _of_letters(which)))
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """As the protocol says."""
+        found = await self._client.find(f"/api/v1/deadletters/{segment(urn)}")
+        return None if found is None else _letter(found)
+
+    async def beginning(self, prefix: str) -> Sequence[str]:
+        """As the protocol says."""
+        letters = self._pages(DeadletterFilter(), AT_ONCE)
+        return [letter.urn async for letter in letters if letter.urn.startswith(prefix)]
+
+    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
+        """As the protocol says."""
+        done = await self._client.send("POST", "/api/v1/deadletters/requeue", {**_chosen(which), "to": to})
+        return Requeued(queued=done["queued"], bounced=done["bounced"], unreadable=done["unreadable"])
+
+    async def delete(self, which: DeadletterFilter) -> int:
+        """As the protocol says."""
+        return int((await self._client.send("POST", "/api/v1/deadletters/delete", _chosen(which)))["deleted"])
+
+
+# Reading what it says -----------------------------------------------------------------------------------------
+
+
+def depths_of(queues: Iterable[Mapping[str, Any]]) -> Mapping[QueueName, Depth]:
+    """What the service says of its queues."""
+    known = {queue["name"]: queue for queue in queues}
+    return {
+        name: Depth(ready=known[name]["ready"], delayed=known[name]["delayed"], in_flight=known[name]["in_flight"])
+        for name in QUEUES
+    }
+
+
+def counts_of(value: Mapping[str, Any]) -> DeadletterCounts:
+    """What the service says of its deadletters."""
+    return DeadletterCounts(total=value["total"], by_type=value["by_type"], by_kind=value["by_kind"])
+
+
+def _request(value: Any) -> Request:
+    return read_message(dumps(value).decode())
+
+
+def _letter(value: Mapping[str, Any]) -> Deadletter:
+    return Deadletter(
+        urn=value["urn"],
+        request=_request(value["request"]),
+        queue=value["queue"],
+        kind=value["kind"],
+        reason=value["reason"],
+        failures=tuple(
+            Failure(
+                at=moment(each["at"]),
+                cause=each["cause"],
+                message=each["message"],
+                status=each["status"],
+                worker=each["worker"],
+            )
+            for each in value["failures"]
+        ),
+        first_at=moment(value["first_at"]),
+        last_at=moment(value["last_at"]),
+        traceback=value["traceback"],
+        raw=None if value["raw"] is None else b64decode(value["raw"]),
+    )
+
+
+def _of_documents(which: DocumentFilter) -> Parameters:
+    parameters = [("type", type) for type in which.types] + [("limit", str(AT_ONCE))]
+    if which.scope:
+        parameters.append(("scope", which.scope))
+    if which.since is not None:
+        parameters.append(("since", iso(which.since)))
+    if which.deleted is not None:
+        parameters.append(("deleted", str(which.deleted).lower()))
+    return parameters
+
+
+def _of_letters(which: DeadletterFilter) -> Parameters:
+    parameters = [("type", type) for type in which.types] + [("kind", kind) for kind in which.kinds]
+    parameters += [(name, value) for name, value in (("reason", which.reason), ("host", which.host)) if value]
+    return [*parameters, ("before", iso(which.before))] if which.before is not None else parameters
+
+
+def _chosen(which: DeadletterFilter) -> dict[str, Any]:
+    return {
+        "urns": list(which.urns),
+        "type": list(which.types),
+        "kind": list(which.kinds),
+        "reason": which.reason,
+        "host": which.host,
+        "before": None if which.before is None else iso(which.before),
+        "all": which == DeadletterFilter(),
+    }
+
+
+def _tally(words: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def _tally_kinds(letters: Iterable[Deadletter]) -> dict[str, int]:
+    return _tally(letter.kind for letter in letters)
+
+
+def _batches(pushes: Sequence[Push]) -> Iterable[Sequence[Push]]:
+    for start in range(0, len(pushes), AT_ONCE):
+        yield pushes[start : start + AT_ONCE]

@@ -1,0 +1,139 @@
+"""`--server`: every command says of a service what it says of the file that the service works on."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from ghcrawl.cli import main
+from ghcrawl.model import Push
+from tests.integration.service.conftest import OPERATOR, READER, Serve
+from tests.support.builders import a_deadletter, a_document, a_request
+from tests.support.cli import Ran, fill
+
+pytestmark = pytest.mark.crawl
+PAUSED = {"GHCRAWL_CRAWL__PAUSED": "true"}
+
+
+async def filled(folder: Path) -> None:
+    await fill(
+        folder / "ghcrawl.db",
+        documents=[a_document(number) for number in range(3)],
+        pushes=[Push(request=a_request(number), queue="soon") for number in range(10, 14)],
+        deadletters=[a_deadletter(number, kind="Malformed" if number else "http_503") for number in range(3)],
+    )
+
+
+class Commands:
+    """Runs commands in this process: they are many."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self.environ = monkeypatch
+
+    def as_(self, token: str) -> Self:
+        self.environ.setenv("GHCRAWL_ADMIN_TOKEN", token)
+        return self
+
+    async def run(self, *words: str) -> Ran:
+        self._capsys.readouterr()
+        status = await asyncio.to_thread(main, list(words))
+        said = self._capsys.readouterr()
+        return Ran(status, said.out, said.err)
+
+
+@pytest.fixture
+def sh(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Commands:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return Commands(capsys, monkeypatch)
+
+
+async def same(sh: Commands, url: str, *words: str) -> str:
+    """What a command says of the service, having made sure that it says the same of the file."""
+    here, there = await sh.run(*words), await sh.run(*words, "--server", url)
+    assert (there.status, there.out) == (here.status, here.out), there.err
+    return there.out
+
+
+async def test_looking_at_a_service_shows_what_is_in_its_file(tmp_path: Path, serve: Serve, sh: Commands):
+    await filled(tmp_path)
+    async with serve(**PAUSED) as served:
+        sh.as_(READER)
+        for words in (
+            ("documents", "list", "--json"),
+            ("documents", "list", "--type", "issue", "--limit", "2"),
+            ("documents", "show", "urn:repo:12:issue:1", "--json"),
+            ("documents", "show", a_document(2).url, "--json"),
+            ("documents", "count", "--json"),
+            ("documents", "export"),
+            ("deadletters", "list", "--json"),
+            ("deadletters", "list", "--class", "Malformed", "--json"),
+            ("deadletters", "show", a_deadletter(1).urn, "--json"),
+            ("queue", "--json"),
+            ("requests", "peek", "soon", "--json"),
+        ):
+            assert await same(sh, served.url, *words)
+        missing = await sh.run("documents", "show", "urn:repo:12:issue:99", "--server", served.url)
+        status = await sh.run("status", "--server", served.url)
+        figures = await sh.run("status", "--json", "--server", served.url)
+        config = await sh.run("config", "show", "--json", "--server", served.url)
+    assert missing.status == 1
+    assert "3 things: issue 3" in status.out
+    assert "0 busy; paused" in status.out
+    assert figures.json["deadletters"]["total"] == 3
+    assert config.json["origins"]["crawl.paused"] == "environment"
+
+
+async def test_what_is_changed_through_a_service_is_changed(tmp_path: Path, serve: Serve, sh: Commands):
+    await filled(tmp_path)
+    async with serve(**PAUSED) as served:
+        sh.as_(OPERATOR)
+        at = ("--server", served.url)
+        dry = await sh.run("deadletters", "requeue", "--class", "Malformed", "--dry-run", *at)
+        assert dry.err == "This would requeue 2 deadletters (Malformed 2).\n"
+        requeued = await sh.run("deadletters", "requeue", "--class", "Malformed", "--yes", *at)
+        assert (requeued.status, requeued.err) == (0, "2 requests wait again.\n")
+        deleted = await sh.run("deadletters", "delete", "--all", "--yes", *at)
+        assert deleted.err == "1 deadletter deleted.\n"
+        pushed = await sh.run("requests", "push", "acme/web", "--queue", "later", *at)
+        assert pushed.err == "1 request waits in later.\n"
+        assert (await sh.run("queue", "purge", "soon", "--yes", *at)).status == 0
+        depths = (await sh.run("queue", "--json")).json
+        assert [depths[name]["total"] for name in ("soon", "normal", "later")] == [0, 2, 1]
+        changed = await sh.run("config", "set", "crawl.loops", "7", *at)
+        assert changed.err == f"crawl.loops is 7 from now on, for all of {served.url}.\n"
+        assert (await served.ask("GET", "/api/v1/loops"))["wanted"] == 7
+        await sh.run("config", "set", "crawl.loops", "9")
+        audit = (await served.ask("GET", "/api/v1/settings/audit"))["changes"]
+        assert [(each["who"][:5], each["before"], each["after"]) for each in audit] == [
+            ("comma", 7, 9),
+            ("token", None, 7),
+        ]
+
+
+async def test_what_stands_in_the_way_is_one_line(tmp_path: Path, serve: Serve, sh: Commands):
+    await filled(tmp_path)
+    async with serve(**PAUSED) as served:
+        at = ("--server", served.url)
+        nobody = await sh.run("queue", *at)
+        reader = await sh.as_(READER).run("queue", "purge", "soon", "--yes", *at)
+        typo = await sh.as_(OPERATOR).run("config", "set", "crawl.loops", "many", *at)
+        other = await sh.run("queue", "--server", served.probes)
+        away = await sh.run("queue", "--server", "http://127.0.0.1:1")
+        wrong = await sh.run("queue", "--server", "localhost:3000")
+        password = await sh.run("queue", "--server", "http://me:pass@localhost:3000")
+    said = [ran.err for ran in (nobody, reader, typo, other, away, wrong, password)]
+    assert [ran.status for ran in (nobody, reader, typo, other, away, wrong, password)] == [2] * 7
+    assert [text.count("\n") for text in said] == [1] * 7, said
+    assert "wants another token in GHCRAWL_ADMIN_TOKEN" in said[0]
+    assert "may look and not change anything" in said[1]
+    assert "crawl.loops (live): Input should be a valid integer" in said[2]
+    assert "is it a ghcrawl?" in said[3]
+    assert "http://127.0.0.1:1 cannot be reached" in said[4]
+    assert "is no URL of a service" in said[5]
+    assert "leave the password out" in said[6]
+    assert not [text for text in said if READER in text or OPERATOR in text]
