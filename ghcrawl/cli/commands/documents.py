@@ -161,4 +161,6 @@ def export(
         lists=not (flat or no_lists),
         deleted=False if no_deleted else None,
     )
-    return perform(work.export(Place(db=db, server=server, config=config), which, output=output, format=format, flat=flat))
+    return perform(
+        work.export(Place(db=db, server=server, config=config), which, output=output, format=format, flat=flat)
+    )

@@ -14,7 +14,9 @@ app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
-def queue(context: typer.Context, json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
+def queue(
+    context: typer.Context, json: Json = False, server: Server = None, db: Db = None, config: Config = None
+) -> int:
     """What waits in each queue; and emptying one.
 
     [bold]Examples[/bold]
