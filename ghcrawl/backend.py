@@ -151,7 +151,8 @@ async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock:
                 await move(beside, kept.deadletters)
             return SqliteQueue(file, clock, bury=beside.burying)
         case "amqp":
-            wanted = amqp_settings(settings.amqp, loops=settings.crawl.loops)
+            alone = isinstance(kept.tags, MemoryTags)
+            wanted = amqp_settings(settings.amqp, loops=settings.crawl.loops, alone=alone)
             opening = open_amqp_queue(
                 wanted, tags=kept.tags, starts=kept.starts, bury=kept.deadletters.bury, clock=clock
             )
@@ -170,8 +171,11 @@ def _ledger(file: SqliteFile | None, queue: Queue, kept: Kept) -> Ledger:
     return SqliteLedger(file, queue, store, deadletters)
 
 
-def amqp_settings(section: AmqpSection, *, loops: int) -> AmqpSettings:
-    """The section as the adapter wants it, with the URLs of its files if it has any. Raises ConfigError."""
+def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSettings:
+    """The section as the adapter wants it, with the URLs of its files if it has any. Raises ConfigError.
+
+    alone: nobody else can reach the tags.
+    """
     url, management_url = section.url.get_secret_value(), section.management_url.get_secret_value()
     if section.url_file:
         url = read_secret(Path(section.url_file).expanduser(), "file amqp.url_file").strip()
@@ -183,6 +187,7 @@ def amqp_settings(section: AmqpSection, *, loops: int) -> AmqpSettings:
         management_url=management_url,
         prefix=section.prefix,
         loops=loops,
+        alone=alone,
         heartbeat_s=section.heartbeat_s,
         connect_timeout_s=section.connect_timeout_s,
         confirm_timeout_s=section.confirm_timeout_s,

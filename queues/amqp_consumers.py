@@ -81,12 +81,14 @@ class Consumers:
         async def take(message: AbstractIncomingMessage) -> None:
             arrived(message)
 
+        alone = self._link.settings.alone
+
         async def consume() -> _Consumer:
             known = self._consumers.get(name)
             channel = known.channel if known else await self._link.consumer_channel()
             await channel.set_qos(prefetch_count=size)
             queue = known.queue if known else await channel.get_queue(name)  # passive: it waits for a lost one
-            return _Consumer(channel, queue, await queue.consume(take))
+            return _Consumer(channel, queue, await queue.consume(take, exclusive=alone))
 
         if self._link.away:
             raise QueueError("RabbitMQ is away")

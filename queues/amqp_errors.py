@@ -10,6 +10,7 @@ from aiormq.exceptions import (
     AMQPConnectionError,
     AMQPError,
     AuthenticationError,
+    ChannelAccessRefused,
     ChannelInvalidStateError,
     ChannelNotFoundEntity,
     ConnectionNotAllowed,
@@ -63,6 +64,8 @@ def translated(error: BaseException) -> QueueError:
     match error:
         case PublishError() | ChannelNotFoundEntity():
             return Unroutable(f"RabbitMQ has lost what was declared there: {said(error)}")
+        case ChannelAccessRefused():
+            return QueueError(f"RabbitMQ lets nobody else pop beside a process that keeps to itself: {said(error)}")
         case DeliveryError():
             return QueueError(f"RabbitMQ refused a message: {said(error)}")
         case AMQPError() | PAMQPException() | ChannelInvalidStateError():

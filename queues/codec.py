@@ -106,6 +106,7 @@ def _walk(walk: Walk) -> dict[str, Any]:
         "until": walk.until,
         "newest": walk.newest,
     }
+    value.update({name: True for name in ("known", "changed") if getattr(walk, name)})
     if walk.started_at is not None:
         value["started_at"] = _time(walk.started_at)
     return value
@@ -184,6 +185,8 @@ def _read_walk(value: dict[str, Any]) -> Walk:
         since=_text(value["since"]),
         until=_text(value["until"]),
         newest=_text(value["newest"]),
+        known=bool(value.get("known", False)),
+        changed=bool(value.get("changed", False)),
     )
 
 

@@ -29,7 +29,8 @@ async def refusal(place: Place, **over: object) -> str:
 
 def url_of(place: Place, **parts: str) -> str:
     split = urlsplit(place.server.url)
-    fields = {"user": "guest", "password": "guest", "vhost": split.path.removeprefix("/")} | parts
+    account = {"user": str(split.username), "password": str(split.password)}
+    fields = account | {"vhost": split.path.removeprefix("/")} | parts
     return f"amqp://{fields['user']}:{fields['password']}@{split.hostname}:{split.port}/{fields['vhost']}"
 
 
@@ -41,12 +42,13 @@ async def test_nobody_listens(place: Place) -> None:
 
 async def test_a_wrong_password(place: Place) -> None:
     said = await refusal(place, url=url_of(place, password="secret-one"))
-    assert said.endswith("does not let the user 'guest' in: check name and password")
+    user = urlsplit(place.server.url).username
+    assert said.endswith(f"does not let the user {user!r} in: check name and password")
 
 
 async def test_a_virtual_host_that_is_not_there(place: Place) -> None:
     said = await refusal(place, url=url_of(place, vhost="nowhere"))
-    assert "has no virtual host 'nowhere' that 'guest' may use" in said
+    assert f"has no virtual host 'nowhere' that {urlsplit(place.server.url).username!r} may use" in said
 
 
 async def test_something_else_listens(place: Place) -> None:
@@ -111,6 +113,15 @@ async def test_an_exchange_of_another_kind_is_refused(place: Place) -> None:
     said = await refusal(place)
     assert f"RabbitMQ has an exchange {place.names.work!r} of another kind" in said
     await connection.close()
+
+
+async def test_who_keeps_its_tags_to_itself_pops_alone(place: Place) -> None:
+    async with place.process(alone=True) as queue, place.process() as other:
+        await queue.push(push_of(1))
+        delivery = await popped(queue)
+        with pytest.raises(QueueError, match="lets nobody else pop"):
+            await other.pop(["normal"], patience_s=0)
+        await delivery.ack()
 
 
 async def test_a_lost_queue_is_declared_anew_and_consumed_again(place: Place) -> None:

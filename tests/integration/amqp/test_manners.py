@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from ghcrawl.model import QUEUES
 from ghcrawl.ports import Pushed
 from queues.amqp import AmqpQueue
 from tests.integration.amqp.own import Place, popped, push_of
 from tests.integration.amqp.rig import until
+from tests.support.services.wanted import MANAGEMENT_URL
 
 
 async def test_a_delay_ends_when_the_broker_says_so_after_as_many_hops_as_it_takes(place: Place) -> None:
@@ -56,6 +59,8 @@ async def test_what_nobody_pops_is_handed_back_to_others(place: Place) -> None:
 
 
 async def test_what_others_have_in_hand_is_known_by_the_management_api(place: Place) -> None:
+    if not place.server.management_url:
+        pytest.skip(f"{MANAGEMENT_URL} is not set")
     async with place.process() as one, place.process() as other:
         await one.push(push_of(1))
         delivery = await popped(one)

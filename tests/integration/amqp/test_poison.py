@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from ghcrawl.model import QUEUES
 from ghcrawl.ports import DeadletterFilter
 from queues.amqp import AmqpQueue
@@ -12,6 +14,7 @@ from queues.codec import encode
 from tests.integration.amqp.own import Place, die, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.builders import a_request
+from tests.support.services.wanted import MANAGEMENT_URL
 
 KILLER = a_request(0).url
 AT_ONCE = 3
@@ -70,6 +73,8 @@ async def test_what_survives_a_death_is_not_suspected_for_ever(place: Place) -> 
 
 async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_then(place: Place) -> None:
     """As where nobody remembers starts: the broker's own limit is all there is."""
+    if not place.server.management_url:
+        pytest.skip(f"{MANAGEMENT_URL} is not set")
     async with place.process(max_starts=1000, delivery_limit=5) as queue:
         await queue.push(push_of(1, queue="soon"))
         returned = 0
