@@ -45,6 +45,7 @@ class Consumers:
         self._consumers: dict[str, _Consumer] = {}
         self._wanted_at: dict[QueueName, float] = {}
         self._changing = asyncio.Lock()
+        self._mark: AbstractQueue | None = None
 
     async def want(self, queues: Sequence[QueueName]) -> None:
         """There are consumers on these queues, and they were wanted now. Raises QueueError."""
@@ -57,11 +58,23 @@ class Consumers:
     async def _start_all(self, queues: Sequence[QueueName]) -> None:
         """Not to be cut short: the driver closes a channel on which an answer was not waited for."""
         async with self._changing:
+            if self._link.settings.alone and self._mark is None:
+                self._mark = await self._alone()
             for name in [name for name in queues if name not in self.active]:
                 await self._start(self._names.queue(name), self._sizes[name], _into(self._arrived, name))
                 self.active.add(name)
             if self._names.dead not in self._consumers:
                 await self._start(self._names.dead, DEAD_PREFETCH, _into(self._died, "normal"))
+
+    async def _alone(self) -> AbstractQueue:
+        """Nobody else pops, who asks for the same: a queue that only one connection can have."""
+        channel = await self._link.consumer_channel()
+        asking = channel.declare_queue(f"{self._names.prefix}.alone", exclusive=True)
+        try:
+            return await spoken(asking, within_s=self._link.settings.connect_timeout_s)
+        except QueueError:
+            await spoken(channel.close(), within_s=self._link.settings.connect_timeout_s)
+            raise
 
     def unwanted(self) -> list[QueueName]:
         """Queues that have a consumer and that nobody has popped from for long."""
@@ -81,14 +94,12 @@ class Consumers:
         async def take(message: AbstractIncomingMessage) -> None:
             arrived(message)
 
-        alone = self._link.settings.alone
-
         async def consume() -> _Consumer:
             known = self._consumers.get(name)
             channel = known.channel if known else await self._link.consumer_channel()
             await channel.set_qos(prefetch_count=size)
             queue = known.queue if known else await channel.get_queue(name)  # passive: it waits for a lost one
-            return _Consumer(channel, queue, await queue.consume(take, exclusive=alone))
+            return _Consumer(channel, queue, await queue.consume(take))
 
         if self._link.away:
             raise QueueError("RabbitMQ is away")

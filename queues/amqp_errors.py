@@ -10,8 +10,8 @@ from aiormq.exceptions import (
     AMQPConnectionError,
     AMQPError,
     AuthenticationError,
-    ChannelAccessRefused,
     ChannelInvalidStateError,
+    ChannelLockedResource,
     ChannelNotFoundEntity,
     ConnectionNotAllowed,
     DeliveryError,
@@ -64,8 +64,8 @@ def translated(error: BaseException) -> QueueError:
     match error:
         case PublishError() | ChannelNotFoundEntity():
             return Unroutable(f"RabbitMQ has lost what was declared there: {said(error)}")
-        case ChannelAccessRefused():
-            return QueueError(f"RabbitMQ lets nobody else pop beside a process that keeps to itself: {said(error)}")
+        case ChannelLockedResource():
+            return QueueError("another process pops from these queues, and keeps what it knows of them to itself")
         case DeliveryError():
             return QueueError(f"RabbitMQ refused a message: {said(error)}")
         case AMQPError() | PAMQPException() | ChannelInvalidStateError():

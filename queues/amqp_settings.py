@@ -20,7 +20,7 @@ class AmqpSettings:
     management_url: `http://user:password@host:15672`; empty: what only it can tell is not known. Never shown.
     prefix: begins the name of everything we declare. Another prefix is another set of queues.
     loops: requests that this process has in hand at the most; sizes what is prefetched.
-    alone: nobody else may pop, because this process alone knows what waits; whoever tries is refused.
+    alone: this process alone knows what waits, so one process at a time pops; another one is refused.
     heartbeat_s: a peer that is silent is given up after about three times as long.
     confirm_timeout_s: for the broker to confirm one publish; in_flight: unconfirmed publishes at a time.
     waits_s: the delays there are wait queues for. The delay is part of their names, so changing these makes new ones;
