@@ -264,7 +264,6 @@ def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
         return AsyncIOMotorClient(
             settings.url,
             appname="ghcrawl",
-            connectTimeoutMS=int(settings.connect_timeout_s * 1000),
             timeoutMS=int(settings.timeout_s * 1000),
             maxPoolSize=settings.connections,
         )

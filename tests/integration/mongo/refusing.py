@@ -39,12 +39,11 @@ class Refusing:
 
     url: str
     refusals: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    serving: set[asyncio.Task[None]] = field(default_factory=set)
+    hangs_up: bool = False
 
-    def cut(self) -> None:
-        """All connections break; new ones are taken."""
-        for task in self.serving:
-            task.cancel()
+    def hang_up(self) -> None:
+        """The next write breaks its connection instead of being answered."""
+        self.hangs_up = True
 
     def refuse(self, error: Mapping[str, Any], *commands: str) -> None:
         """These commands, or all that write, are answered with that error."""
@@ -55,16 +54,16 @@ class Refusing:
 async def refusing(upstream: str) -> AsyncIterator[Refusing]:
     """One in front of the server at `upstream`."""
     target, between = urlsplit(upstream), Refusing("")
+    connected: set[asyncio.StreamWriter] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        between.serving.add(task)
+        connected.add(writer)
         theirs, ours = await asyncio.open_connection(target.hostname, target.port)
         try:
             with suppress(asyncio.IncompleteReadError, ConnectionError):
                 await _relay(between, (reader, writer), (theirs, ours))
         finally:
+            connected.discard(writer)
             ours.close()
             writer.close()
 
@@ -74,8 +73,8 @@ async def refusing(upstream: str) -> AsyncIterator[Refusing]:
         yield between
     finally:
         server.close()
-        between.cut()
-        await asyncio.gather(*between.serving, return_exceptions=True)
+        for writer in connected:
+            writer.transport.abort()
         await server.wait_closed()
 
 
@@ -83,8 +82,13 @@ async def _relay(between: Refusing, client: Ends, upstream: Ends) -> None:
     """Question by question, until one of them is gone."""
     while True:
         message = await _message(client[0])
-        answer = _refusal(message, between.refusals)
-        if answer is None:
+        command = _command(message)
+        if between.hangs_up and command in WRITES:
+            between.hangs_up = False
+            return
+        if command in between.refusals:
+            answer = _refusal(message, between.refusals[command])
+        else:
             upstream[1].write(message)
             answer = await _message(upstream[0])
         client[1].write(answer)
@@ -95,13 +99,14 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
     return header + await reader.readexactly(HEADER.unpack(header)[0] - HEADER.size)
 
 
-def _refusal(message: bytes, refusals: Mapping[str, Mapping[str, Any]]) -> bytes | None:
-    _, number, _, operation = HEADER.unpack_from(message)
-    if operation != OP_MSG:
-        return None
+def _command(message: bytes) -> str:
+    """What is asked; empty for how a connection begins."""
+    if HEADER.unpack_from(message)[3] != OP_MSG:
+        return ""
     (size,) = struct.unpack_from("<i", message, BODY)
-    error = refusals.get(next(iter(decode(message[BODY : BODY + size]))))
-    if error is None:
-        return None
+    return next(iter(decode(message[BODY : BODY + size])))
+
+
+def _refusal(message: bytes, error: Mapping[str, Any]) -> bytes:
     body = bytes(5) + encode({"ok": 0.0, **error})
-    return HEADER.pack(HEADER.size + len(body), 0, number, OP_MSG) + body
+    return HEADER.pack(HEADER.size + len(body), 0, HEADER.unpack_from(message)[1], OP_MSG) + body

@@ -53,7 +53,8 @@ def server_url() -> str:
 @asynccontextmanager
 async def database(url: str) -> AsyncIterator[MongoSettings]:
     """The settings of a database that nobody else has, and that is gone in the end."""
-    settings = MongoSettings(url=url, database=f"ghcrawl_test_{uuid4().hex[:12]}")
+    name = f"ghcrawl_test_{uuid4().hex[:12]}"
+    settings = MongoSettings(url=url, database=name, timeout_s=60, connect_timeout_s=30)  # many tests may run at once
     try:
         yield settings
     finally:

@@ -37,7 +37,7 @@ async def between(settings: MongoSettings) -> AsyncIterator[Refusing]:
 @pytest.fixture
 def through(settings: MongoSettings, between: Refusing) -> MongoSettings:
     """The database by way of the server that refuses."""
-    return replace(settings, url=between.url, timeout_s=2.0, connect_timeout_s=1.0)
+    return replace(settings, url=between.url)
 
 
 async def opened(settings: MongoSettings) -> tuple[Mongo, MongoStore]:
@@ -188,7 +188,7 @@ class TestMeanwhile:
     async def test_a_connection_that_breaks_is_made_again(self, settings: MongoSettings, between: Refusing):
         mongo, store = await opened(replace(settings, url=f"{between.url}/?retryWrites=false"))
         await store.save(titled("before", 1))
-        between.cut()
+        between.hang_up()
         with pytest.raises(StoreError, match=r"the connection to MongoDB at .* broke, or was too slow"):
             await store.save(titled("lost", 2))
         assert await store.save(titled("after", 3)) == "saved"
@@ -196,13 +196,14 @@ class TestMeanwhile:
 
     async def test_a_server_that_is_killed_comes_back_with_everything_that_was_saved(self, mongo_server: MongoServer):
         async with database(mongo_server.url) as theirs:
-            mongo, store = await opened(replace(theirs, connect_timeout_s=1.0, timeout_s=1.0))
+            mongo, store = await opened(replace(theirs, timeout_s=6.0))
             tags = await MongoTags.open(mongo)
             await asyncio.gather(*(store.save(a_document(number)) for number in range(50)))
             await asyncio.to_thread(mongo_server.kill)
-            for work in (store.save(a_document(1)), store.look_up("issue", "x"), tags.any_queued(), store.counts()):
-                with pytest.raises(StoreError, match="MongoDB"):
-                    await work
+            work = (store.save(a_document(1)), store.look_up("issue", "x"), tags.any_queued(), store.counts())
+            for error in await asyncio.gather(*work, return_exceptions=True):
+                assert isinstance(error, StoreError)
+                assert "MongoDB" in str(error)
             await asyncio.to_thread(mongo_server.start)
             assert await store.counts() == {"issue": 50}
             assert await store.save(titled("after", 9)) == "saved"

@@ -4,6 +4,7 @@ import de.bwaldvogel.mongo.backend.h2.H2Backend;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
 import java.util.List;
+import org.h2.mvstore.MVStore;
 
 /** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE. */
 public class Main {
@@ -25,11 +26,13 @@ public class Main {
         }
     }
 
+    static final int CACHE_MB = 256;
+
     /** The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. */
     static class JournalingBackend extends H2Backend {
 
         JournalingBackend(String file) {
-            super(file);
+            super(new MVStore.Builder().fileName(file).cacheSize(CACHE_MB).open());
         }
 
         @Override

@@ -1,0 +1,260 @@
+"""Look-ups and saves in MongoDB, against the least that the driver can do; and with many documents against few.
+
+The bare loop is what one would write by hand: `find_one` by an indexed URL, and `replace_one` by `_id` with the newer
+one winning, on the same server, with the same documents and promises, as many at a time. Both take turns, a few times,
+and the median of the ratios is the result.
+
+Runs on the server at `GHCRAWL_TEST_MONGO_URL`, or starts the one of the tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
+from pymongo import WriteConcern
+from pymongo.errors import DuplicateKeyError
+
+from ghcrawl.model import Document, Link, Validator, digest
+from stores.mongo import Mongo, token
+from stores.mongo_documents import MongoStore
+from stores.mongo_json import to_bson
+from stores.mongo_rows import merged, placed, row_of
+from stores.mongo_settings import MongoSettings
+from tests.support.services.fixtures import keeper
+from tests.support.services.mongo import MongoServer
+from tests.support.services.wanted import MONGO_URL
+
+LOOPS = 20
+TURNS = 300
+ROUNDS = 5
+FEW, MANY = 1_000, 100_000
+API = "https://api.github.com/repos/acme/web/issues"
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+Turn = Callable[[int], Awaitable[None]]
+
+
+def main() -> None:
+    """Run and print."""
+    with _server() as url:
+        asyncio.run(_against_the_driver(url))
+        asyncio.run(_many_against_few(url))
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    if url := os.environ.get(MONGO_URL):
+        yield url
+        return
+    with keeper("mongo") as kept:
+        server = MongoServer(kept)
+        server.start()
+        yield server.url
+
+
+# The two sides ----------------------------------------------------------------------------------------------------
+
+
+def _document(number: int, *, seen: int = 0) -> Document:
+    """About as large as GitHub's own issues are."""
+    body = _body(number, seen)
+    urn = f"urn:repo:12:issue:{number}"
+    url = f"{API}/{number}"
+    return Document(
+        type="issue",
+        url=url,
+        urn=urn,
+        body=body,
+        links={"self": Link(type="resource", href=urn), "siblings": Link(type="collection", href="urn:repo:12:issues")},
+        observed_at=NOW,
+        fetched_at=NOW,
+        processed_at=NOW,
+        version=1,
+        digest=digest(body),
+        changed_at=body["updated_at"],
+        validator=Validator(url=url, etag=f'"{number:064x}"', accept="application/vnd.github+json"),
+        visits={"default:issue": NOW},
+    )
+
+
+def _body(number: int, seen: int) -> dict[str, Any]:
+    person = {"login": "ada", "id": 5, "node_id": "U_5", "url": "https://api.github.com/users/ada"}
+    person |= {f"{name}_url": f"https://api.github.com/users/ada/{name}" for name in ("followers", "repos", "events")}
+    return {
+        "id": 10_000 + number,
+        "number": number,
+        "url": f"{API}/{number}",
+        "title": f"Something is wrong with part {number}",
+        "user": person,
+        "assignees": [person],
+        "labels": [{"id": n, "name": f"label {n}", "color": "ededed"} for n in range(3)],
+        "comments": seen,
+        "updated_at": f"2026-01-02T00:00:{seen % 60:02}Z",
+        "body": "It does not do what it should. " * 20,
+    }
+
+
+def _row(document: Document) -> dict[str, Any]:
+    """As one would store it by hand."""
+    return {"_id": document.urn, **document.body, "_metadata": document.metadata()}
+
+
+@dataclass
+class Bare:
+    """The driver alone."""
+
+    collection: AsyncIOMotorCollection[dict[str, Any]]
+
+    async def look_up(self, number: int) -> None:
+        """By URL, without the body."""
+        found = await self.collection.find_one({"_metadata.url": f"{API}/{number}"}, {"_metadata": 1})
+        assert found is not None
+
+    async def save(self, number: int, seen: int) -> None:
+        """The newer one wins."""
+        document = _document(number, seen=seen)
+        row = _row(document)
+        which = {"_id": document.urn, "_metadata.changedAt": {"$lte": document.changed_at}}
+        try:
+            await self.collection.replace_one(which, row, upsert=True)
+        except DuplicateKeyError:
+            return
+
+
+@dataclass
+class Ours:
+    """The store."""
+
+    mongo: Mongo
+    store: MongoStore
+
+    async def look_up(self, number: int) -> None:
+        """By URL, without the body."""
+        assert await self.store.look_up("issue", f"{API}/{number}") is not None
+
+    async def save(self, number: int, seen: int) -> None:
+        """The newer one wins."""
+        await self.store.save(_document(number, seen=seen))
+
+
+async def _rate(turn: Turn, turns: int = TURNS) -> float:
+    """Turns a second."""
+    numbers = iter(range(turns))
+
+    async def loop() -> None:
+        for number in numbers:
+            await turn(number)
+
+    began = time.perf_counter()
+    await asyncio.gather(*(loop() for _ in range(LOOPS)))
+    return turns / (time.perf_counter() - began)
+
+
+# The questions ----------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def _sides(url: str) -> AsyncIterator[tuple[Bare, Ours]]:
+    """Both, with an empty collection each."""
+    settings = MongoSettings(url=url, database=f"bench_{uuid4().hex[:8]}", timeout_s=60)
+    client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(url)
+    database = client.get_database(settings.database, write_concern=WriteConcern(w="majority", j=True))
+    mongo = await Mongo.open(settings)
+    try:
+        bare, ours = Bare(database["bare"]), Ours(mongo, await MongoStore.open(mongo))
+        await bare.collection.create_index("_metadata.url", unique=True)
+        await ours.save(2 * MANY, 0)  # makes the collection, with its indexes
+        yield bare, ours
+    finally:
+        await client.drop_database(settings.database)
+        await mongo.close()
+        client.close()
+
+
+async def _against_the_driver(url: str) -> None:
+    """A turn looks up and saves a change, as a crawl does with what it has seen before; or saves something new."""
+    async with _sides(url) as (bare, ours):
+        await _fill(bare, ours, FEW)
+        new, seen = count(MANY), count(1)
+        changed, created = [], []
+        for _ in range(ROUNDS):
+            now = next(seen)
+            changed.append([await _rate(_again(side, now)) for side in (bare, ours)])
+            created.append([await _rate(_created(side, new)) for side in (bare, ours)])
+    _print("look up and save a change", changed)
+    _print("save something new", created)
+
+
+def _again(side: Bare | Ours, seen: int) -> Turn:
+    async def turn(number: int) -> None:
+        await side.look_up(number)
+        await side.save(number, seen)
+
+    return turn
+
+
+def _created(side: Bare | Ours, new: Iterator[int]) -> Turn:
+    return lambda _: side.save(next(new), 0)
+
+
+def _print(what: str, rates: list[list[float]]) -> None:
+    ratios = sorted(ours / bare for bare, ours in rates)
+    bare, ours = (statistics.median(column) for column in zip(*rates, strict=True))
+    print(
+        f"mongo: {what}: {statistics.median(ratios):.2f} of the bare driver's rate "
+        f"(bare {bare:.0f}/s, store {ours:.0f}/s, {LOOPS} at a time; ratios {', '.join(f'{r:.2f}' for r in ratios)})",
+        flush=True,
+    )
+
+
+async def _many_against_few(url: str) -> None:
+    """The same turns with a hundred thousand documents in the collection and with a thousand, on both sides."""
+    rates: dict[str, list[list[float]]] = {}
+    for size in (FEW, MANY):
+        async with _sides(url) as (bare, ours):
+            await _fill(bare, ours, size)
+            new, step = count(MANY), size // TURNS
+            for name, turns in {
+                "look-ups": (_looked_up(bare, step), _looked_up(ours, step)),
+                "look-ups and saves": (_again(bare, 1), _again(ours, 1)),
+                "new ones": (_created(bare, new), _created(ours, new)),
+            }.items():
+                rates.setdefault(name, []).append([max([await _rate(turn) for _ in range(3)]) for turn in turns])
+    for name, (few, many) in rates.items():
+        bare_ratio, ratio = (slow / fast for fast, slow in zip(few, many, strict=True))
+        print(
+            f"mongo: {name}: with {MANY:,} documents {ratio:.2f} of the rate with {FEW:,} "
+            f"({few[1]:.0f}/s and {many[1]:.0f}/s; the bare driver {bare_ratio:.2f})",
+            flush=True,
+        )
+
+
+def _looked_up(side: Bare | Ours, step: int) -> Turn:
+    return lambda number: side.look_up(number * step)
+
+
+async def _fill(bare: Bare, ours: Ours, size: int) -> None:
+    for start in range(0, size, FEW):
+        documents = [_document(number) for number in range(start, start + FEW)]
+        await bare.collection.insert_many([_row(document) for document in documents])
+        await ours.mongo.insert_many("issue", [_stored(document) for document in documents])
+
+
+def _stored(document: Document) -> dict[str, Any]:
+    """As the store would make it."""
+    remembered = placed(document.urn, merged(None, document)[1], ()).remembered
+    return row_of(document, remembered, to_bson(document.body, document.urn, outermost=True), token())
+
+
+if __name__ == "__main__":
+    main()
