@@ -1,6 +1,6 @@
 # One target for each thing a person does. Everything sets itself up in .venv; nothing outside this folder is touched.
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint bench lock clean image compose servers
+.PHONY: help demo test unit faults lint bench lock clean image compose servers rehearsal
 
 PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,$(shell $(name) -c \
 	'import sys, venv, ensurepip; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null)))
@@ -21,9 +21,13 @@ demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
 test: $(VENV)/.dev ## every test
 	$(RUN) -m pytest tests/unit tests/contracts -n 2
 	$(RUN) -m pytest tests/integration tests/e2e
+	$(RUN) -m pytest tests/faults -m "not faults"
 
 unit: $(VENV)/.dev ## the fast tests only, in seconds
 	$(RUN) -m pytest tests/unit tests/contracts -n 2 -m "not slow"
+
+faults: $(VENV)/.dev ## every fault there is, on real servers: half an hour
+	$(RUN) -m pytest tests/faults
 
 lint: $(VENV)/.dev ## format, lint, types and import contracts
 	$(VENV)/bin/ruff format --check .
@@ -45,6 +49,9 @@ servers: ## RabbitMQ 4 and MongoDB 8 for the tests, in containers
 	@echo "export GHCRAWL_TEST_AMQP_URL=amqp://ghcrawl:ghcrawl@127.0.0.1:5672/%2F"
 	@echo "export GHCRAWL_TEST_AMQP_MANAGEMENT_URL=http://ghcrawl:ghcrawl@127.0.0.1:15672"
 	@echo "export GHCRAWL_TEST_MONGO_URL=mongodb://127.0.0.1:27017"
+
+rehearsal: $(VENV)/.dev ## what a deployment meets in a year, in the Kubernetes that kubectl points to
+	$(RUN) -m tests.rehearsal
 
 lock: $(VENV)/.dev ## write the lock files anew
 	$(COMPILE) pyproject.toml -o requirements.txt
