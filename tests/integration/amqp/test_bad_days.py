@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 import aiormq
 import pytest
 
-from ghcrawl.errors import ConfigError, QueueError
+from ghcrawl.errors import ConfigError, QueueError, Unstorable
+from ghcrawl.model import Push
 from queues.amqp import AmqpQueue
 from tests.integration.amqp.own import Place, popped, push_of
 from tests.integration.amqp.rig import until
+from tests.support.builders import a_payload, a_request
 from tests.support.services.network import free_ports
 from tests.support.services.proxy import proxied
 from tests.support.services.rabbitmq import Broker
@@ -122,6 +124,17 @@ async def test_who_keeps_its_tags_to_itself_pops_alone(place: Place) -> None:
         with pytest.raises(QueueError, match="another process pops"):
             await other.pop(["normal"], patience_s=0)
         await delivery.ack()
+
+
+async def test_what_no_broker_takes_is_refused_with_that_reason(place: Place) -> None:
+    """RabbitMQ 4 closes the channel over a message that is too large, and with it fails all that are under way."""
+    async with place.process(max_message_bytes=2000) as queue:
+        large = a_request(1, payload=a_payload({"text": "x" * 2000}))
+        with pytest.raises(Unstorable, match="too large for a message"):
+            await queue.push([*push_of(2), Push(request=large, queue="event")])
+        await queue.push(push_of(2))
+        await (await popped(queue)).ack()
+        assert not await place.tags.any_queued()
 
 
 async def test_a_lost_queue_is_declared_anew_and_consumed_again(place: Place) -> None:
