@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ import pytest
 from aiohttp import ClientResponse, ClientSession
 
 from tests.support.cli import Ran, Running, shell
+from tests.support.services.fixtures import mongo_url, rabbitmq, vhost
 
 OPERATOR = "operator-token"
 READER = "reader-token"
 SECRET = "webhook-secret"
-LOG = "serve.log"
 PATIENCE_S = 60.0
 
 
@@ -87,11 +88,16 @@ class Served:
 
     async def holds(self, path: str, wanted: Callable[[Any], bool]) -> None:
         """Return once what is answered there is as it is wanted."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                if wanted(await self.ask("GET", path)):
-                    return
-                await asyncio.sleep(0.05)
+        found: Any = None
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while True:
+                    found = await self.ask("GET", path)
+                    if wanted(found):
+                        return
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise AssertionError(f"{path} stays {found}; {self.logged()[-10:]}") from None
 
     async def stop(self, number: int) -> Ran:
         """Send it a signal. Returns what it came to."""
@@ -99,6 +105,7 @@ class Served:
         return await self.running.ended()
 
 
+__all__ = ["mongo_url", "rabbitmq", "vhost"]
 Serve = Callable[..., AbstractAsyncContextManager[Served]]
 
 
@@ -106,10 +113,11 @@ Serve = Callable[..., AbstractAsyncContextManager[Served]]
 def serve(tmp_path: Path) -> Serve:
     """Starts `ghcrawl serve` in a folder: `async with serve("--loops", "5", GHCRAWL_TOKENS=…) as served`."""
 
+    numbers = count()
+
     @asynccontextmanager
     async def start(*words: str, **environ: str) -> AsyncIterator[Served]:
-        log = tmp_path / LOG
-        log.unlink(missing_ok=True)
+        log = tmp_path / f"serve-{next(numbers)}.log"
         wrap = ("sh", "-c", f'exec "$@" 2>{shlex.quote(str(log))}', "sh")
         known = {
             "GHCRAWL_ADMIN_TOKEN": f"{OPERATOR};{READER}#read",
