@@ -12,7 +12,8 @@ import { AGES, admitsAll, read, sentence } from "./deadletter-filter.js";
 import { facet } from "./facet.js";
 
 const PAGE = 50;
-const BUCKETS = 24;
+const BUCKETS = 12;
+const BARS_MS = 30_000;
 const CALM_MS = 4000;
 const SPANS = [["3600", "1 h"], ["86400", "24 h"], ["604800", "7 d"]];
 
@@ -32,6 +33,7 @@ class Deadletters {
   #span = "3600";
   #lately = 0;
   #hurry = 0;
+  #drawn = 0;
 
   constructor({ app, query, signal }) {
     this.app = app;
@@ -141,27 +143,46 @@ class Deadletters {
     }
   }
 
-  async #count() {
-    const which = this.which;
+  /** Each question once, however many parts of the page ask it. */
+  #counter() {
+    const asked = new Map();
+    return (which) => {
+      const name = JSON.stringify(which);
+      if (!asked.has(name)) asked.set(name, api.deadletterCounts(which, this.signal));
+      return asked.get(name);
+    };
+  }
+
+  async #count(bars = true) {
+    const [which, back] = [this.which, Number(this.#span)];
+    const ask = this.#counter();
     this.#lately = this.app.now;
-    const back = Number(this.#span);
-    const age = Number(which.older_than_s) || 0;
-    const older = (seconds) => ({ ...which, older_than_s: seconds || "" });
-    const edges = Array.from({ length: BUCKETS + 1 }, (_, index) => Math.max(age, (back * index) / BUCKETS));
+    const then = { ...which, older_than_s: String(Math.max(back, Number(which.older_than_s))) };
     try {
-      const asked = [which, { ...which, kind: [] }, { ...which, type: [] }, { ...older(Math.max(age, back)), kind: [] }, { ...older(Math.max(age, back)), type: [] }];
-      const [here, byKind, byType, kindsThen, typesThen] = await Promise.all(asked.map((each) => api.deadletterCounts(each, this.signal)));
+      const asked = [which, { ...which, kind: [] }, { ...which, type: [] }, { ...then, kind: [] }, { ...then, type: [] }];
+      const [here, byKind, byType, kindsThen, typesThen] = await Promise.all(asked.map(ask));
       if (which !== this.which) return;
       this.#total = here.total;
       this.#page();
-      this.kinds.show(byKind.by_kind, kindsThen.by_kind, which.kind, this.#span);
-      this.types.show(byType.by_type, typesThen.by_type, which.type, this.#span);
+      this.kinds.show(byKind.by_kind, kindsThen.by_kind, which.kind, back);
+      this.types.show(byType.by_type, typesThen.by_type, which.type, back);
       this.#summarize();
-      const totals = await Promise.all(edges.map((edge) => (edge === age ? here : api.deadletterCounts(older(edge), this.signal))));
-      if (which === this.which) this.#draw(totals.map(({ total }) => total), back);
+      if (bars || this.app.now - this.#drawn > BARS_MS) await this.#bars(which, back, ask);
     } catch (trouble) {
       if (!this.signal.aborted) fill(this.summary, trouble.message);
     }
+  }
+
+  /** How many were given up when. One question after another: this is the least urgent thing on the page. */
+  async #bars(which, back, ask) {
+    this.#drawn = this.app.now;
+    const totals = [];
+    for (let index = 0; index <= BUCKETS; index += 1) {
+      const age = Math.max(Number(which.older_than_s), (back * index) / BUCKETS);
+      totals.push((await ask({ ...which, older_than_s: age ? String(age) : "" })).total);
+      if (which !== this.which || back !== Number(this.#span)) return;
+    }
+    this.#draw(totals, back);
   }
 
   /** The service says something new: the numbers follow; the rows only while nobody works on them. */
@@ -173,7 +194,7 @@ class Deadletters {
     this.#hurry = setTimeout(() => {
       this.#hurry = 0;
       this.#known = this.app.status.deadletters.total;
-      this.#count();
+      this.#count(false);
       if (this.#chosen.size || this.#after) this.stale.hidden = false;
       else this.#list();
     }, wait);

@@ -1,0 +1,165 @@
+"""Every view shows what the service says, and changes it where it may."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.integration.console.conftest import Open
+from tests.integration.console.rig import Service, until
+
+
+@pytest.fixture(autouse=True)
+def _done(served: Service) -> None:
+    served.until_done()
+
+
+def test_the_overview_has_the_numbers_of_the_service_and_moves_with_its_work(served: Service, open_at: Open):
+    page = open_at("overview")
+    documents = served.ask("GET", "/api/v1/document-counts")["total"]
+    expect(page.get_by_role("link", name="Documents").filter(has_text=f"{documents:,}")).to_be_visible()
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    for principal in served.ask("GET", "/api/v1/principals")["principals"]:
+        expect(page.get_by_role("meter", name=re.compile(principal["label"])).first).to_be_visible()
+    chart = page.get_by_role("img", name=re.compile("^Work per minute"))
+    expect(chart).to_have_attribute("aria-label", re.compile("settled 0,"))
+    served.ask("POST", "/api/v1/requests", {"specs": ["acme"], "policy": "always"})
+    expect(chart).to_have_attribute("aria-label", re.compile(r"settled [1-9][\d,.]*, saved"))
+    expect(chart.locator("polyline.t1")).to_have_attribute("points", re.compile(r"(\S+ ){2}"))
+
+
+def test_loops_are_paused_and_go_on_in_all_replicas(served: Service, open_at: Open):
+    page = open_at("overview")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("Crawling is paused in all replicas.")).to_be_visible()
+    assert served.ask("GET", "/api/v1/loops")["paused"] is True
+    page.locator("#notices").get_by_role("button", name="Resume").click()
+    expect(page.get_by_text("Crawling is paused in all replicas.")).to_be_hidden()
+    assert served.ask("GET", "/api/v1/loops")["paused"] is False
+
+
+def test_what_is_pushed_is_checked_first_and_complaints_are_at_their_field(served: Service, open_at: Open):
+    page = open_at("queues")
+    text = page.get_by_label("What to crawl")
+    text.fill("acme\nno such thing")
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator(".field", has=text)).to_contain_text("'no such thing' is nothing to crawl")
+    expect(text).to_be_focused()
+    text.fill("acme/web")
+    page.get_by_label("Policy").fill("relaod")
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator(".field", has=page.get_by_label("Policy"))).to_contain_text("relaod")
+    page.get_by_label("Policy").fill("reload")
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_text("1 request would go to normal:")).to_be_visible()
+
+    page.get_by_role("button", name="Requests").click()
+    text.fill('{"type": "repo"')
+    page.get_by_role("button", name="Push").click()
+    expect(page.locator(".field", has=text)).to_contain_text("This is not JSON")
+    api = served.ask("GET", "/api/v1/status")["api_url"]
+    text.fill(json.dumps({"type": "user", "url": f"{api}/users/nobody-there"}))
+    page.get_by_label("Queue", exact=True).select_option("later")
+    page.get_by_role("button", name="Push").click()
+    expect(page.get_by_role("status").filter(has_text="1 queued on later.")).to_be_visible()
+
+
+def test_a_queue_is_looked_into_and_emptied_only_when_its_name_is_typed(served: Service, open_at: Open):
+    served.ask("POST", "/api/v1/pause")
+    try:
+        asked = [{"type": "user", "url": f"https://api.example.test/users/{number}"} for number in range(9)]
+        served.ask("POST", "/api/v1/requests", {"requests": asked, "queue": "soon"})
+        until(lambda: not served.ask("GET", "/api/v1/loops")["busy"], "rest: loops that waited take one each, still")
+        waiting = served.ask("GET", "/api/v1/queues/soon/requests")["requests"]
+        page = open_at("queues/soon")
+        shown = waiting[0]["url"].removeprefix("https://api.example.test")
+        page.get_by_role("button", name=shown, exact=True).click()
+        expect(page.get_by_role("dialog", name="Request")).to_contain_text(waiting[0]["url"])
+        page.keyboard.press("Escape")
+
+        page.get_by_role("button", name="Remove: soon").click()
+        page.get_by_label("What is to be removed").select_option("some")
+        page.get_by_role("button", name="Go on").click()
+        expect(page.get_by_role("dialog", name="1 removed from soon")).to_contain_text("api.example.test")
+        page.keyboard.press("Escape")
+
+        page.get_by_role("button", name="Remove: soon").click()
+        page.get_by_role("button", name="Go on").click()
+        go = page.get_by_role("button", name="Purge soon")
+        expect(go).to_be_disabled()
+        page.get_by_label("Type soon to go on").fill("soon")
+        go.click()
+        expect(page.get_by_role("status").filter(has_text=f"{len(waiting) - 1} removed from soon.")).to_be_visible()
+        assert served.ask("GET", "/api/v1/queues/soon")["total"] == 0
+    finally:
+        served.ask("POST", "/api/v1/resume")
+
+
+def test_documents_are_found_by_name_and_address_and_their_links_are_followed(served: Service, open_at: Open):
+    (org,) = served.ask("GET", "/api/v1/documents?type=org")["documents"]
+    urn, url = org["_metadata"]["urn"], org["_metadata"]["url"]
+    page = open_at("documents")
+    page.get_by_label("URN or URL").fill(url)
+    page.keyboard.press("Enter")
+    expect(page.locator(".story-reason")).to_have_text(org["login"])
+    expect(page.locator(".facts").first).to_contain_text(urn)
+    page.get_by_role("link", name=f"{urn}:repos", exact=True).click()
+    expect(page.get_by_text(f"{urn}:repos is the name of a collection.")).to_be_visible()
+    page.locator(".row-link").first.click()
+    page.locator(".tree summary").first.click()
+    page.locator(".tree details[open] summary").nth(1).click()
+    page.locator(".tree a", has_text="urn:repo:").first.click()
+    expect(page.locator(".story-head .tag")).to_have_text("repo")
+
+    page.get_by_label("URN or URL").fill("urn:repo:999999999")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Nothing is stored as urn:repo:999999999, nor under it.")).to_be_visible()
+    page.get_by_label("URN or URL").fill("acme")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("A URN begins with urn:")).to_be_visible()
+
+
+def test_documents_of_a_type_are_gone_through_in_pages(served: Service, open_at: Open):
+    counts = served.ask("GET", "/api/v1/document-counts")["by_type"]
+    kind = max(counts, key=lambda name: counts[name])
+    page = open_at(f"documents?type={kind}")
+    expect(page.get_by_text(f"{counts[kind]:,} documents of type {kind.replace('_', ' ')}")).to_be_visible()
+    first = page.locator(".row-link").first.get_attribute("href")
+    page.get_by_role("button", name="More →").click()
+    expect(page.get_by_text("31–")).to_be_visible()
+    assert page.locator(".row-link").first.get_attribute("href") != first
+
+
+def test_settings_change_live_say_at_the_field_what_is_wrong_and_who_changed_what(served: Service, open_at: Open):
+    page = open_at("settings")
+    loops, soon = page.get_by_role("textbox", name="Loops"), page.get_by_role("textbox", name="Weight of soon")
+    loops.fill("0")
+    soon.fill("many")
+    page.get_by_role("button", name="Save 2 changes").click()
+    expect(page.locator(".field", has=loops)).to_contain_text("greater than 0")
+    expect(page.locator(".field", has=soon)).to_contain_text("valid integer")
+    assert served.ask("GET", "/api/v1/settings")["live"].get("crawl.loops") is None
+    page.get_by_role("button", name="Undo").click()
+    loops.fill("3")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".field", has=loops)).to_contain_text("set live")
+    expect(page.get_by_role("row", name=re.compile(r"crawl\.loops not set → 3 token"))).to_be_visible()
+    until(lambda: served.ask("GET", "/api/v1/loops")["wanted"] == 3, "a third loop")
+
+    page.get_by_role("button", name="Set Loops live no more").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".field", has=loops)).to_contain_text("from the command line")
+    expect(loops).to_have_value("2")
+    assert "crawl.loops" not in served.ask("GET", "/api/v1/settings")["live"]
+
+
+def test_principals_show_what_is_left_and_never_a_secret(served: Service, open_at: Open):
+    page = open_at("principals")
+    for principal in served.ask("GET", "/api/v1/principals")["principals"]:
+        row = page.get_by_role("row", name=re.compile(principal["label"]))
+        for budget in principal["budgets"]:
+            expect(row).to_contain_text(f"of {budget['limit']:,}")
+    assert "ghp_" not in page.content()
