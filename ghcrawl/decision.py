@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
+from ghcrawl.census import take
 from ghcrawl.errors import FetchError, Malformed, SpecError, Unstorable
 from ghcrawl.model import Document, Failure, Push, Request
 from ghcrawl.outcome import Bury, Defer, Denied, Outcome, Pending, Refused, Retry, Save, Skip, Throttled, Visit
@@ -61,6 +62,8 @@ class Decider:
             return self._bury("no_processor", f"nothing here processes {request.platform}:{request.type}")
         if not tuning.scope.admits(request.context.scope):
             return Decision(outcome=Skip(reason="excluded", detail=request.context.scope))
+        if kind.census is not None:
+            return Decision(outcome=await take(kind.census(request), request, self._store))
         policy = parse(request.policy).placed(kind.position)
         if request.context.deleted_at is not None:
             return await self._bury_thing(request, kind, policy, mounted.platform)

@@ -96,6 +96,7 @@ class Walk:
     since: the lower bound this walk asked the platform for, in the platform's own text.
     until: a newest-first walk stops at the element with this URN: everything behind it is known.
     newest: the largest change text (or, newest-first, the first URN) seen so far.
+    known: the list, or what it is of, was stored before; changed: some page so far was not what was stored.
     """
 
     page: int = 1
@@ -105,6 +106,8 @@ class Walk:
     since: str = ""
     until: str = ""
     newest: str = ""
+    known: bool = False
+    changed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,22 @@ from ghcrawl.visitor_map import Scenarios
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """What was listed, to be held against what is stored.
+
+    pages: URNs of the pages' documents; each names its elements under the link `resources`.
+    listed: elements of the last page, which may not be stored yet.
+    type: of the elements. owner: URN of what they are of; below: theirs begin with it, else they link to it.
+    """
+
+    pages: tuple[str, ...]
+    listed: frozenset[str]
+    type: str
+    owner: str
+    below: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One type of request.
 
@@ -25,6 +41,7 @@ class Kind:
     happening: its documents say that something happened. That stays true when what they lie in is gone, and it is told
         once: a request that carries one that is stored already is nothing new.
     cursor: URN of the document that remembers how far a list was walked; None where nothing does.
+    census: what a request of this kind holds against what is stored, instead of being processed.
     resume: the request that continues from that document (None: never walked). Pure.
     refusal: URN of what remembers that a list was refused (see `ghcrawl.refused`); None where nothing is to.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
@@ -38,6 +55,7 @@ class Kind:
     happening: bool = False
     cursor: Callable[[Request], str] | None = None
     resume: Callable[[Request, Document | None], Request] | None = None
+    census: Callable[[Request], Census] | None = None
     refusal: Callable[[Request], str | None] | None = None
     fallback: Callable[[Request], Request | None] | None = None
 

@@ -50,6 +50,7 @@ NAMED: Final[dict[str, tuple[Fetch, Freshness]]] = {
     "default": (Fetch.MUTABLES, Freshness.MATCH),
     "event": (Fetch.MUTABLES, Freshness.MATCH),
     "refresh": (Fetch.MUTABLES, Freshness.MATCH),
+    "audit": (Fetch.MUTABLES, Freshness.MATCH),
     "reload": (Fetch.ORIGIN_STORAGE, Freshness.MATCH),
     "reprocess": (Fetch.STORAGE_ONLY, Freshness.VERSION),
     "reprocessAndDiscover": (Fetch.STORAGE_ORIGIN_IF_MISSING, Freshness.VERSION),
@@ -103,6 +104,11 @@ class Policy:
     def at(self, map_name: str, path: tuple[str, ...] = ()) -> Policy:
         """The same policy at another position."""
         return replace(self, map=map_name, path=path)
+
+    @property
+    def complete(self) -> bool:
+        """Whether lists are read from end to end though one could ask for what has changed: what is gone shows so."""
+        return self.name == "audit"
 
     def mode(self, *, immutable: bool) -> Fetch:
         """The fetch mode with `mutables` decided."""

@@ -33,6 +33,10 @@ def tombstone(document: Document, *, deleted_at: datetime, reason: str, processe
     )
 
 
+HOLDS: Final = "holds"
+"""The link to what lies in a thing though its URN does not say so."""
+
+
 async def below(
     document: Document,
     request: Request,
@@ -55,6 +59,9 @@ async def below(
         if more := len(found) == AT_ONCE:
             break
         found.append(child)
+    for urn in document.links[HOLDS].hrefs if HOLDS in document.links else ():
+        held = await store.get(urn)
+        found += [held] if held is not None and held.deleted_at is None else []
     pushes = [Push(request=_burial(request, child, deleted_at), queue="event") for child in found]
     if more:
         at = now + timedelta(seconds=AGAIN_S)

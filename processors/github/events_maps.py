@@ -40,7 +40,6 @@ _TAKEN: Final = (
     "milestone",
     "pull_request",
     "release",
-    "release_asset",
     "review",
     "review_comment",
     "security_advisory",

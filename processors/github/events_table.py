@@ -228,10 +228,7 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         Tells(verb=Verb.WALK, type="commits", when=on_default_branch),
         REPO_LATER,
     ),
-    "release": (
-        *_taken("release", "release", whole=("tag_name", "assets", "body", "draft")),
-        Tells(verb=Verb.GONE, type="release_asset", at=("release", "assets"), on=_on("deleted")),
-    ),
+    "release": _taken("release", "release", whole=("tag_name", "assets", "body", "draft")),
     "repository": (
         Tells(verb=Verb.ASK, type="repo", never_on=_on("deleted")),
         Tells(verb=Verb.FILL, type="repo", on=_on("created", "publicized", "transferred")),

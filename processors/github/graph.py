@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from ghcrawl.errors import Malformed
@@ -125,11 +126,10 @@ class Node:
         chosen = queue or ("event" if payload is not None else QUEUE_OF.get(type, "normal"))
         self._follow_ups.append(Push(request=request, queue=chosen))
 
-    def follow_again(self, request: Request, queue: QueueName) -> None:
+    def follow_again(self, request: Request, queue: QueueName, *, not_before: datetime | None = None) -> None:
         """Another request of this very walk."""
-        self._follow_ups.append(
-            Push(request=replace(request, url=here(self.visit.request.url, request.url)), queue=queue)
-        )
+        request = replace(request, url=here(self.visit.request.url, request.url))
+        self._follow_ups.append(Push(request=request, queue=queue, not_before=not_before))
 
     @property
     def follow_ups(self) -> tuple[Push, ...]:

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Final
 
 from ghcrawl.model import Document, JsonObject, Payload, Request, Walk
+from ghcrawl.policy import parse
 from processors.github.graph import Node, mapping, owner_kind, repo_of, repo_url, sequence, text
 from processors.github.scenarios import floor_of
 
@@ -166,7 +167,7 @@ def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_o
     step = node.visit.onward.links.get(listing.link)
     if step is None or not owner_url:
         return
-    walk = Walk(first=listing.url(owner_url))
+    walk = Walk(first=listing.url(owner_url), known=node.visit.known)
     since = floor_of(node.visit.request.policy)
     recent = listing.url_since(owner_url, since) if since else ""
     if since and not listing.relation:
@@ -211,6 +212,8 @@ def resume_of(listings: Listings) -> Callable[[Request, Document | None], Reques
     def resume(request: Request, cursor: Document | None) -> Request:
         listing, walk = listing_of(listings, request), request.context.walk
         if cursor is None or listing is None or walk.first != request.url or walk.fresh:
+            return request
+        if listing.walking is Walking.SINCE and parse(request.policy).complete:
             return request
         since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
         if listing.walking is Walking.HEAD:

@@ -13,14 +13,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from ghcrawl.errors import Malformed
-from ghcrawl.model import Context, Json, JsonObject, Payload, Push, Walk
+from ghcrawl.model import Context, Json, JsonObject, Payload, Push, Request, Walk
 from ghcrawl.outcome import Processor, Save, Skip, Visit
+from ghcrawl.platform import Census
 from ghcrawl.policy import Fetch, parse
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
 from processors.github.listing import PER_PAGE, Listing, Listings, Walking, listing_of
 from processors.github.scenarios import floor_of
 
+SETTLED: Final = timedelta(seconds=10)
+"""After that the documents of a walk's pages are where they can be read."""
+_COUNTED: Final[Mapping[str, tuple[str, ...]]] = {"org": ("repo", "team"), "user": ("repo",)}
+"""Of what does not lie below its owner, what the owner's list must hold as long as it is there."""
 OVERLAP: Final = timedelta(seconds=60)
 """How far a watermark stays behind the start of its walk: GitHub reads from replicas, which may lag."""
 _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
@@ -66,6 +71,16 @@ class Page:
         return max([self.walk.newest, *(self.element.changed_at(item) for item in self.items)])
 
     @property
+    def known(self) -> bool:
+        """This list, or what it is of, was stored before this walk began."""
+        return self.walk.known or (self.walk.page == 1 and self.visit.known)
+
+    @property
+    def changed(self) -> bool:
+        """Some page of this walk, up to this one, was not what was stored."""
+        return self.walk.changed or not self.stored
+
+    @property
     def started_at(self) -> datetime | None:
         """When page 1 was seen; None while every page of a relation was our own copy: its generation goes on."""
         if self.listing.relation and self.stored and not self.offline:
@@ -91,6 +106,7 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         if more:
             return page.node.save(listing.type)
         _move_cursor(page)
+        _take_census(page)
         older = f"{listing.urn(visit.request.context.qualifier)}:" if listing.relation else ""
         return page.node.save(listing.type, supersede=older)
 
@@ -215,6 +231,7 @@ def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) ->
     scope = scope_of(url)
     context = Context(
         qualifier=node.qualifier if element.parent else "",
+        urn=text(reference.get("urn")),
         scope=node.scope if scope is None else scope,
         private=node.private or reference.get("private") is True,
     )
@@ -234,7 +251,14 @@ def _follow_next(page: Page) -> bool:
     if url and not (page.items and newest_first and _older(page, page.items[-1])):
         renewed = walk.fresh or (page.listing.relation and page.started_at is not None and not page.offline)
         following = again(
-            request, url, page=walk.page + 1, started_at=page.started_at, newest=page.newest, fresh=renewed
+            request,
+            url,
+            page=walk.page + 1,
+            started_at=page.started_at,
+            newest=page.newest,
+            fresh=renewed,
+            known=page.known,
+            changed=page.changed,
         )
         page.node.follow_again(following, "soon")
         return True
@@ -288,6 +312,40 @@ def _move_cursor(page: Page) -> None:
     payload = Payload.of(body, origin="list", observed_at=page.visit.fetched.observed_at)
     url = f"{walk.first.partition('?')[0]}#cursor"
     node.follow("cursor", url, page.visit.request.policy, node.context(qualifier=node.qualifier), payload=payload)
+
+
+def _take_census(page: Page) -> None:
+    """Hold what is stored against the pages of a complete walk that found something changed."""
+    listing, walk, element, node = page.listing, page.walk, page.element, page.node
+    complete = listing.walking is not Walking.HEAD and not walk.since and not listing.covered_by and not page.offline
+    if element is None or not element.endpoint or not (complete and page.known and page.changed):
+        return
+    if not element.parent and element.type not in _COUNTED.get(listing.of, ()):
+        return
+    pages = node.urn.rpartition(":")[0]
+    body = {
+        "pages": [f"{pages}:{number}" for number in range(1, walk.page)],
+        "listed": [ref.get("urn") for ref in page.refs],
+        "type": element.type,
+        "below": bool(element.parent),
+    }
+    payload = Payload.of(body, origin="list", observed_at=page.visit.fetched.observed_at)
+    url = f"{page.visit.request.url.partition('?')[0]}#census"
+    context = node.context(qualifier=node.qualifier)
+    request = page.visit.request.child("census", url, page.visit.request.policy, context, payload)
+    node.follow_again(request, "event", not_before=page.visit.processed_at + SETTLED)
+
+
+def census(request: Request) -> Census:
+    """For `Kind.census`: what `_take_census` wrote down."""
+    body = request.payload.body if request.payload else {}
+    return Census(
+        pages=tuple(text(urn) for urn in sequence(body.get("pages"))),
+        listed=frozenset(text(urn) for urn in sequence(body.get("listed"))),
+        type=text(body.get("type")),
+        owner=request.context.qualifier,
+        below=body.get("below") is True,
+    )
 
 
 def cursor(visit: Visit) -> Save:

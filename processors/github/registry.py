@@ -84,7 +84,11 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
         if listing.walking is not Walking.PAGES:
             kind = replace(kind, cursor=cursor_of(lists), resume=resume_of(lists), fallback=walk_again)
         found.setdefault(listing.type, kind)
-    return {**found, "cursor": Kind(processor=page.cursor, position="self")}
+    bookkeeping = {
+        "cursor": Kind(processor=page.cursor, position="self"),
+        "census": Kind(processor=page.cursor, position="self", census=page.census),
+    }
+    return {**found, **bookkeeping}
 
 
 def listings(commits: Commits) -> Listings:

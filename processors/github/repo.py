@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from ghcrawl.model import JsonObject
 from processors.github.entity import Entity
-from processors.github.graph import Node, mapping, number, repo_of, required, text
+from processors.github.graph import Node, mapping, number, repo_of, required, sequence, text
 
 
 def describe_repo(node: Node) -> None:
@@ -57,6 +57,8 @@ def describe_milestone(node: Node) -> None:
 def describe_release(node: Node) -> None:
     """A release leads to its author; its assets are part of it."""
     node.account("author", node.body.get("author"))
+    assets = (number(mapping(asset).get("id")) for asset in sequence(node.body.get("assets")))
+    node.hrefs("holds", (f"{node.repo}:release_asset:{asset}" for asset in assets if asset is not None))
     tag = text(node.body.get("tag_name"))
     if tag:
         node.link("tag", f"{node.repo}:tag:{tag}")

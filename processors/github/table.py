@@ -57,7 +57,7 @@ def page() -> str:
         "Each is a document of its own, from a webhook or a feed, and leads to what it tells of. "
         "No call is made for what an event carries whole.\n",
         _wrapped(f"`{name}`" for name in sorted(event_kinds({row.type: row for row in ENTITIES}, listings("list")))),
-        "\nBesides, `cursor` remembers how far a list was walked.\n",
+        "\nBesides, `cursor` remembers how far a list was walked, and `census` finds what a complete list left out.\n",
         "\n## Scenarios\n",
         _table(("from", *SCENARIOS), _scenario_rows()),
         "",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ghcrawl import tombstones
 from ghcrawl.decision import Decider, Mounted
-from ghcrawl.model import Context, Document, Push, Request
+from ghcrawl.model import Context, Document, Link, Push, Request
 from ghcrawl.outcome import Missing, Save, Skip, Visit
 from ghcrawl.platform import Kind, Platform
 from ghcrawl.ports import DocumentFilter, Stored
@@ -152,3 +152,13 @@ async def test_saying_it_again_changes_nothing():
 
     assert (again, follow_ups) == ("Skip", ())
     assert await bench.store.get(issue.urn) == before
+
+
+async def test_what_it_holds_by_a_link_is_gone_with_it():
+    bench = Bench()
+    links = {"holds": Link(type="resource", hrefs=("urn:repo:12:comment:1", "urn:repo:12:comment:2"))}
+    issue = await bench.keep("urn:repo:12:issue:3", "issue", links=links)
+    await bench.keep("urn:repo:12:comment:1")
+    await bench.drain(gone(issue))
+
+    assert await bench.alive() == set()

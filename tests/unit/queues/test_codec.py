@@ -38,6 +38,8 @@ walks = st.builds(
     since=texts,
     until=texts,
     newest=texts,
+    known=st.booleans(),
+    changed=st.booleans(),
 )
 contexts = st.builds(
     Context,

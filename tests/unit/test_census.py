@@ -1,0 +1,69 @@
+"""What a complete list left out is asked for; nothing else is."""
+
+from __future__ import annotations
+
+from ghcrawl.census import take
+from ghcrawl.model import Link
+from ghcrawl.platform import Census
+from stores.memory import MemoryStore
+from tests.support.builders import NOW, a_document, a_request
+
+PAGES = "urn:repo:12:labels:page"
+
+
+async def a_store(*labels: str) -> MemoryStore:
+    store = MemoryStore()
+    for name in labels:
+        urn = f"urn:repo:12:label:{name}"
+        await store.save(a_document(urn=urn, type="label", url=f"https://api.example.test/labels/{name}"))
+    return store
+
+
+async def a_page(store: MemoryStore, number: int, *labels: str) -> None:
+    links = {"resources": Link(type="resource", hrefs=tuple(f"urn:repo:12:label:{name}" for name in labels))}
+    urn = f"{PAGES}:{number}"
+    await store.save(a_document(urn=urn, type="labels", url=f"https://api.example.test/{urn}", links=links))
+
+
+def a_census(*listed: str, pages: int = 1, below: bool = True) -> Census:
+    return Census(
+        pages=tuple(f"{PAGES}:{number}" for number in range(1, pages + 1)),
+        listed=frozenset(f"urn:repo:12:label:{name}" for name in listed),
+        type="label",
+        owner="urn:repo:12",
+        below=below,
+    )
+
+
+async def test_what_is_stored_and_on_no_page_is_asked_for_by_what_it_is_called():
+    store = await a_store("a", "b", "c", "d")
+    await a_page(store, 1, "a")
+    await a_page(store, 2, "b")
+    outcome = await take(a_census("c", pages=2), a_request(type="census"), store)
+
+    (push,) = outcome.follow_ups
+    assert push.request.url == "https://api.example.test/labels/d"
+    assert push.request.context.urn == "urn:repo:12:label:d"
+    assert push.request.context.qualifier == "urn:repo:12"
+    assert push.request.policy == "refresh:self"
+    assert push.request.asked_at == NOW
+
+
+async def test_without_every_page_nothing_is_concluded():
+    store = await a_store("a", "b")
+    await a_page(store, 1, "a")
+    outcome = await take(a_census("a", pages=2), a_request(type="census"), store)
+
+    assert (outcome.reason, outcome.follow_ups) == ("not_counted", ())
+
+
+async def test_what_does_not_lie_below_its_owner_is_counted_where_it_links_to_it():
+    store = MemoryStore()
+    for number, owner in ((1, "urn:repo:12"), (2, "urn:repo:13")):
+        links = {"owner": Link(type="resource", href=owner)}
+        url = f"https://api.example.test/{number}"
+        await store.save(a_document(urn=f"urn:label:{number}", type="label", url=url, links=links))
+    outcome = await take(a_census(pages=0, below=False), a_request(type="census"), store)
+
+    assert [push.request.context.urn for push in outcome.follow_ups] == ["urn:label:1"]
+    assert outcome.follow_ups[0].request.context.qualifier == ""
