@@ -35,6 +35,7 @@ from ghcrawl.settings import GitHubSection, LogSection, Settings, logged_as
 from ghcrawl.supervisor import Supervisor
 from ghcrawl.telemetry import Observers, configure_logging
 from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
+from processors.github.estimate import Estimate, Question, Reply, survey
 from processors.github.scenarios import narrow
 from queues import codec
 from queues.sqlite import SqliteQueue
@@ -43,6 +44,9 @@ from queues.weighted import draw
 __all__ = [
     "Backend",
     "Checked",
+    "Estimate",
+    "Question",
+    "Reply",
     "Requeued",
     "Service",
     "Sourced",
@@ -58,6 +62,7 @@ __all__ = [
     "redacted",
     "source_credentials",
     "start_logging",
+    "survey",
     "write_message",
 ]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ghcrawl import settings as setting
-from ghcrawl.cli import crawling, summary
+from ghcrawl.cli import crawling, estimating, summary
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.opening import asking, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import write_json
 from ghcrawl.cli.progress import Reporter, reporter
-from ghcrawl.cli.result import Result
+from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain
 from ghcrawl.cli.wanting import Wanting
 from ghcrawl.settings import LogSection, Origins, Settings
@@ -25,7 +25,7 @@ from ghcrawl.wiring import read_credentials, start_logging
 class Wish:
     """What was typed. more: settings from the command line; arguments: all of it, behind the program's name.
 
-    wanting: how much of it. max_calls: so many at the most.
+    wanting: how much of it. max_calls: so many at the most. dry_run: only say what that would come to.
     """
 
     specs: tuple[str, ...]
@@ -33,6 +33,7 @@ class Wish:
     more: Mapping[str, Any] = field(default_factory=dict)
     wanting: Wanting = field(default_factory=Wanting)
     max_calls: int | None = None
+    dry_run: bool = False
     afresh: bool = False
     json: bool = False
     quiet: bool = False
@@ -63,8 +64,12 @@ async def crawl(wish: Wish) -> int:
         chatty="log.level" in origins,
         remembered=again,
     )
-    shown = reporter(quiet=wish.quiet)
+    shown = reporter(quiet=wish.quiet or wish.dry_run)
     log_to(shown, settings, origins)
+    if wish.dry_run:
+        foreseen = await estimating.foresee(plan)
+        write_json(foreseen.figures()) if wish.json else estimating.show(foreseen)
+        return CLEAN
     try:
         result = await crawling.crawl(plan, shown)
     finally:

@@ -110,7 +110,7 @@ EVERYTHING: Final[Mapping[str, Mapping[str, Node]]] = {
     **{part.type: {} for part in PARTS},
 }
 
-_PEOPLE_LINKS: Final = frozenset(
+PEOPLE_LINKS: Final = frozenset(
     {"user", "author", "committer", "creator", "uploader", "actor", "assignee", "assignees", "closed_by", "merged_by"}
     | {"requested_reviewer", "requested_reviewers", "triggering_actor", "publisher", "dismissed_by"}
 )
@@ -138,7 +138,7 @@ def narrowed(*choices: Mapping[str, Iterable[str]], people: bool = True) -> Mapp
     chosen = {(name, link) for choice in choices for name, links in choice.items() for link in links}
     return {
         name: {
-            link: target if (name, link) in chosen or (people and link in _PEOPLE_LINKS) else _on_request(target)
+            link: target if (name, link) in chosen or (people and link in PEOPLE_LINKS) else _on_request(target)
             for link, target in links.items()
         }
         for name, links in EVERYTHING.items()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ghcrawl.simulator.generation.size import TINY
+from ghcrawl.simulator.generation.size import SMALL, TINY
 from ghcrawl.simulator.moments import seconds
 from processors.github.scenarios import narrow
 from tests.support.cli import shell
+from tests.support.clock import FastClock
 from tests.support.crawling import Stage, stage
 
 
@@ -80,3 +82,42 @@ async def test_since_a_date_only_what_changed_since_is_saved_and_later_crawls_mi
     assert issues == {f"urn:repo:{it.repo.id}:issue:{number}" for number in changed}
     assert 0 < len(changed) < len(it.repo.issues)
     assert later.entities == set(it.bodies())
+
+
+SHAPES = {
+    "a few repositories": replace(SMALL, orgs=1, repos=3, quirks=False, issues=30, commits=30),
+    "many small ones": replace(SMALL, orgs=1, repos=16, quirks=False, issues=6, commits=10),
+    "one where people talk": replace(SMALL, orgs=1, repos=1, quirks=False, issues=130, comments=3.0, users=60),
+}
+
+
+@pytest.mark.parametrize(
+    ("shape", "scenario"),
+    [
+        *((shape, "default") for shape in SHAPES),
+        *(pytest.param(shape, "everything", marks=pytest.mark.slow) for shape in SHAPES),
+    ],
+)
+async def test_a_dry_run_says_about_how_many_calls_a_crawl_then_makes(tmp_path: Path, shape: str, scenario: str):
+    async with stage(tmp_path, SHAPES[shape], clock=FastClock(60)) as it:
+        said = await command(it, tmp_path, "--scenario", scenario, "--dry-run")
+        asked = it.server.journal.total
+        it.server.journal.clear()
+        await it.crawl(policy=f"default:{scenario}/")
+        made = it.server.journal.total
+
+    assert said["calls_made"] == asked
+    assert abs(said["estimate"]["calls"] - made) <= 0.25 * made
+
+
+async def test_a_dry_run_of_what_is_not_there_says_so(tmp_path: Path):
+    async with stage(tmp_path, TINY) as it, shell(tmp_path, GHCRAWL_TOKENS=it.tokens[0]) as terminal:
+        words = ("--api-url", it.server.url, "--dry-run")
+        nobody = await terminal.run("crawl", "nobody", *words)
+        nothing = await terminal.run("crawl", *words)
+        shown = await terminal.run("crawl", "acme", *words)
+
+    assert (nobody.status, nobody.out) == (2, "")
+    assert "nobody leads to nothing" in nobody.err
+    assert nothing.status == 2
+    assert "calls for a first crawl of acme" in shown.out

@@ -48,6 +48,7 @@ def crawl(
         int | None,
         typer.Option("--max-calls", min=1, metavar="N", help="Stop after so many calls.", show_default=False),
     ] = None,
+    dry_run: Annotated[bool, flag("--dry-run", help="Save nothing; say about how many calls it would take.")] = False,
     db: Db = None,
     api_url: ApiUrl = None,
     tokens_file: TokensFile = None,
@@ -90,6 +91,7 @@ def crawl(
         ghcrawl crawl acme/web acme/api --db acme.db --json
         ghcrawl crawl https://github.com/acme/web/issues/7
         ghcrawl crawl acme --only issue,issue_comment --since 2026-01-31
+        ghcrawl crawl acme --scenario everything --dry-run
         ghcrawl crawl acme --scenario everything --max-calls 1000
         ghcrawl crawl acme --api-url https://ghe.example.com/api/v3
 
@@ -110,6 +112,7 @@ def crawl(
         more={name: value for name, value in more.items() if value is not None},
         wanting=Wanting(scenario=scenario or "", only=only or (), without=exclude or (), since=since or ""),
         max_calls=max_calls,
+        dry_run=dry_run,
         afresh=afresh,
         json=json,
         quiet=quiet,

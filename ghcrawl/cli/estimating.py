@@ -1,0 +1,147 @@
+"""`ghcrawl crawl --dry-run`: what would be visited, and about how many calls that would take. Nothing is saved."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from ghcrawl.cli import output, roots
+from ghcrawl.cli.crawling import Plan
+from ghcrawl.cli.roots import Root
+from ghcrawl.cli.words import counted, number
+from ghcrawl.errors import ConfigError
+from ghcrawl.model import Context, Request
+from ghcrawl.outcome import Fetched, Missing, Throttled
+from ghcrawl.settings import Settings
+from ghcrawl.tally import Tally
+from ghcrawl.wiring import Estimate, Question, Reply, Service, github_platform, open_service, survey
+
+FEW: Final = 3
+"""Calls for a single thing with what it leads to."""
+SURVEYED: Final = frozenset({"org", "user", "repo"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """What a crawl would come to. asked: calls that it took to find out."""
+
+    specs: Sequence[str]
+    policy: str
+    asked: int
+    calls: Mapping[str, float] = field(default_factory=dict)
+    documents: Mapping[str, float] = field(default_factory=dict)
+    repos: int = 0
+    sampled: int = 0
+
+    @property
+    def total(self) -> int:
+        """All calls."""
+        return round(sum(self.calls.values()))
+
+    def figures(self) -> Mapping[str, Any]:
+        """What `--json` prints."""
+        return {
+            "specs": list(self.specs),
+            "policy": self.policy,
+            "estimate": {
+                "calls": self.total,
+                "calls_by_type": _rounded(self.calls),
+                "documents_by_type": _rounded(self.documents),
+                "repos": self.repos,
+                "repos_sampled": self.sampled,
+            },
+            "calls_made": self.asked,
+        }
+
+
+def _rounded(counts: Mapping[str, float]) -> dict[str, int]:
+    return {name: round(count) for name, count in sorted(counts.items()) if round(count)}
+
+
+async def foresee(plan: Plan) -> Foreseen:
+    """The estimate for all specs of `plan`. Raises CrawlError for whatever would stand in the way of the crawl."""
+    if not plan.specs:
+        raise ConfigError("name what would be crawled: ghcrawl crawl --dry-run ORG")
+    wanted = roots.read(github_platform(plan.settings), plan.specs, plan.api_url, plan.policy)
+    tally = Tally()
+    async with open_service(_forgetful(plan.settings), plan.credentials, tally, unhurried=plan.unhurried) as service:
+        found = [await _root(service, root, plan.policy) for root in wanted]
+    calls, documents = Counter[str](), Counter[str]()
+    for estimate in found:
+        calls.update(estimate.calls)
+        documents.update(estimate.documents)
+    return Foreseen(
+        specs=plan.specs,
+        policy=plan.policy,
+        asked=tally.calls,
+        calls=calls,
+        documents=documents,
+        repos=sum(estimate.repos for estimate in found),
+        sampled=sum(estimate.sampled for estimate in found),
+    )
+
+
+def _forgetful(settings: Settings) -> Settings:
+    """The same with nothing that is kept."""
+    queue = settings.queue.model_copy(update={"provider": "memory"})
+    store = settings.store.model_copy(update={"provider": "memory"})
+    return settings.model_copy(update={"queue": queue, "store": store})
+
+
+async def _root(service: Service, root: Root, policy: str) -> Estimate:
+    request = root.request
+    if request.type not in SURVEYED or request.context.then:
+        return Estimate(calls={request.type: float(FEW)}, documents={request.type: 1.0}, repos=0, sampled=0)
+    platform = service.platforms["github"]
+    going = survey(platform.scenarios, request.type, request.url, policy)
+    questions = next(going)
+    while True:
+        replies = await asyncio.gather(*(_ask(service, question) for question in questions))
+        if not any(reply.body is not None for reply in replies) and questions[0].type in ("user", "repo"):
+            raise ConfigError(f"{root.spec} leads to nothing ({questions[0].url})")
+        try:
+            questions = going.send(replies)
+        except StopIteration as done:
+            estimate: Estimate = done.value
+            return estimate
+
+
+async def _ask(service: Service, question: Question) -> Reply:
+    """What the platform shows; nothing where it shows nothing. Waits for quota. Raises FetchError."""
+    clock = service.backend.clock
+    while True:
+        request = Request(type=question.type, url=question.url, context=Context())
+        retrieved = await service.github.fetch(request, None)
+        if isinstance(retrieved, Throttled):
+            await clock.sleep(max(0.1, (retrieved.until - clock.now()) / timedelta(seconds=1)))
+            continue
+        if isinstance(retrieved, Fetched):
+            return Reply(body=retrieved.body, link=retrieved.link)
+        return Reply(body=None if isinstance(retrieved, Missing) else [])
+
+
+def show(foreseen: Foreseen) -> None:
+    """The estimate for a person."""
+    out = output.console()
+    out.print()
+    headline = f"About {counted(foreseen.total, 'call')} for a first crawl of {', '.join(foreseen.specs)}"
+    out.print(Text(f"{headline}; this took {counted(foreseen.asked, 'call')}.", style="bold"))
+    out.print()
+    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    grid.add_column("type")
+    grid.add_column("calls", justify="right")
+    grid.add_column("things", justify="right")
+    calls, documents = _rounded(foreseen.calls), _rounded(foreseen.documents)
+    for type in sorted({*calls, *documents}, key=lambda type: (-calls.get(type, 0), type)):
+        grid.add_row(type, number(calls.get(type, 0)), number(documents.get(type, 0)) if type in documents else "")
+    out.print(grid)
+    if foreseen.sampled < foreseen.repos:
+        out.print()
+        out.print(f"{foreseen.sampled} of {foreseen.repos} repositories were looked at, and count for the others.")

@@ -1,0 +1,274 @@
+"""About how many calls a first crawl would take, worked out of counters and first pages before anything is crawled.
+
+`survey` is a generator, so that it needs neither a network nor a clock: it yields questions in batches, is sent their
+answers, and returns what it makes of them. Lists that may be long are looked at on page 1, whose `Link` header says how
+many pages there are. Of many repositories only some are looked at that closely, and count for the others. People are
+extrapolated from those on the first pages by how many of them were seen only once (Chao 1984).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ghcrawl.model import Json, JsonObject
+from ghcrawl.policy import parse
+from ghcrawl.visitor_map import Onward, Scenarios
+from processors.github.graph import count, mapping, number, sequence, text
+from processors.github.listing import Listing
+from processors.github.listings import LISTINGS
+from processors.github.maps import PEOPLE_LINKS
+from processors.github.parts import PARTS
+from processors.github.registry import ENTITIES
+
+SAMPLED: Final = 12
+"""So many repositories are looked at closely."""
+KNOWN: Final = 3
+"""As often is somebody taken to be seen who stands in a list that was read to its end: it says nothing of others."""
+_PROBED: Final = frozenset(
+    {"issues", "pull_requests", "commits", "issue_comments", "review_comments", "commit_comments", "issue_events"}
+    | {"branches", "contributors", "deployments", "workflow_runs", "releases", "dependabot_alerts"}
+)
+_COUNTED: Final = {"stargazers": "stargazers_count", "forks": "forks_count", "subscribers": "subscribers_count"}
+_TWICE: Final = frozenset(
+    {"contributor_statistics", "commit_activity", "code_frequency", "participation"} | {"punch_card"}
+)
+"""Not there yet when they are first asked for."""
+_LAST = re.compile(r"[?&]page=(\d+)")
+_PAGE: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A page to look at."""
+
+    type: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What stood there; nothing at all, where there was nothing or it was refused."""
+
+    body: Json = None
+    link: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """calls: by type of request; documents: by type of thing. repos: how many; sampled: of these looked at closely."""
+
+    calls: Mapping[str, float]
+    documents: Mapping[str, float]
+    repos: int
+    sampled: int
+
+    @property
+    def total(self) -> int:
+        """All calls."""
+        return round(sum(self.calls.values()))
+
+
+Survey: TypeAlias = Generator[Sequence[Question], Sequence[Reply], Estimate]
+_ROWS: Final = {(row.of, row.link): row for row in LISTINGS}
+_WHOLE: Final = {row.type for row in ENTITIES} - {"org", "user", "team", "repo", "pull_request"}
+
+
+def survey(scenarios: Scenarios, type: str, url: str, policy: str) -> Survey:
+    """The survey of what a crawl would begin with: an organisation, a user or a repository; others take a few calls."""
+    return (yield from _Surveyor(scenarios, policy).run(type, url))
+
+
+class _Surveyor:
+    def __init__(self, scenarios: Scenarios, policy: str) -> None:
+        self._scenarios = scenarios
+        self._policy = policy
+        self._calls: Counter[str] = Counter()
+        self._documents: Counter[str] = Counter()
+        self._seen: Counter[int] = Counter()
+        self._whole = True
+        self._repos = 0
+
+    def run(self, type: str, url: str) -> Survey:
+        (root,) = yield [Question(type=type, url=url)]
+        if type == "org" and not root.body:
+            type, url = "user", url.replace("/orgs/", "/users/", 1)
+            (root,) = yield [Question(type=type, url=url)]
+        self._calls[type] += 1
+        self._documents[type] += 1
+        repos = [mapping(root.body)] if type == "repo" else []
+        if type in ("org", "user"):
+            repos = yield from self._owner(type, url, mapping(root.body))
+        sample = _spread(repos, SAMPLED)
+        before, seen_before = self._calls.copy(), self._documents.copy()
+        for repo in sample:
+            yield from self._repo(repo)
+        self._extrapolate(before, seen_before, len(repos), len(sample))
+        self._people()
+        return Estimate(calls=self._calls, documents=self._documents, repos=len(repos), sampled=len(sample))
+
+    def _onward(self, map_name: str) -> Onward:
+        policy = parse(self._policy)
+        return self._scenarios.onward(policy.at(map_name).spec)
+
+    def _lists(self, map_name: str, body: JsonObject) -> Iterable[Listing]:
+        """The lists that are followed from there, as far as its counters say that there is anything."""
+        for link in self._onward(map_name).links:
+            row = _ROWS.get((map_name, link))
+            if row is not None and row.when(body):
+                yield row
+
+    # Owners ---------------------------------------------------------------------------------------------------
+
+    def _owner(
+        self, type: str, url: str, body: JsonObject
+    ) -> Generator[Sequence[Question], Sequence[Reply], list[JsonObject]]:
+        """The repositories of an account; its other lists are counted on the way."""
+        repos: list[JsonObject] = []
+        for row in self._lists(type, body):
+            page: str | None = row.url(url)
+            while page:
+                (reply,) = yield [Question(type=row.type, url=page)]
+                self._calls[row.type] += 1
+                items = [mapping(item) for item in _items(reply, row)]
+                page = reply.link.get("next")
+                if row.element == "repo":
+                    repos += items
+                elif row.element == "team":
+                    self._teams(items)
+                else:
+                    self._elements(row, items, len(items))
+        self._calls["repo"] += len(repos)
+        self._documents["repo"] += len(repos)
+        return repos
+
+    def _teams(self, teams: Sequence[JsonObject]) -> None:
+        lists = len(self._onward("team").links.keys() & {"members", "repos"})
+        self._calls["team"] += len(teams)
+        self._calls["team_members"] += len(teams) * lists
+        self._documents["team"] += len(teams)
+
+    # Repositories ---------------------------------------------------------------------------------------------
+
+    def _repo(self, repo: JsonObject) -> Generator[Sequence[Question], Sequence[Reply], None]:
+        url, rows = text(repo.get("url")), list(self._lists("repo", repo))
+        probed = [row for row in rows if row.type in _PROBED]
+        questions = [Question(type=row.type, url=row.url(url)) for row in probed]
+        # One a page: the number of the last page is how many there are; the first issue has the largest number.
+        questions += [Question(type=type, url=f"{url}/{type}?state=all&per_page=1") for type in ("pulls", "issues")]
+        *replies, pulls, issues = yield questions
+        newest = max((number(mapping(item).get("number")) or 0 for item in sequence(issues.body)), default=0)
+        for row, reply in zip(probed, replies, strict=True):
+            self._probed(row, reply, newest)
+        if "pull_request" in self._onward("issue").links and any(row.type == "issues" for row in rows):
+            self._pulls(_last(pulls) or len(sequence(pulls.body)))
+        for row in rows:
+            if row.type not in _PROBED:
+                self._calls[row.type] += _counted(row, repo)
+        self._parts(repo)
+
+    def _probed(self, row: Listing, reply: Reply, newest: int) -> None:
+        items, pages = [mapping(item) for item in _items(reply, row)], _last(reply)
+        if not pages:  # one page, or a list that is read by cursor and does not say how long it is
+            pages = -(-newest // _PAGE) if "next" in reply.link else 1
+        self._whole = self._whole and pages == 1
+        total = len(items) if pages == 1 else (pages - 1) * _PAGE + _PAGE // 2
+        if row.known_only and not items:
+            return
+        self._calls[row.type] += pages
+        if row.type == "pull_requests":
+            self._pulls(total)
+        self._elements(row, items, total)
+
+    def _elements(self, row: Listing, items: Sequence[JsonObject], total: int) -> None:
+        """Count the elements of a list, of which `items` were seen, and what they lead to."""
+        if row.element in _WHOLE and row.complete:
+            self._documents[row.element] += total
+        step = self._onward(row.of).links.get(row.link)
+        links = self._scenarios.onward(step.thing).links if step is not None and step.thing is not None else {}
+        for item in items:
+            people = [item] if row.element == "user" and step is not None and step.thing is not None else []
+            for link in links.keys() & PEOPLE_LINKS:
+                found = item.get(link)
+                people += map(mapping, found if isinstance(found, list) else [found])
+            self._meet(people, KNOWN if len(items) >= total else 1)
+        share = total / len(items) if items else 0.0
+        for child in _children(row.element, links):
+            self._calls[child.type] += round(share * sum(child.when(item) for item in items))
+
+    def _meet(self, people: Iterable[JsonObject], times: int) -> None:
+        for person in people:
+            identity = number(person.get("id"))
+            if identity is not None and person.get("type") != "Organization":
+                self._seen[identity] += times
+
+    def _pulls(self, total: int) -> None:
+        self._calls["pull_request"] += total
+        self._documents["pull_request"] += total
+        for child in _children("pull_request", self._onward("pull_request").links):
+            self._calls[child.type] += total
+
+    def _parts(self, repo: JsonObject) -> None:
+        links = self._onward("repo").links
+        for part in PARTS:
+            if part.type not in links or not part.when(repo):
+                continue
+            self._documents[part.type] += 1
+            if part.embedded(repo) is None:
+                self._calls[part.type] += 2 if part.type in _TWICE or part.elsewhere else 1
+
+    # Conclusions ----------------------------------------------------------------------------------------------
+
+    def _extrapolate(self, calls: Counter[str], documents: Counter[str], repos: int, sampled: int) -> None:
+        """Whatever was counted since then counts for the repositories that were not looked at as well."""
+        if not sampled or repos == sampled:
+            return
+        self._whole = False
+        factor = repos / sampled
+        for counter, before in ((self._calls, calls), (self._documents, documents)):
+            for type in counter:
+                counter[type] = round(before[type] + (counter[type] - before[type]) * factor)
+
+    def _people(self) -> None:
+        """Everybody who was seen, and about as many as were not."""
+        once = sum(times == 1 for times in self._seen.values())
+        twice = sum(times == 2 for times in self._seen.values())
+        unseen = 0.0 if self._whole else once * (once - 1) / (2 * (twice + 1))
+        people = len(self._seen) + min(unseen, 4.0 * len(self._seen))
+        self._calls["user"] += round(people)
+        self._documents["user"] += round(people)
+
+
+def _items(reply: Reply, row: Listing) -> list[Json]:
+    body = reply.body
+    return sequence(mapping(body).get(row.item_at)) if row.item_at and not isinstance(body, list) else sequence(body)
+
+
+def _children(element: str, links: Container[str]) -> Iterable[Listing]:
+    """The lists that each such element leads to, and that no list of the whole repository stands for."""
+    for row in LISTINGS:
+        of_it = row.of == element or element in row.via
+        if of_it and row.link in links and not row.covered_by and not row.embedded:
+            yield row
+
+
+def _last(reply: Reply) -> int:
+    """The number of the last page; 0 where there is only one, or nobody says."""
+    found = _LAST.search(reply.link.get("last", ""))
+    return int(found[1]) if found else 0
+
+
+def _counted(row: Listing, repo: JsonObject) -> int:
+    if row.known_only:
+        return 0
+    return max(1, -(-count(repo.get(_COUNTED[row.type])) // _PAGE)) if row.type in _COUNTED else 1
+
+
+def _spread(repos: Sequence[JsonObject], wanted: int) -> Sequence[JsonObject]:
+    """So many of them, evenly from the largest to the smallest."""
+    by_size = sorted(repos, key=lambda repo: (count(repo.get("open_issues_count")), count(repo.get("size"))))
+    step = len(by_size) / wanted
+    return by_size if len(by_size) <= wanted else [by_size[int((place + 0.5) * step)] for place in range(wanted)]
