@@ -1,0 +1,156 @@
+"""Probes: alive unless starting anew would help, ready unless traffic should go elsewhere, and why."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from aiohttp import ClientSession
+from aiohttp.test_utils import TestServer
+from prometheus_client import CollectorRegistry
+
+from ghcrawl.admin import probes
+from ghcrawl.admin.probes import Probed, application
+from ghcrawl.errors import QueueError, StoreError
+from ghcrawl.ports import Depth
+from ghcrawl.service_metrics import MAX_EVENTS, ServiceMetrics
+from queues.memory import MemoryQueue
+from stores.memory import MemoryStore
+from tests.support.builders import NOW, at
+from tests.unit.admin.conftest import Answered, Rig
+
+
+@asynccontextmanager
+async def probing(rig: Rig, **over: Any) -> AsyncIterator[Any]:
+    """Asks the probes of a service."""
+    probed = Probed(
+        queue=rig.queue,
+        store=rig.store,
+        clock=rig.clock,
+        registry=CollectorRegistry(),
+        crew=lambda: rig.crew,
+        last_turn=lambda: NOW,
+        timeout_s=lambda: 600.0,
+        refresh=nothing,
+    )
+    server = TestServer(application(replace(probed, **over)))
+    await server.start_server()
+    async with ClientSession() as session:
+
+        async def ask(path: str) -> Answered:
+            return await Answered.of(await session.get(server.make_url(path)))
+
+        yield ask
+    await server.close()
+
+
+async def nothing() -> None:
+    pass
+
+
+async def test_a_service_that_is_well_passes_both(rig: Rig):
+    async with probing(rig) as ask:
+        live, ready = await ask("/livez"), await ask("/readyz")
+    assert (live.status, live.json) == (200, {"status": "pass", "checks": {"loops": "pass"}})
+    assert ready.json["checks"] == {"draining": "pass", "queue": "pass", "store": "pass", "crawl": "pass"}
+
+
+async def test_loops_that_never_come_round_are_helped_by_starting_anew(rig: Rig):
+    rig.clock.advance(600 + probes.STALL_MARGIN_S)
+    async with probing(rig) as ask:
+        assert (await ask("/livez")).status == 200
+        rig.clock.advance(1)
+        stalled = await ask("/livez")
+        assert (stalled.status, stalled.json["checks"]["loops"]) == (503, "no loop has come round for 661 s")
+        for reason in ({"paused": True}, {"draining": True}, {"wanted": 0}):
+            rig.crew = replace(Rig().crew, **reason)
+            assert (await ask("/livez")).status == 200, reason
+
+
+class AwayQueue(MemoryQueue):
+    async def is_empty(self) -> bool:
+        raise QueueError("the broker is away")
+
+
+class AwayStore(MemoryStore):
+    async def read_state(self, name: str) -> Any:
+        raise StoreError("the database is away")
+
+
+class SilentStore(MemoryStore):
+    async def read_state(self, name: str) -> Any:
+        await asyncio.Event().wait()
+
+
+async def test_traffic_goes_elsewhere_while_nothing_can_be_made_durable_and_starting_anew_helps_nobody(rig: Rig):
+    async with probing(rig, queue=AwayQueue(rig.clock), store=AwayStore()) as ask:
+        ready, live = await ask("/readyz"), await ask("/livez")
+    assert (ready.status, live.status) == (503, 200)
+    assert ready.json["checks"]["queue"] == "the broker is away"
+    assert ready.json["checks"]["store"] == "the database is away"
+
+
+async def test_a_store_that_does_not_answer_is_a_store_that_is_away(rig: Rig, monkeypatch: Any):
+    monkeypatch.setattr(probes, "CHECK_S", 0.02)
+    async with probing(rig, store=SilentStore()) as ask:
+        ready = await ask("/readyz")
+    assert (ready.status, ready.json["checks"]["store"]) == (503, "no answer within 0.02 s")
+
+
+async def test_traffic_goes_elsewhere_while_this_process_stops(rig: Rig):
+    rig.crew = replace(rig.crew, draining=True, trouble="the disk is full")
+    async with probing(rig) as ask:
+        ready = await ask("/readyz")
+    assert ready.json["status"] == "fail"
+    assert ready.json["checks"]["draining"] == "this process is stopping"
+    assert ready.json["checks"]["crawl"] == "the disk is full"
+
+
+async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
+    registry = CollectorRegistry()
+    metrics = ServiceMetrics(registry)
+
+    async def refresh() -> None:
+        metrics.depths({"soon": Depth(ready=3, delayed=2, in_flight=1)})
+        metrics.deadletters({"Malformed": 4})
+
+    async with probing(rig, registry=registry, refresh=refresh) as ask:
+        answer = await ask("/metrics")
+    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert 'ghcrawl_queue_requests{queue="soon",state="delayed"} 2.0' in answer.text
+    assert 'ghcrawl_deadletters{class="Malformed"} 4.0' in answer.text
+    assert "_created" not in answer.text
+
+
+def test_what_is_gone_is_no_longer_shown_and_strangers_cannot_make_labels():
+    registry = CollectorRegistry()
+    metrics = ServiceMetrics(registry)
+    metrics.deadletters({"Malformed": 4, "http_503": 1})
+    metrics.deadletters({"http_503": 2})
+    assert registry.get_sample_value("ghcrawl_deadletters", {"class": "Malformed"}) is None
+    assert registry.get_sample_value("ghcrawl_deadletters", {"class": "http_503"}) == 2
+    for number in range(MAX_EVENTS + 50):
+        metrics.delivered(f"event_{number}", "accepted")
+    labels = {"event": "other", "result": "accepted"}
+    assert registry.get_sample_value("ghcrawl_webhook_deliveries_total", labels) == 50
+
+
+async def test_phases_sizes_and_loops_are_told():
+    registry = CollectorRegistry()
+    metrics = ServiceMetrics(registry)
+    metrics.measure.phase("settle", 0.5)
+    metrics.measure.document(2_000)
+    metrics.crew(running=2, busy=1, wanted=3, restarts=4, paused=True)
+    metrics.principals(benched=1, retired=2, blocked_until=at(0))
+    metrics.reachable("queue", answers=False)
+    value = registry.get_sample_value
+    assert value("ghcrawl_phase_seconds_sum", {"phase": "settle"}) == 0.5
+    assert value("ghcrawl_document_bytes_sum") == 2_000
+    assert value("ghcrawl_loops", {"state": "wanted"}) == 3
+    assert (value("ghcrawl_loop_restarts"), value("ghcrawl_paused")) == (4, 1)
+    assert (value("ghcrawl_principals_benched"), value("ghcrawl_principals_retired")) == (1, 2)
+    assert value("ghcrawl_blocked_until_timestamp_seconds") == NOW.timestamp()
+    assert value("ghcrawl_reachable", {"port": "queue"}) == 0

@@ -1,0 +1,86 @@
+"""Live settings: checked before they are kept, kept whole or not at all, and written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from ghcrawl.errors import ConfigError
+from ghcrawl.live import MAX_ENTRIES, Base, LiveSettings
+from ghcrawl.settings import Settings
+from stores.memory import MemoryStore
+from tests.support.builders import NOW
+from tests.support.clock import FakeClock
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+def live(store: MemoryStore, **over: object) -> LiveSettings:
+    environ = {"GHCRAWL_CRAWL__LOOPS": "3"}
+    return LiveSettings(store, FakeClock(), Base(environ=environ, overrides={"crawl.max_attempts": 2} | over))
+
+
+async def test_what_somebody_changes_wins_over_how_it_was_started_until_it_is_unset(store: MemoryStore):
+    settings = live(store)
+    await settings.change({"crawl.max_attempts": 7, "crawl.loops": "9"}, "ada")
+    holding = await settings.read()
+    assert (holding.settings.crawl.max_attempts, holding.settings.crawl.loops) == (7, 9)
+    assert holding.live == {"crawl.max_attempts": 7, "crawl.loops": 9}
+    assert holding.origins["crawl.max_attempts"] == "live"
+    await settings.change({"crawl.max_attempts": None, "crawl.loops": None}, "ada")
+    holding = await settings.read()
+    assert (holding.settings.crawl.max_attempts, holding.settings.crawl.loops, holding.live) == (2, 3, {})
+    assert holding.origins["crawl.max_attempts"] == "command line"
+
+
+async def test_every_change_is_written_down_with_who_when_from_and_to(store: MemoryStore):
+    settings = live(store)
+    await settings.change({"crawl.loops": 5, "crawl.paused": True}, "ada")
+    assert await settings.change({"crawl.loops": 5}, "bob") == []
+    await settings.change({"crawl.loops": 6}, "bob")
+    entries = await live(store).audit()
+    assert [(entry.who, entry.name, entry.before, entry.after) for entry in entries] == [
+        ("bob", "crawl.loops", 5, 6),
+        ("ada", "crawl.loops", None, 5),
+        ("ada", "crawl.paused", None, True),
+    ]
+    assert {entry.at for entry in entries} == {NOW}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"crawl.loops": 5, "crawl.lops": 5},
+        {"crawl.loops": 5, "crawl.retry_cap_s": -1},
+        {"crawl.loops": 1001},
+        {"crawl.retry_cap_s": float("inf")},
+        {"github.api_url": "http://elsewhere"},
+    ],
+)
+async def test_a_change_with_a_mistake_changes_nothing(store: MemoryStore, wanted: dict[str, object]):
+    settings = live(store)
+    with pytest.raises(ConfigError):
+        await settings.change(wanted, "ada")
+    assert (await settings.read()).live == {}
+    assert await settings.audit() == []
+
+
+async def test_a_change_that_whoever_runs_it_cannot_run_with_changes_nothing(store: MemoryStore):
+    def demand(settings: Settings) -> None:
+        if settings.crawl.loops > 4:
+            raise ConfigError("crawl.loops: this machine has not so many")
+
+    settings = LiveSettings(store, FakeClock(), Base(), demand=demand)
+    with pytest.raises(ConfigError, match="not so many"):
+        await settings.change({"crawl.loops": 5}, "ada")
+    await settings.change({"crawl.loops": 4}, "ada")
+    assert (await settings.read()).live == {"crawl.loops": 4}
+
+
+async def test_the_audit_is_bounded(store: MemoryStore):
+    settings = live(store)
+    for number in range(MAX_ENTRIES + 5):
+        await settings.change({"crawl.loops": number % 2 + 1}, "ada")
+    assert len(await settings.audit()) == MAX_ENTRIES

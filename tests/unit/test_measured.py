@@ -1,0 +1,99 @@
+"""Measured ports say how long things took and what each loop does, and change nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from ghcrawl.measured import Measure, MeasuredLedger, MeasuredQueue, measured
+from ghcrawl.model import Push
+from ghcrawl.outcome import Fetched, Skip, Visit
+from ghcrawl.platform import Kind
+from ghcrawl.ports import Call, Effects, Settled
+from ghcrawl.rates import Rates
+from ghcrawl.visitor_map import Onward
+from queues.memory import MemoryQueue
+from stores.ledger import SequentialLedger
+from stores.memory import MemoryDeadletters, MemoryStore
+from tests.support.builders import NOW, a_document, a_request, at
+from tests.support.clock import FakeClock
+from tests.support.library import LIBRARY
+
+
+class Told:
+    def __init__(self) -> None:
+        self.phases: list[str] = []
+        self.sizes: list[int] = []
+        self.measure = Measure(phase=lambda name, _: self.phases.append(name), document=self.sizes.append)
+
+
+async def test_each_loop_is_shown_with_what_it_does_and_since_when():
+    told, clock = Told(), FakeClock()
+    queue = MeasuredQueue(MemoryQueue(clock), clock, told.measure)
+    await queue.push([Push(request=a_request(1), queue="soon")])
+    clock.advance(5)
+    delivery = await queue.pop(["soon"], patience_s=0)
+    assert delivery is not None
+    (turn,) = queue.turns()
+    assert (turn.request, turn.queue, turn.since) == (a_request(1), "soon", at(5))
+    clock.advance(5)
+    await delivery.ack()
+    assert await queue.pop(["soon"], patience_s=0) is None
+    (turn,) = queue.turns()
+    assert (turn.request, turn.since, queue.last_turn) == (None, at(10), at(10))
+    clock.advance(5)
+    await queue.pop(["soon"], patience_s=0)
+    assert [(turn.since, turn.loop) for turn in queue.turns()] == [(at(10), "0")]
+    assert queue.last_turn == at(15)
+    assert told.phases == ["pop"]
+
+
+async def test_a_loop_that_ended_is_no_longer_shown():
+    clock = FakeClock()
+    queue = MeasuredQueue(MemoryQueue(clock), clock, Told().measure)
+    await asyncio.create_task(queue.pop(["soon"], patience_s=0))
+    assert list(queue.turns()) == []
+
+
+async def test_what_is_written_is_measured_and_what_was_there_already_is_not():
+    told, clock = Told(), FakeClock()
+    queue, store = MemoryQueue(clock), MemoryStore()
+    ledger = MeasuredLedger(SequentialLedger(queue, store, MemoryDeadletters()), told.measure)
+    for number in (1, 2):
+        await queue.push([Push(request=a_request(number), queue="soon")])
+        delivery = await queue.pop(["soon"], patience_s=0)
+        assert delivery is not None
+        await ledger.commit(delivery, Effects(document=a_document(body={"a": 1})))
+    assert (told.phases, told.sizes) == (["settle", "settle"], [7])
+
+
+def test_processors_are_measured_even_when_they_fail():
+    told = Told()
+
+    def broken(_: Visit) -> Skip:
+        raise RuntimeError("a bug")
+
+    async def run() -> None:
+        platform = measured(replace(LIBRARY, kinds={"x": Kind(processor=broken, position="shelf")}), told.measure)
+        fetched = Fetched(body={}, url="x", observed_at=NOW, checked_at=NOW)
+        visit = Visit(request=a_request(), fetched=fetched, onward=Onward(), version=1, processed_at=NOW)
+        with pytest.raises(RuntimeError):
+            platform.kinds["x"].processor(visit)
+
+    asyncio.run(run())
+    assert told.phases == ["process"]
+
+
+def test_rates_are_of_the_last_minute_and_without_what_was_put_off():
+    now = 0.0
+    rates = Rates(lambda: now)
+    for second in range(100):
+        now = float(second)
+        rates.settled(Settled(request=a_request(), queue="soon", outcome="save"))
+        rates.settled(Settled(request=a_request(), queue="later", outcome="defer"))
+    assert (rates.last_minute("soon"), rates.last_minute("later")) == (60, 0)
+    now = 200.0
+    assert rates.last_minute("soon") == 0
+    rates.called(Call(platform="github", principal="", resource="", status=200, seconds=0, charged=False))
