@@ -239,7 +239,7 @@ class _Crawl:
             return f"{plan.api_url} accepts none of the tokens ({refused}); correct GHCRAWL_TOKENS or the tokens file"
         outage = service.reach.outage
         if outage is not None and not outage.heard and outage.failures >= FIRST_TRIES:
-            hint = f" ({plan.settings.sqlite.path} was crawled from there; --api-url names another)"
+            hint = f" ({plan.settings.kept_in} was crawled from there; --api-url names another)"
             return f"{outage.base_url} cannot be reached: {outage.reason}{hint if plan.remembered else ''}"
         trouble = service.trouble
         if trouble is not None and (self._clock.now() - trouble.since).total_seconds() >= TROUBLE_S:

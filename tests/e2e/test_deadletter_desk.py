@@ -12,7 +12,7 @@ import pytest
 from tests.support.builders import a_deadletter, a_request
 from tests.support.cli import fill, shell
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(600)]  # a dozen processes, on a machine with other work
 
 MANY = 3000
 

@@ -22,7 +22,7 @@ from ghcrawl.simulator.generation.size import SMALL, TINY
 from tests.support.cli import shell
 from tests.support.crawling import TOKEN, stage
 
-pytestmark = pytest.mark.crawl
+pytestmark = [pytest.mark.crawl, pytest.mark.timeout(600)]  # a dozen processes, on a machine with other work
 
 MOVES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -90,7 +90,7 @@ async def test_a_simulator_says_how_to_crawl_it_and_stops_at_ctrl_c(tmp_path: Pa
         assert (taken.status, taken.out) == (2, "")
         assert "cannot be used: Address already in use; name another with --port" in taken.err
         simulator.send(signal.SIGINT)
-        assert await asyncio.wait_for(simulator.process.wait(), 10) == 0
+        assert await asyncio.wait_for(simulator.process.wait(), 60) == 0
 
 
 # A terminal ------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Terminal:
 
     async def until(self, text: str) -> None:
         """Return once `text` was shown."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(180):
             while text not in self.shown:  # noqa: ASYNC110  # simpler than an event for each text
                 await asyncio.sleep(0.01)
 
@@ -147,7 +147,7 @@ async def test_on_a_terminal_a_crawl_is_shown_live_and_leaves_it_as_it_was(tmp_p
         async with terminal(columns) as (screen, end):
             running = await sh.start("crawl", "acme", "--api-url", it.server.url, terminal=end)
             await screen.until("charged per document")
-            await asyncio.wait_for(running.process.wait(), 60)
+            await asyncio.wait_for(running.process.wait(), 180)
             await screen.until("refreshes it, for next to nothing")
 
     assert running.process.returncode == 0
@@ -174,7 +174,7 @@ async def test_ctrl_c_on_a_terminal_stops_and_says_how_to_go_on(tmp_path: Path):
         running = await sh.start("crawl", "acme", "--api-url", it.server.url, terminal=end)
         await screen.until("charged per document")
         screen.press(b"\x03")
-        assert await asyncio.wait_for(running.process.wait(), 30) == 130
+        assert await asyncio.wait_for(running.process.wait(), 180) == 130
         await screen.until("goes on from here")
 
     assert any(line.startswith("Stopped by Ctrl-C: ") for line in screen.lines)

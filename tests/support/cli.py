@@ -79,7 +79,7 @@ class Running:
         """Send it a signal."""
         self.process.send_signal(number)
 
-    async def ended(self, timeout_s: float = 60) -> Ran:
+    async def ended(self, timeout_s: float = 180) -> Ran:
         """What it came to."""
         assert self.said is not None
         async with asyncio.timeout(timeout_s):
@@ -124,7 +124,7 @@ class Shell:
         self.started.append(Running(process, said))
         return self.started[-1]
 
-    async def run(self, *words: str | Path, wrap: Sequence[str] = (), timeout_s: float = 60, **environ: str) -> Ran:
+    async def run(self, *words: str | Path, wrap: Sequence[str] = (), timeout_s: float = 180, **environ: str) -> Ran:
         """Run a command to its end."""
         running = await self.start(*words, wrap=wrap, terminal=None, talks=False, **environ)
         return await running.ended(timeout_s)
