@@ -9,10 +9,10 @@ pytest.register_assert_rewrite(*(f"tests.contracts.{suite}_contract" for suite i
 
 from tests.integration.amqp.own import Place  # noqa: E402
 from tests.integration.amqp.rig import AmqpRig  # noqa: E402  # after the line above, or asserts say nothing
-from tests.support.services.fixtures import broker, rabbitmq, vhost  # noqa: E402
+from tests.support.services.fixtures import broker, mongo_url, rabbitmq, vhost  # noqa: E402
 from tests.support.services.rabbitmq import Server  # noqa: E402
 
-__all__ = ["broker", "rabbitmq", "vhost"]
+__all__ = ["broker", "mongo_url", "rabbitmq", "vhost"]
 
 
 @pytest.fixture
