@@ -45,6 +45,9 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 AT_ONCE: Final = 10_000
 """Documents in one answer of the server, where it is not too large."""
 
+BUILD_S: Final = 600.0
+"""For an index over what is there already, where somebody dropped it."""
+
 OURS: Final = "ghcrawl."
 """Begins the names of collections that hold no documents. No type's name does."""
 
@@ -215,7 +218,9 @@ class Mongo:
         for index in indexes:
             options: dict[str, Any] = {name: True for name in ("unique", "sparse") if getattr(index, name)}
             keys = [(name, 1) for name in index.fields]
-            await self._do(self._database[collection].create_index(keys, name=index.name, **options))
+            with timeout(BUILD_S):
+                work = self._database[collection].create_index(keys, name=index.name, **options)
+            await self._do(work, timeout_s=BUILD_S)
 
     async def _check_schema(self) -> None:
         others = await self.collections()  # before the schema: whoever makes both makes that one first

@@ -82,12 +82,14 @@ class MongoStore:
         collection = collection_of(document.type)
         if collection not in self._indexed:
             await self._index(collection)
-        if document.type not in types_in(document.urn):
+        told = document.type in types_in(document.urn)
+        if not told:
             await self._mongo.put(ELSEWHERE, {"_id": safe_text(document.urn), "type": safe_text(document.type)})
         saved = await self._save(collection, document, body)
         if supersede and saved != "stale":
             low, high = rules.older_generations(document.urn, supersede)
-            await self._mongo.delete(collection, {"_id": {"$gte": safe_text(low), "$lt": safe_text(high)}})
+            for name in (collection,) if told else (collection, ELSEWHERE):
+                await self._mongo.delete(name, {"_id": {"$gte": safe_text(low), "$lt": safe_text(high)}})
         return saved
 
     async def touch(self, touch: Touch) -> None:
@@ -198,7 +200,9 @@ class MongoStore:
     async def _evicted(self, collection: str, place: Placed) -> bool:
         """Whether all places that are wanted were given up."""
         for rival, entry in place.evicted:
-            change = {"$pull": {"_metadata.urls": safe_text(entry)}, "$set": {"_metadata.revision": token()}}
+            left = [each for each in rival.remembered.entries.values() if each != entry]
+            urls = [safe_text(each) for each in left or [rival.urn]]
+            change = {"$set": {"_metadata.urls": urls, "_metadata.revision": token()}}
             if not await self._mongo.update(collection, {"_metadata.revision": rival.revision}, change):
                 return False
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -28,9 +29,17 @@ def type_of(collection: str) -> str:
 
 
 def types_in(urn: str) -> Sequence[str]:
-    """The types that the URN names, the likeliest first: every word in it that could be one, the last first."""
-    words = dict.fromkeys(reversed(urn.split(":")[1:]))
-    return [word for word in words if 0 < len(word) <= MAX_NAME_BYTES // 3 and word.isascii() and not word.isdigit()]
+    """The types that the URN names, the likeliest first: every word in it that could be one, and every two of them.
+
+    `urn:team:7:members:page:1` may be a `page`, `members`, a `team`, a `members_page`, or of the type `team_members`.
+    """
+    words = [word for word in urn.split(":")[1:] if _may_be_type(word)]
+    pairs = [f"{first}_{second}" for first, second in pairwise(words)]
+    return list(dict.fromkeys((*reversed(words), *reversed(pairs))))
+
+
+def _may_be_type(word: str) -> bool:
+    return 0 < len(word) <= MAX_NAME_BYTES // 3 and word.isascii() and not word.isdigit()
 
 
 def places(url: str) -> Sequence[str]:

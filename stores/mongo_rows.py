@@ -8,7 +8,8 @@ microsecond, and with four fields more:
     checkedAt  when the platform was last asked about it
     urls       every URL that leads here, url and aliases. The index over them is unique, because that is the only index
                that every server has: the second document that claims a URL is found under `<url> 2`, and so on to 8.
-               Whoever looks for a URL asks for all eight at once, and takes the one with the strongest claim
+               Whoever looks for a URL asks for all eight at once, and takes the one with the strongest claim. Who has
+               no place at all has its URN there: two empty lists would collide
     claims     how strongly the URLs are claimed, where that is not by the document's precedence
     revision   another one after each change: who replaces what it has read names the revision that it has read
 """
@@ -55,8 +56,8 @@ class Remembered:
         """As of the document."""
         return f"{self.changed_at}|{iso(self.observed_at)}"
 
-    def metadata(self) -> dict[str, Any]:
-        """As part of `_metadata`; what is empty is None, and absent there."""
+    def metadata(self, urn: str) -> dict[str, Any]:
+        """As part of the `_metadata` of that document; what is empty is None, and absent there."""
         precedence = self.precedence
         claims = [{"url": url, "as": claim} for url, claim in self.strengths.items() if claim != precedence]
         return {
@@ -67,7 +68,7 @@ class Remembered:
             "validator": self.validator.to_json() if self.validator else None,
             "visits": {policy: time_text(at) for policy, at in self.visits.items()} or None,
             "aliases": list(self.aliases) or None,
-            "urls": list(self.entries.values()),
+            "urls": list(self.entries.values()) or [urn],
             "claims": claims or None,
         }
 
@@ -158,7 +159,7 @@ def row_of(document: Document, remembered: Remembered, body: Mapping[str, Any], 
     meta["fetchedAt"], meta["processedAt"] = time_text(document.fetched_at), time_text(document.processed_at)
     if document.deleted_at is not None:
         meta["deletedAt"] = time_text(document.deleted_at)
-    for name, item in remembered.metadata().items():
+    for name, item in remembered.metadata(document.urn).items():
         meta.pop(name, None)
         if item is not None or name in ("etag", "validator"):
             meta[name] = item
@@ -173,7 +174,7 @@ def change_of(before: Remembered, after: Remembered, urn: str, revision: Any) ->
     """The update that makes `before` into `after`; None: they are the same."""
     if before == after:
         return None
-    meta = to_bson(after.metadata(), urn)
+    meta = to_bson(after.metadata(urn), urn)
     sets = {f"_metadata.{name}": item for name, item in meta.items() if item is not None}
     unsets = {f"_metadata.{name}": "" for name, item in meta.items() if item is None}
     change = {"$set": {**sets, "_metadata.revision": revision}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -132,7 +133,7 @@ class TestRaces:
 
     @pytest.mark.parametrize("backwards", [False, True])
     async def test_a_url_that_more_have_had_than_there_are_places_leads_to_the_truest(
-        self, store: MongoStore, backwards: bool
+        self, store: MongoStore, database: AsyncIOMotorDatabase[dict[str, Any]], backwards: bool
     ):
         sights = [titled(str(n), n, urn=f"urn:repo:{n}", url=WEB) for n in range(10, 10 + 2 * CLAIMANTS)]
         for sight in sights[::-1] if backwards else sights:
@@ -142,6 +143,8 @@ class TestRaces:
         assert stored.urn == sights[-1].urn
         assert [document.urn for document in await store.find(WEB)] == [sights[-1].urn]
         assert len([document async for document in store.list(DocumentFilter())]) == 2 * CLAIMANTS
+        placeless = {"_metadata.urls.0": {"$regex": "^urn:repo:"}}  # MongoDB lets one document only have an empty list
+        assert await database["issue"].count_documents(placeless) == CLAIMANTS
 
     async def test_what_was_looked_up_and_changed_by_another_process_meanwhile_is_judged_anew(
         self, store: MongoStore, other: MongoStore
@@ -156,6 +159,16 @@ class TestRaces:
         stored = await other.look_up("issue", a_document().url)
         assert stored is not None
         assert (stored.validator, set(stored.visits)) == (VALIDATOR, {"p"})
+
+    async def test_documents_whose_urn_does_not_tell_their_type_are_found_and_forgotten(
+        self, store: MongoStore, other: MongoStore, database: AsyncIOMotorDatabase[dict[str, Any]]
+    ):
+        for generation in (1, 2):
+            page = replace(a_page(generation), type="crowd")
+            await store.save(page, supersede="urn:org:9:members:")
+            assert await other.get(page.urn) == page
+        assert await other.get(a_page(1).urn) is None
+        assert await database["ghcrawl.elsewhere"].distinct("_id") == [a_page(2).urn]
 
     async def test_what_was_looked_up_and_removed_by_another_process_meanwhile_is_new(
         self, store: MongoStore, other: MongoStore

@@ -26,7 +26,7 @@ public class Main {
         }
     }
 
-    static final int CACHE_MB = 256;
+    static final int CACHE_MB = 128;
 
     /** The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. */
     static class JournalingBackend extends H2Backend {
