@@ -35,6 +35,13 @@ WHOLE: dict[str, Any] = {
     "issue": an_issue(comments=2, labels=[{"id": 1}], milestone={"number": 2}, assignees=[a_user()]),
     "pull_request": a_pull_request(head={"repo": {"id": 3}}, base={"repo": {"id": 12}}, review_comments=1),
     "commit": a_commit(comments=1),
+    "release": {"id": 4, "tag_name": "v1", "assets": [{"id": 6, "url": "u"}], "reactions": {"total_count": 1}},
+    "issue_event": {"id": 9, "issue": an_issue(), "actor": a_user(), "label": {"id": 1}, "commit_id": "c"},
+    "check_run": {"id": 5, "head_sha": "c", "check_suite": {"id": 1}, "pull_requests": [{"number": 3}]},
+    "status": {"id": 5, "url": "https://x/repos/a/b/statuses/c", "creator": a_user()},
+    "deployment": {"id": 3, "sha": "c", "creator": a_user()},
+    "workflow_run": {"id": 7, "workflow_id": 2, "head_sha": "c", "actor": a_user(), "pull_requests": [{}]},
+    "branch": {"name": "main", "commit": {"sha": "c"}},
 }
 QUALIFIERS = ["", "urn:repo:12", "urn:org:9", "urn:repo:12:pull_request:34", "urn:repo:12:issue:34", "urn:team:7", "x"]
 
