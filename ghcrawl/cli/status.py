@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.records import Record, Records
 from ghcrawl.cli.server import running
+from ghcrawl.cli.server import watch as watching
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
 from ghcrawl.cli.words import ago, counted, number, size, stamp, tallied
+from ghcrawl.errors import ConfigError
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth
 from ghcrawl.settings import Settings
@@ -48,8 +51,12 @@ class State:
         return sum(depth.total for depth in self.depths.values())
 
 
-async def status(place: Place, *, json: bool) -> int:
+async def status(place: Place, *, json: bool, watch: bool = False) -> int:
     """Returns the exit status. Raises ConfigError, QueueError, StoreError."""
+    if watch and json:
+        raise ConfigError("--watch is for a person; call --json again for every look")
+    if watch:
+        return await watching.watch(partial(watching.service, place.server) if place.server else partial(_look, place))
     if place.server:
         return await running.status(place.server, json=json)
     async with existing(place) as opened:
@@ -61,6 +68,11 @@ async def status(place: Place, *, json: bool) -> int:
     for purpose, words in _advice(state, place):
         suggest(purpose, words)
     return 0
+
+
+async def _look(place: Place) -> Sequence[tuple[str, str]]:
+    async with existing(place) as opened:
+        return list(_facts(await _state(opened.backend, opened.settings)))
 
 
 async def _state(backend: Backend, settings: Settings) -> State:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+import signal
 from pathlib import Path
 from typing import Self
 
@@ -10,9 +12,9 @@ import pytest
 
 from ghcrawl.cli import main
 from ghcrawl.model import Push
-from tests.integration.service.conftest import OPERATOR, READER, Serve
+from tests.integration.service.conftest import OPERATOR, PATIENCE_S, READER, Serve
 from tests.support.builders import a_deadletter, a_document, a_request
-from tests.support.cli import Ran, fill
+from tests.support.cli import Ran, fill, shell
 
 pytestmark = pytest.mark.crawl
 PAUSED = {"GHCRAWL_CRAWL__PAUSED": "true"}
@@ -137,3 +139,35 @@ async def test_what_stands_in_the_way_is_one_line(tmp_path: Path, serve: Serve, 
     assert "is no URL of a service" in said[5]
     assert "leave the password out" in said[6]
     assert not [text for text in said if READER in text or OPERATOR in text]
+
+
+def count_in(file: Path, text: str) -> int:
+    return file.read_text().count(text) if file.exists() else 0
+
+
+async def said(file: Path, text: str, times: int = 1) -> None:
+    """Return once `file` says `text` so often."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            if count_in(file, text) >= times:
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_a_service_is_watched_until_ctrl_c_even_while_it_is_away(tmp_path: Path, serve: Serve, sh: Commands):
+    await filled(tmp_path)
+    seen = tmp_path / "watch.txt"
+    wrap = ("sh", "-c", f'exec "$@" >{shlex.quote(str(seen))}', "sh")
+    async with shell(tmp_path, GHCRAWL_ADMIN_TOKEN=READER) as outside:
+        async with serve(**PAUSED) as served:
+            watching = await outside.start("status", "--watch", "--server", served.url, wrap=wrap)
+            await said(seen, "0 busy; paused", times=2)
+        await said(seen, "trying again")
+        watching.send(signal.SIGINT)
+        assert (await watching.ended()).status == 0
+        seen.unlink()
+        watching = await outside.start("status", "--watch", wrap=wrap)
+        await said(seen, "deadletters  3", times=2)
+        watching.send(signal.SIGTERM)
+        assert (await watching.ended()).status == 0
+    assert (await sh.run("status", "--watch", "--json")).status == 2
