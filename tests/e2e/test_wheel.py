@@ -54,6 +54,17 @@ def test_the_wheel_holds_all_four_packages_typed_and_nothing_else(wheel: Path):
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
 
 
+def test_an_installed_wheel_serves_every_file_of_the_console(installed: Path, tmp_path: Path):
+    folder = ROOT / "ghcrawl" / "admin" / "console"
+    written = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+    code = "import json, ghcrawl.admin.console as it; print(json.dumps([str(it.FILES), sorted(it.files())]))"
+    place, served = json.loads(_run(str(installed.parent / "python"), "-c", code, cwd=tmp_path))
+
+    assert served == written
+    assert Path(place).is_relative_to(installed.parents[1])
+
+
 def test_no_other_distribution_brings_packages_of_the_same_names(installed: Path):
     code = "from importlib.metadata import packages_distributions as d; import json; print(json.dumps(d()))"
     owners = json.loads(_run(str(installed.parent / "python"), "-c", code))
