@@ -156,6 +156,8 @@ class Decider:
                 return Decision(outcome=Defer(until=until, reason=reason))
             case Denied(reason=reason, detail=detail):
                 return Decision(outcome=Skip(reason=f"denied_{reason}", detail=detail))
+            case Refused(status=422, detail=detail) if request.context.walk.page > 1:
+                return Decision(outcome=Skip(reason="list_capped", detail=detail))
             case Refused(status=status, reason=reason, detail=detail):
                 return self._bury(f"http_{status}" if status else reason, detail, status=status or None)
             case Pending(wait_s=wait_s, detail=detail) if request.attempt + 1 < tuning.max_attempts:

@@ -33,6 +33,7 @@ class Manners:
     teams_denied_status: 403 or 404, to those who may not see an organisation's teams.
     alerts_shown: those who may push are shown the alerts about what a repository depends on.
     stars_cap: so many of those who starred a repository are listed at the most.
+    pages_cap: pages of any list behind that one are refused, although the one before leads to them.
     gzip: bodies are compressed for those who accept it, which makes their ETags weak.
     """
 
@@ -43,4 +44,5 @@ class Manners:
     teams_denied_status: int = 403
     alerts_shown: bool = True
     stars_cap: int = 40_000
+    pages_cap: int | None = None
     gzip: bool = True

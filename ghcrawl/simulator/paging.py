@@ -42,6 +42,10 @@ def cut(ask: Ask, many: Many[T]) -> Page[T]:
     size = per_page(ask.params)
     text = ask.params.get("page", "")
     number = max(1, int(text)) if text.isascii() and text.isdigit() else 1
+    if ask.manners.pages_cap is not None and number > ask.manners.pages_cap:
+        raise Refusal(
+            refused(422, "In order to keep the API fast for everyone, pagination is limited for this resource.")
+        )
     if many.key is None or len(many.elements) <= ask.manners.cursor_above:
         return _numbered(ask, many.elements, number, size)
     if number * size > ask.manners.cursor_above:
