@@ -63,7 +63,7 @@ class _Probes:
     async def readyz(self, _: web.Request) -> web.Response:
         crew, probed = self._probed.crew(), self._probed
         queue, store = await asyncio.gather(
-            _works(probed.queue.is_empty()),
+            _works(probed.queue.depths()),
             _works(probed.store.read_state("live")),
         )
         draining = "this process is stopping" if crew.draining else ""

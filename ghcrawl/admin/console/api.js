@@ -3,6 +3,7 @@
 import { session } from "./session.js";
 
 const PATIENCE_MS = 40_000;
+const AGAIN_MS = 400;
 
 /** Something that did not work. status: 0 where nothing answered. fields: [{field, detail}] for what is wrong where. */
 export class Trouble extends Error {
@@ -44,27 +45,28 @@ async function troubleOf(response) {
   return new Trouble(response.status, sentence(detail), problem?.errors ?? []);
 }
 
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The answer. What only looks is asked once more where a connection broke; what changes something never is. */
+async function answer(url, options, signal, again) {
+  try {
+    return await fetch(url, { ...options, cache: "no-store", credentials: "same-origin", redirect: "error" });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    if (error?.name === "TimeoutError") throw new Trouble(0, "The service did not answer in time.");
+    if (!again) throw new Trouble(0, "The service cannot be reached.");
+    await pause(AGAIN_MS);
+    return answer(url, options, signal, false);
+  }
+}
+
 async function send(method, path, { query, body, signal } = {}) {
   const headers = { Accept: "application/json" };
   if (session.token) headers.Authorization = `Bearer ${session.token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const signals = [AbortSignal.timeout(PATIENCE_MS), ...(signal ? [signal] : [])];
-  let response;
-  try {
-    response = await fetch(address(path, query), {
-      method,
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.any(signals),
-      cache: "no-store",
-      credentials: "same-origin",
-      redirect: "error",
-    });
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    const late = error?.name === "TimeoutError";
-    throw new Trouble(0, late ? "The service did not answer in time." : "The service cannot be reached.");
-  }
+  const either = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(signal ? [signal] : [])]);
+  const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: either };
+  const response = await answer(address(path, query), options, signal, method === "GET");
   if (!response.ok) throw await troubleOf(response);
   const text = await response.text();
   return text ? JSON.parse(text) : null;

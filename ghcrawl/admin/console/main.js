@@ -7,7 +7,7 @@ import { History } from "./history.js";
 import { notices } from "./notices.js";
 import { failed } from "./parts.js";
 import { Poll } from "./poll.js";
-import { session } from "./session.js";
+import { loaded, session } from "./session.js";
 import { shortcuts } from "./shortcuts.js";
 import { signIn } from "./signin.js";
 import { oneDeadletter } from "./views/deadletter.js";
@@ -160,4 +160,5 @@ class App {
   }
 }
 
+loaded();
 new App().begin();

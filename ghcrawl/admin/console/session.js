@@ -3,6 +3,7 @@
 const TOKEN = "ghcrawl.token";
 const THEME = "ghcrawl.theme";
 const KEYS = "ghcrawl.keys";
+const LOADS = "ghcrawl.loads";
 
 let memory = "";
 let who = null;
@@ -69,6 +70,11 @@ export const theme = {
     keep("localStorage", THEME, next);
   },
 };
+
+/** Everything is loaded: what failed before does not count any more. */
+export function loaded() {
+  keep("sessionStorage", LOADS, "");
+}
 
 export const keys = {
   get on() {

@@ -18,7 +18,7 @@ import pytest
 from aiohttp import ClientResponse, ClientSession
 
 from tests.support.cli import Ran, Running, shell
-from tests.support.services.fixtures import mongo_url, rabbitmq, vhost
+from tests.support.services.fixtures import broker, mongo_url, rabbitmq, vhost
 
 OPERATOR = "operator-token"
 READER = "reader-token"
@@ -105,7 +105,7 @@ class Served:
         return await self.running.ended()
 
 
-__all__ = ["mongo_url", "rabbitmq", "vhost"]
+__all__ = ["broker", "mongo_url", "rabbitmq", "vhost"]
 Serve = Callable[..., AbstractAsyncContextManager[Served]]
 
 

@@ -71,7 +71,7 @@ async def test_loops_that_never_come_round_are_helped_by_starting_anew(rig: Rig)
 
 
 class AwayQueue(MemoryQueue):
-    async def is_empty(self) -> bool:
+    async def depths(self) -> Any:
         raise QueueError("the broker is away")
 
 

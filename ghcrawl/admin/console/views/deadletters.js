@@ -1,14 +1,14 @@
 // What was given up: which classes, which grew, page by page, and what to do with them.
 
 import { api } from "../api.js";
-import { columns } from "../chart.js";
 import { toast } from "../dialog.js";
-import { button, field, fill, h, keyed, say, select } from "../dom.js";
-import { ago, count, kindName, path, plural, span, when, words } from "../format.js";
-import { empty, failed, loading, place, segments, table, to } from "../parts.js";
+import { button, fill, h, keyed, say } from "../dom.js";
+import { ago, count, kindName, plural, words } from "../format.js";
+import { empty, failed, loading, place, segments, table } from "../parts.js";
 import { session } from "../session.js";
 import { remove, requeue } from "./deadletter-actions.js";
-import { AGES, admitsAll, read, sentence } from "./deadletter-filter.js";
+import { admitsAll, read, sentence } from "./deadletter-filter.js";
+import { bars, filterForm, letterRow } from "./deadletter-parts.js";
 import { facet } from "./facet.js";
 
 const PAGE = 50;
@@ -59,7 +59,7 @@ class Deadletters {
   #build() {
     this.kinds = facet("Class of failure", (kind) => this.#toggle("kind", kind), kindName);
     this.types = facet("Type of request", (type) => this.#toggle("type", type), words);
-    this.trouble = h("div");
+    this.form = filterForm(this.which, (which) => this.#go(which));
     this.summary = h("p", { class: "summary", role: "status" }, "Loading …");
     this.bars = h("div", { class: "bars" });
     this.bulk = h("div", { class: "bulk" });
@@ -79,42 +79,27 @@ class Deadletters {
     });
     const facets = h("details", { class: "facets", open: innerWidth > 720 }, h("summary", {}, "Classes and types"), this.kinds.el, this.types.el);
     const head = h("div", { class: "bars-head" }, this.summary, spans);
-    this.el = h("div", { class: "split" }, facets, h("div", {}, this.#form(), this.trouble, head, this.bars, this.bulk, this.stale, this.rows.el, this.none, this.pager));
-  }
-
-  #form() {
-    const reason = field("Reason contains", h("input", { type: "search", "data-search": true, value: this.which.reason, spellcheck: "false" }));
-    const host = field("Host", h("input", { type: "search", value: this.which.host, spellcheck: "false", placeholder: "api.github.com" }));
-    const age = field("Given up", select(AGES, this.which.older_than_s));
-    this.inputs = { reason: reason.input, host: host.input, older_than_s: age.input };
-    const apply = () => this.#go({ ...this.which, reason: reason.input.value.trim(), host: host.input.value.trim(), older_than_s: age.input.value });
-    const submit = (event) => {
-      event.preventDefault();
-      apply();
-    };
-    age.input.addEventListener("change", apply);
-    for (const { input } of [reason, host]) input.addEventListener("search", apply);
-    const clear = button("Clear", () => this.#go({ kind: [], type: [], reason: "", host: "", older_than_s: "" }), { class: "button quiet" });
-    return h("form", { class: "filters", role: "search", on: { submit } }, reason.box, host.box, age.box, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Filter"), clear));
+    this.el = h("div", { class: "split" }, facets, h("div", {}, this.form.el, head, this.bars, this.bulk, this.stale, this.rows.el, this.none, this.pager));
   }
 
   // Going places ---------------------------------------------------------------------------------------------
 
-  #go(which) {
-    const wanted = place("deadletters", which);
+  /** What is not named in `changed` stays. */
+  #go(changed) {
+    const wanted = place("deadletters", { ...this.which, ...changed });
     if (`#/${wanted}` === location.hash) this.refresh();
     else this.app.go(wanted);
   }
 
   #toggle(name, value) {
     const now = this.which[name];
-    this.#go({ ...this.which, [name]: now.includes(value) ? now.filter((each) => each !== value) : [...now, value] });
+    this.#go({ [name]: now.includes(value) ? now.filter((each) => each !== value) : [...now, value] });
   }
 
   /** Another filter in the address: the same view goes on. */
   navigate(query) {
     this.which = read(query);
-    for (const [name, input] of Object.entries(this.inputs)) input.value = this.which[name];
+    for (const [name, input] of Object.entries(this.form.inputs)) input.value = this.which[name];
     this.#chosen.clear();
     this.#before = [];
     this.#after = "";
@@ -182,7 +167,7 @@ class Deadletters {
       totals.push((await ask({ ...which, older_than_s: age ? String(age) : "" })).total);
       if (which !== this.which || back !== Number(this.#span)) return;
     }
-    this.#draw(totals, back);
+    fill(this.bars, bars(totals, back));
   }
 
   /** The service says something new: the numbers follow; the rows only while nobody works on them. */
@@ -212,23 +197,12 @@ class Deadletters {
     this.#offer();
   }
 
-  #draw(totals, back) {
-    const bars = totals.slice(1).map((total, index) => {
-      const value = Math.max(0, totals[index] - total);
-      const from = span((back * (index + 1)) / BUCKETS, 2);
-      return { value, text: `${count(value)} given up ${from} ago or a little later` };
-    });
-    const inAll = Math.max(0, totals[0] - totals.at(-1));
-    const label = `${plural(inAll, "deadletter")} of the last ${span(back)}`;
-    fill(this.bars, columns(bars.reverse(), label), h("div", { class: "bars-foot" }, h("span", {}, `${span(back)} ago`), h("span", {}, label), h("span", {}, "now")));
-  }
-
   #show() {
     keyed(
       this.rows.body,
       this.#letters,
       ({ urn }) => urn,
-      (letter) => this.#row(letter),
+      (letter) => letterRow(letter, this.app.now, (on) => this.#tickOne(letter, on)),
       (row, letter) => {
         row.querySelector("input").checked = this.#chosen.has(letter.urn);
         row.classList.toggle("chosen", this.#chosen.has(letter.urn));
@@ -242,21 +216,6 @@ class Deadletters {
     fill(this.none, this.#letters.length ? null : nothing);
     this.#page();
     this.#offer();
-  }
-
-  #row(letter) {
-    const tick = h("input", { type: "checkbox", "aria-label": `Select ${letter.type} ${path(letter.url)}`, on: { change: () => this.#tickOne(letter, tick.checked) } });
-    const story = to(`deadletters/${encodeURIComponent(letter.urn)}`, letter.reason || kindName(letter.kind), { class: "row-link" });
-    const where = h("div", { class: "row-sub" }, h("span", { class: "tag" }, words(letter.type)), h("code", {}, path(letter.url)));
-    const kind = h("div", { class: "row-sub narrow-only" }, kindName(letter.kind));
-    return h(
-      "tr",
-      {},
-      h("td", { class: "tick" }, tick),
-      h("td", { class: "main" }, story, where, kind),
-      h("td", { class: "wide-only" }, kindName(letter.kind), h("div", { class: "row-sub" }, plural(letter.failures.length, "attempt"))),
-      h("td", { class: "number" }, h("time", { datetime: letter.last_at, title: when(letter.last_at) }, ago(letter.last_at, this.app.now))),
-    );
   }
 
   #page() {

@@ -47,12 +47,13 @@ function editor(holding, changed) {
     control({ name, value: valueOf(holding.settings, name), origin: originOf(holding, name), set: name in holding.live }),
   );
   const wrong = h("p", { class: "sentence wrong", role: "alert" });
-  const save = h("button", { type: "submit", class: "button primary", disabled: true }, "Save");
-  const undo = button("Undo", () => controls.forEach((each) => each.undo()), { disabled: true });
+  const save = h("button", { type: "submit", class: "button primary" }, "Save");
+  const undo = button("Undo", () => controls.forEach((each) => each.undo()));
+  const actions = h("div", { class: "form-actions sticky", hidden: true }, undo, save);
   const pending = () => controls.filter((each) => each.changed);
   const changes = () => {
     const number = pending().length;
-    save.disabled = undo.disabled = !number;
+    actions.hidden = !number;
     fill(save, number > 1 ? `Save ${count(number)} changes` : "Save");
   };
   for (const each of controls) each.onchange = changes;
@@ -69,7 +70,7 @@ function editor(holding, changed) {
     }
   };
   const form = h("form", { class: "settings", on: { submit } }, h("div", { class: "setting-grid" }, controls.map(({ el }) => el)), wrong);
-  if (session.operates) form.append(h("div", { class: "form-actions sticky" }, undo, save));
+  if (session.operates) form.append(actions);
   return form;
 }
 
