@@ -1,0 +1,158 @@
+"""`docs/documents.md`, written from a simulated GitHub: `python -m tests.support.document_types > docs/documents.md`.
+
+Every thing of a generated world goes through its processor; what its documents have in common is their schema.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ghcrawl.model import Context, Document, Request
+from ghcrawl.outcome import Fetched, Save, Visit
+from ghcrawl.simulator.clock import SimClock
+from ghcrawl.simulator.generation.generate import generate
+from ghcrawl.simulator.generation.size import SMALL
+from ghcrawl.simulator.oracle import expected
+from processors.github import ENTITIES, PARTS
+from tests.support.builders import API, NOW
+from tests.support.github import PLATFORM
+
+WIDTH: Final = 118
+INTRODUCTION: Final = """\
+# Documents
+
+Written by `python -m tests.support.document_types` from a simulated GitHub; a test holds this page to it. Real answers
+may say more: every field that GitHub sends is kept, under its own name.
+
+A document is what GitHub sent (an array as `{"elements": […]}`) with `_metadata` beside it:
+
+| field | says |
+| --- | --- |
+| `type`, `version` | what it is, and which version of its processor made it; the versions are below |
+| `urn`, `url` | its one name, which no rename changes; where it was found last |
+| `aliases` | other URLs that have led to it |
+| `links` | name → `{"href": URN, "type": …}`, or `hrefs` for several: `resource`, `collection` or `relation` |
+| `fetchedAt`, `processedAt`, `observedAt` | when it was asked for, made, and last true by GitHub's clock |
+| `changedAt` | GitHub's own word for when it last changed, where it has one |
+| `digest`, `etag`, `validator` | what tells whether it changed |
+| `origin`, `rootRequest`, `visits` | how it was found, by which crawl, and when it was looked at by which policy |
+| `deletedAt`, `deletedReason` | only on tombstones: since when it is gone, and what was said of that |
+
+`self` and `siblings` are links of every document. A page of a collection holds `{"urn", "url"}` of each element; a page
+of a relation holds the elements, and has the links `origin`, `unique` (its generation) and `resources`.
+
+`null` after a kind of JSON: it may be null. *In italics*: it is not always there.
+"""
+
+
+@dataclass
+class Seen:
+    """What documents of one type have in common."""
+
+    count: int = 0
+    urn: str = ""
+    fields: dict[str, set[str]] = field(default_factory=dict)
+    present: dict[str, int] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+
+    def add(self, document: Document) -> None:
+        self.count += 1
+        self.urn = self.urn or pattern(document.urn)
+        for name, value in document.body.items():
+            self.fields.setdefault(name, set()).add(KINDS[type(value)])
+            self.present[name] = self.present.get(name, 0) + 1
+        for name, link in document.links.items():
+            leads = link.href or link.hrefs[0]
+            self.links.setdefault(name, f"{'several ' if link.hrefs else ''}{link.type} `{pattern(leads)}`")
+
+
+KINDS: Final[Mapping[type, str]] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+
+
+def pattern(urn: str) -> str:
+    """A URN with what is different about every thing taken out."""
+    urn = re.sub(r"(?<=:)[0-9a-f]{40}(?=:|$)", "SHA", urn)
+    urn = re.sub(r"(?<=:)\d{4}-\d\d-\d\d$", "DATE", urn)
+    urn = re.sub(r":(branch|tag):.*$", r":\1:NAME", urn)
+    urn = re.sub(r"GHSA-.*$", "GHSA", urn)
+    return re.sub(r"(?<=:)\d+(?=:|$)", "N", urn)
+
+
+def observe() -> dict[str, Seen]:
+    """Every thing of a world, through its processor."""
+    world = generate(SMALL, seed=1, clock=SimClock())
+    member = next(iter(world.org("acme").members.values())).user
+    viewer = world.principal(member.login).viewer
+    seen: dict[str, Seen] = {}
+    for thing in expected(world, "acme", base=API, viewer=viewer, everything=True).values():
+        shape = thing.single or thing.listed
+        assert shape is not None
+        seen.setdefault(thing.type, Seen()).add(_processed(thing.type, thing.urn, shape()))
+    return seen
+
+
+def _processed(type: str, urn: str, body: Any) -> Document:
+    kind = PLATFORM.kinds[type]
+    spec = f"default:everything/{kind.position}"
+    above = urn.partition(f":{type}")[0] if ":" in urn.partition(f":{type}")[0][4:] else ""
+    request = Request(type=type, url=f"{API}/{type}", policy=spec, context=Context(qualifier=above))
+    outcome = kind.processor(
+        Visit(
+            request=request,
+            fetched=Fetched(body=body, url=request.url, observed_at=NOW, checked_at=NOW),
+            onward=PLATFORM.scenarios.onward(spec),
+            version=kind.version,
+            processed_at=NOW,
+        )
+    )
+    assert isinstance(outcome, Save)
+    return outcome.document
+
+
+def page() -> str:
+    """The whole page."""
+    seen = observe()
+    types = sorted({row.type for row in ENTITIES} | {row.type for row in PARTS})
+    return "\n".join((INTRODUCTION, *(_section(type, seen[type]) for type in types)))
+
+
+def _section(type: str, seen: Seen) -> str:
+    version = PLATFORM.kinds[type].version
+    fields = (
+        _field(name, kinds, always=seen.present[name] == seen.count) for name, kinds in sorted(seen.fields.items())
+    )
+    links = (f"{name}: {link}" for name, link in sorted(seen.links.items()) if name not in ("self", "siblings"))
+    lines = [f"## {type}\n", f"Version {version}, `{seen.urn}`\n", _wrapped(list(fields))]
+    if text := _wrapped(list(links)):
+        lines.append(f"\nLinks: {text}")
+    return "\n".join((*lines, ""))
+
+
+def _field(name: str, kinds: set[str], *, always: bool) -> str:
+    words = " or ".join(sorted(kinds, key=lambda kind: (kind == "null", kind)))
+    return f"`{name}` {words}" if always else f"*`{name}` {words}*"
+
+
+def _wrapped(words: Iterable[str]) -> str:
+    lines = [""]
+    for word in words:
+        if len(lines[-1]) + len(word) + 2 > WIDTH:
+            lines.append("")
+        lines[-1] += f" {word};" if lines[-1] else f"{word};"
+    return "\n".join(lines).rstrip(";")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,14 @@
+"""The page that says what documents look like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.document_types import page
+
+COMMITTED = Path(__file__).parents[3] / "docs" / "documents.md"
+
+
+def test_the_committed_page_is_what_processors_make_of_a_simulated_world():
+    written = COMMITTED.read_text(encoding="utf-8")
+    assert written == page(), "python -m tests.support.document_types > docs/documents.md"
