@@ -54,18 +54,18 @@ class Refusing:
 async def refusing(upstream: str) -> AsyncIterator[Refusing]:
     """One in front of the server at `upstream`."""
     target, between = urlsplit(upstream), Refusing("")
-    connected: set[asyncio.StreamWriter] = set()
+    serving: dict[asyncio.Task[None], list[asyncio.StreamWriter]] = {}
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connected.add(writer)
-        theirs, ours = await asyncio.open_connection(target.hostname, target.port)
-        try:
-            with suppress(asyncio.IncompleteReadError, ConnectionError):
-                await _relay(between, (reader, writer), (theirs, ours))
-        finally:
-            connected.discard(writer)
-            ours.close()
-            writer.close()
+        task = asyncio.current_task()
+        assert task is not None
+        ends = serving[task] = [writer]
+        with suppress(asyncio.IncompleteReadError, OSError):
+            theirs, ours = await asyncio.open_connection(target.hostname, target.port)
+            ends.append(ours)
+            await _relay(between, (reader, writer), (theirs, ours))
+        for end in ends:
+            end.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     between.url = f"mongodb://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -73,8 +73,9 @@ async def refusing(upstream: str) -> AsyncIterator[Refusing]:
         yield between
     finally:
         server.close()
-        for writer in connected:
-            writer.transport.abort()
+        for end in [end for ends in serving.values() for end in ends]:
+            end.transport.abort()
+        await asyncio.gather(*serving)
         await server.wait_closed()
 
 

@@ -174,16 +174,10 @@ class TestMeanwhile:
         await mongo.close()
 
     async def test_a_server_that_does_not_answer_is_given_up(self, settings: MongoSettings):
-        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read()
-            writer.close()
-
-        server = await asyncio.start_server(silent, "127.0.0.1", 0)
-        url = f"mongodb://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        with pytest.raises(StoreError, match=r"no MongoDB that takes writes answers at 127.0.0.1:\d+/"):
-            await Mongo.open(replace(settings, url=url, connect_timeout_s=0.3, timeout_s=1.0))
-        server.close()
-        await server.wait_closed()
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"mongodb://127.0.0.1:{silent.getsockname()[1]}"
+            with pytest.raises(StoreError, match=r"no MongoDB that takes writes answers at 127.0.0.1:\d+/"):
+                await Mongo.open(replace(settings, url=url, connect_timeout_s=0.3))
 
     async def test_a_connection_that_breaks_is_made_again(self, settings: MongoSettings, between: Refusing):
         mongo, store = await opened(replace(settings, url=f"{between.url}/?retryWrites=false"))
