@@ -17,6 +17,7 @@ from ghcrawl.cli.progress import Reporter, reporter
 from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain
 from ghcrawl.cli.wanting import Wanting
+from ghcrawl.errors import ConfigError
 from ghcrawl.settings import LogSection, Origins, Settings
 from ghcrawl.wiring import read_credentials, start_logging
 
@@ -26,6 +27,7 @@ class Wish:
     """What was typed. more: settings from the command line; arguments: all of it, behind the program's name.
 
     wanting: how much of it. max_calls: so many at the most. dry_run: only say what that would come to.
+    follow: go on when all is there.
     """
 
     specs: tuple[str, ...]
@@ -34,6 +36,7 @@ class Wish:
     wanting: Wanting = field(default_factory=Wanting)
     max_calls: int | None = None
     dry_run: bool = False
+    follow: bool = False
     afresh: bool = False
     json: bool = False
     quiet: bool = False
@@ -47,6 +50,8 @@ class Wish:
 
 async def crawl(wish: Wish) -> int:
     """Returns the exit status. Raises CrawlError where nothing could be begun."""
+    if wish.follow and not wish.specs:
+        raise ConfigError("name what to follow: ghcrawl crawl ORG --follow")
     settings, origins, remembered = await with_memory(wish.place, wish.more)
     again = remembered.latest is not None and "github.api_url" not in origins
     if remembered.latest is not None and again:
@@ -59,6 +64,7 @@ async def crawl(wish: Wish) -> int:
         credentials=read_credentials(settings, setting.environment()),
         more=wish.more,
         max_calls=wish.max_calls,
+        follow=wish.follow,
         command=wish.command,
         afresh=wish.afresh,
         chatty="log.level" in origins,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ghcrawl.cli import live, records, roots
+from ghcrawl.cli.following import Follower
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.program import as_typed
@@ -46,7 +47,8 @@ class Plan:
     more: settings from the command line besides those of `place`; command: what goes on with this crawl.
     afresh: begin again, even if it was interrupted. chatty: log every settled request.
     remembered: nobody named the API; the file was crawled from it before.
-    max_calls: so many at the most. title: on the screen; empty for one made of the specs.
+    max_calls: so many at the most. follow: when all is there look what happens, until somebody stops it.
+    title: on the screen; empty for one made of the specs.
     """
 
     specs: tuple[str, ...]
@@ -60,6 +62,7 @@ class Plan:
     remembered: bool = False
     unhurried: bool = True
     max_calls: int | None = None
+    follow: bool = False
     title: str = ""
 
     @property
@@ -110,15 +113,18 @@ class _Crawl:
         self._next_live_s = LIVE_EVERY_S
         self._live: Mapping[str, Any] = {}
         self._stopping = ""
+        self._follower: Follower | None = None
+        self._complete = False
 
     async def run(self, wanted: Sequence[Root]) -> Result:
         begun = await self._begin(wanted)
+        self._follower = self._following(wanted)
         self._live = await live.kept(self._service.backend.store)
         supervisor = self._service.supervisor
         supervisor.start()
         trouble, grace_s = "", self._plan.settings.crawl.shutdown_grace_s
         try:
-            trouble = await self._until_over()
+            trouble = await self._until_over(begun)
             grace_s = STUCK_GRACE_S if trouble else grace_s
         finally:
             drained = await self._drain(grace_s)
@@ -185,17 +191,37 @@ class _Crawl:
 
     # Meanwhile ----------------------------------------------------------------------------------------------
 
-    async def _until_over(self) -> str:
+    async def _until_over(self, begun: Begun | None) -> str:
         """Return once nothing waits, or somebody stops it; or why it cannot go on."""
         queue, engine = self._service.backend.queue, self._service.engine
         while not self._signals.received:
             if hopeless := self._hopeless():
                 return hopeless
-            if not engine.busy and (await queue.is_empty() or await self._spent()):
+            if self._follower is not None:
+                await self._go_on(self._follower, begun)
+            elif not engine.busy and (await queue.is_empty() or await self._spent()):
                 return ""
             await self._attend()
             await self._signals.wait(TICK_S)
         return ""
+
+    def _following(self, wanted: Sequence[Root]) -> Follower | None:
+        backend = self._service.backend
+        roots = [root.request for root in wanted]
+        platform = self._service.platforms["github"]
+        if not self._plan.follow:
+            return None
+        return Follower(platform=platform, queue=backend.queue, store=backend.store, clock=backend.clock, roots=roots)
+
+    async def _go_on(self, follower: Follower, begun: Begun | None) -> None:
+        """Keep what was asked for up to date, once it is there: what still waits was put off until bursts are over."""
+        if not self._complete and not self._service.engine.busy:
+            depths = await self._service.backend.queue.depths()
+            if not any(depth.ready or depth.in_flight for depth in depths.values()):
+                self._complete = True
+                await records.finish(self._service.backend.store, begun.record if begun else None, self._clock.now())
+                self._reporter.say("Everything is there. Following what happens; Ctrl-C stops it.")
+        await follower.attend(complete=self._complete)
 
     async def _spent(self) -> bool:
         """Whether all calls are made that may be made, and nothing waits that needs none."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ghcrawl.cli.output import write
@@ -12,10 +15,14 @@ from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.stderr import say
 from ghcrawl.errors import ConfigError
 from ghcrawl.simulator.faults import Faults
+from ghcrawl.simulator.generation.chance import seeded
 from ghcrawl.simulator.generation.generate import generate
 from ghcrawl.simulator.generation.size import WorldSize
+from ghcrawl.simulator.live.live import Life
+from ghcrawl.simulator.live.sending import Sender
 from ghcrawl.simulator.run import running
-from ghcrawl.simulator.server import Setup
+from ghcrawl.simulator.server import Server, Setup
+from ghcrawl.simulator.shapes.site import Site
 
 ORG: Final = "acme"
 TICK_S: Final = 3600.0
@@ -23,7 +30,7 @@ TICK_S: Final = 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What was typed."""
+    """What was typed. changes_per_minute: 0, nothing happens; webhook_url: who is told what does."""
 
     port: int
     size: int
@@ -32,6 +39,9 @@ class Wish:
     limit: int
     window_s: float
     faults: float
+    changes_per_minute: float = 0.0
+    webhook_url: str = ""
+    webhook_secret: str = field(default="", repr=False)
 
 
 async def simulate(wish: Wish) -> int:
@@ -50,14 +60,39 @@ async def simulate(wish: Wish) -> int:
         try:
             async with running(world, setup, port=wish.port) as server:
                 _introduce(server.url, tokens)
-                while not signals.received:
-                    await signals.wait(TICK_S)
+                async with _living(server, wish, members):
+                    while not signals.received:
+                        await signals.wait(TICK_S)
         except OSError as error:
             raise ConfigError(
                 f"port {wish.port} cannot be used: {os.strerror(error.errno or 0)}; name another with --port"
             ) from error
     say("Stopped.")
     return 0
+
+
+@asynccontextmanager
+async def _living(server: Server, wish: Wish, stays: Sequence[str]) -> AsyncIterator[None]:
+    """Things happen in the block, if that was wished for."""
+    if not wish.changes_per_minute:
+        yield
+        return
+    life = Life(world=server.world, site=Site(server.url), logins=(ORG,), seed=wish.seed, stays=frozenset(stays))
+    sender = None
+    if wish.webhook_url:
+        sender = Sender(wish.webhook_url, wish.webhook_secret, seeded(wish.seed, "deliveries"))
+    told = f", and {wish.webhook_url} is told" if sender else ""
+    say(f"About {wish.changes_per_minute:g} things happen there a minute{told}.")
+    stop = asyncio.Event()
+    living = asyncio.create_task(life.run(stop, per_minute=wish.changes_per_minute, sender=sender))
+    try:
+        yield
+    finally:
+        stop.set()
+        await living
+        answers = sorted(sender.answers.items()) if sender else ()
+        words = ", ".join(f"{count} with {status or 'nothing'}" for status, count in answers)
+        say(f"{life.counts.total()} things happened{f'; webhooks were answered {words}' if words else ''}.")
 
 
 def _introduce(url: str, tokens: dict[str, str]) -> None:

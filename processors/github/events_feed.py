@@ -4,7 +4,8 @@ Each page is a document of references, each event on it a request that carries i
 which events were seen, so that a poll tells only what is new. GitHub forgets: where none of those is left in the feed,
 something was missed, and the owner is refreshed instead.
 
-What stands in a feed when it is read for the first time is history: kept, and nothing is asked for because of it.
+What stands in a feed when it is read for the first time is history, unless it happened since we began to ask: it is
+kept, and nothing is asked for because of it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ HISTORY: Final = f"{POLICY}:{POSITION}"
 """The policy of events that are only kept."""
 REMEMBERED: Final = 400
 """How many ids of events the cursor keeps: more than the 300 that a feed ever holds."""
+LAG: Final = timedelta(minutes=1)
+"""How far our clock and the platform's may be apart."""
 _WITHIN_THE_SECOND: Final = timedelta(milliseconds=999)
 _FOLLOWED: Final = frozenset({"org", "user", "repo"})
 
@@ -128,9 +131,14 @@ def _event_request(visit: Visit, event: JsonObject) -> Request:
         observed_at=_happened_at(event) or visit.fetched.observed_at,
         received_at=visit.fetched.checked_at,
     )
-    policy = POLICY if request.context.walk.until else HISTORY
+    policy = POLICY if request.context.walk.until or _since_we_began(payload.observed_at, request) else HISTORY
     child = request.child(type, f"{base}#{identity_of(event)}", policy, context, payload)
     return replace(child, asked_at=visit.fetched.checked_at)
+
+
+def _since_we_began(happened_at: datetime, request: Request) -> bool:
+    """What happened while a first crawl ran may have come too late for the pages that it had read."""
+    return request.asked_at is not None and happened_at >= request.asked_at - LAG
 
 
 def _happened_at(event: JsonObject) -> datetime | None:

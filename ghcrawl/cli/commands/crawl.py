@@ -49,6 +49,7 @@ def crawl(
         typer.Option("--max-calls", min=1, metavar="N", help="Stop after so many calls.", show_default=False),
     ] = None,
     dry_run: Annotated[bool, flag("--dry-run", help="Save nothing; say about how many calls it would take.")] = False,
+    follow: Annotated[bool, flag("--follow", help="When all is there, go on with what happens, until Ctrl-C.")] = False,
     db: Db = None,
     api_url: ApiUrl = None,
     tokens_file: TokensFile = None,
@@ -78,9 +79,13 @@ def crawl(
     [bold]Ctrl-C[/bold] finishes what is in hand and says what is left; a second one stops
     at once. Nothing is lost either way.
 
+    [bold]Follow[/bold] With --follow event feeds are polled as often as they allow, and once a
+    day every list is audited, which finds what is gone. Webhooks are not needed.
+
     [bold]Policy[/bold] NAME, or NAME:MAP for where to go from there: default, refresh,
-    reload (ask even for what cannot change), always (ask unconditionally),
-    mutables+7d (what was not looked at for 7 days), default:self (no further).
+    audit (read lists from end to end: finds what is gone), reload (ask even
+    for what cannot change), always (ask unconditionally), mutables+7d (what was
+    not looked at for 7 days), default:self (no further).
 
     [bold]Scenario[/bold] default, everything (traffic, checks, reactions, … as well),
     metadata (no issues, no code), issues, code, relationOnly (who belongs to
@@ -113,6 +118,7 @@ def crawl(
         wanting=Wanting(scenario=scenario or "", only=only or (), without=exclude or (), since=since or ""),
         max_calls=max_calls,
         dry_run=dry_run,
+        follow=follow,
         afresh=afresh,
         json=json,
         quiet=quiet,

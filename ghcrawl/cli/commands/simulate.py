@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
+from ghcrawl.cli.options import flag
 
 
 def simulate(
@@ -25,14 +26,39 @@ def simulate(
     faults: Annotated[
         float, typer.Option("--faults", min=0, max=0.9, metavar="RATE", help="Share of calls that go wrong.")
     ] = 0.0,
+    live: Annotated[bool, flag("--live", help="Things happen while it runs.")] = False,
+    per_minute: Annotated[
+        float, typer.Option("--changes-per-minute", min=0.1, max=6000, metavar="N", help="How many, with --live.")
+    ] = 30.0,
+    webhook_url: Annotated[
+        str | None,
+        typer.Option("--webhook-url", metavar="URL", help="Tell this what happens, signed.", show_default=False),
+    ] = None,
+    webhook_secret: Annotated[
+        str,
+        typer.Option("--webhook-secret", metavar="TEXT", help="What webhooks are signed with; no secret, here."),
+    ] = "simulated",  # noqa: S107  # both ends of it are made up
 ) -> int:
     """Be a GitHub on this machine, for trying things out, until Ctrl-C.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
     ghcrawl simulate --faults 0.1 --limit 60 --window 12
+
+    ghcrawl simulate --live --webhook-url http://127.0.0.1:8640/webhook
     """
     from ghcrawl.cli import simulate as work
 
-    wish = work.Wish(port=port, size=size, seed=seed, tokens=tokens, limit=limit, window_s=window, faults=faults)
+    wish = work.Wish(
+        port=port,
+        size=size,
+        seed=seed,
+        tokens=tokens,
+        limit=limit,
+        window_s=window,
+        faults=faults,
+        changes_per_minute=per_minute if live or webhook_url else 0.0,
+        webhook_url=webhook_url or "",
+        webhook_secret=webhook_secret,
+    )
     return perform(work.simulate(wish))

@@ -102,6 +102,14 @@ def test_what_a_feed_holds_at_the_first_poll_is_history():
     assert cursor_of(save).urn == cursor_urn(poll())
 
 
+def test_what_happened_since_the_first_poll_was_asked_for_is_told_at_once():
+    late = event(3) | {"created_at": "2026-11-21T11:59:30Z"}
+    save = page(poll(), [late, event(1)])
+
+    told = {push.request.url.partition("#")[2]: push.request.policy for push in save.follow_ups}
+    assert (told["3"], told["1"]) == (POLICY, HISTORY)
+
+
 def test_the_next_poll_tells_only_what_is_new_even_where_it_comes_late_and_in_between():
     cursor = cursor_of(page(poll(), [event(3), event(1)]))
     save = page(poll(60), [event(4), event(3), event(2), event(1)], cursor)
