@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.integration.console.conftest import Open
 from tests.integration.console.rig import OPERATOR, VIEWER, Service
@@ -188,3 +188,17 @@ def test_light_and_dark_follow_the_system_until_somebody_chooses(open_at: Open):
     page.reload()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     assert page.evaluate(ground) == light
+
+
+def test_a_file_that_cannot_be_had_at_once_is_asked_for_again(open_at: Open):
+    page = open_at("overview", token="")
+    turned_away: list[str] = []
+
+    def broken(route: Route) -> None:
+        turned_away.append(route.request.url)
+        route.abort() if len(turned_away) < 3 else route.continue_()
+
+    page.route("**/console/views/queues.js", broken)
+    page.reload()
+    expect(page.get_by_label("Admin token")).to_be_visible()
+    assert len(turned_away) == 3
