@@ -64,7 +64,7 @@ class Decider:
             return Decision(outcome=Skip(reason="excluded", detail=request.context.scope))
         if kind.census is not None:
             return Decision(outcome=await take(kind.census(request), request, self._store))
-        policy = parse(request.policy).placed(kind.position)
+        policy = _in_scenario(tuning.scenario, parse(request.policy).placed(kind.position), mounted.platform)
         if request.context.deleted_at is not None:
             return await self._bury_thing(request, kind, policy, mounted.platform)
         answer = await self._retrievals[request.platform].answer(request, kind, policy)
@@ -183,6 +183,18 @@ class Decider:
     def _failure(self, cause: str, message: str, *, status: int | None = None) -> Failure:
         at = self._clock.now()
         return Failure(at=at, cause=cause, message=message[:MAX_MESSAGE], status=status, worker=self._worker)
+
+
+def _in_scenario(scenario: str, policy: Policy, platform: Platform) -> Policy:
+    """The policy in the scenario of this moment, unless it names one, or stands where that scenario has no map."""
+    if not scenario or policy.scenario:
+        return policy
+    wanted = replace(policy, scenario=scenario)
+    try:
+        platform.scenarios.onward(wanted.spec)
+    except SpecError:
+        return policy
+    return wanted
 
 
 def _worth_saving(document: Document, body: Body, kind: Kind, policy: Policy) -> bool:

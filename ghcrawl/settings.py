@@ -65,6 +65,7 @@ class CrawlSettings(Section):
     loops: Annotated[int, Field(gt=0, le=1000)] = 20
     paused: bool = False
     policy: str = "default"
+    scenario: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{0,100}$")] = ""
     max_attempts: Annotated[int, Field(gt=0, le=100)] = 5
     retry_base_s: Seconds = 2.0
     retry_cap_s: Seconds = 600.0
@@ -90,6 +91,7 @@ class CrawlSettings(Section):
             paused=self.paused,
             weights=self.weights,
             scope=Scope(allow=self.allow, exclude=self.exclude),
+            scenario="" if self.scenario == "default" else self.scenario,
             max_attempts=self.max_attempts,
             retry_base_s=self.retry_base_s,
             retry_cap_s=self.retry_cap_s,
@@ -269,6 +271,7 @@ LIVE: Final = (
     "crawl.timeout_s",
     "crawl.allow",
     "crawl.exclude",
+    "crawl.scenario",
     *(f"crawl.weights.{name}" for name in QUEUES),
     "github.concurrency",
     "github.reserve",

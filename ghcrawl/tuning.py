@@ -24,6 +24,7 @@ FREE_QUEUES: Final[tuple[QueueName, ...]] = ("event",)
 class Tuning:
     """Swapped whole, so no loop ever sees half a change.
 
+    scenario: for requests whose policy names none; empty: `default`.
     timeout_s: for deciding one request; well below the 30 minutes after which RabbitMQ takes a message back.
     retry_base_s, retry_cap_s: the n-th retry waits about base · 2ⁿ, at most cap, with jitter.
     patience_s: how long one pop waits for work before it looks at `paused`, weights and quota again.
@@ -33,6 +34,7 @@ class Tuning:
     paused: bool = False
     weights: Mapping[QueueName, int] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
     scope: Scope = field(default_factory=Scope)
+    scenario: str = ""
     max_attempts: int = 5
     retry_base_s: float = 2.0
     retry_cap_s: float = 600.0

@@ -15,6 +15,7 @@ from ghcrawl.backend import Backend, Requeued, open_backend, read_secret
 from ghcrawl.clock import SystemClock
 from ghcrawl.decision import Mounted
 from ghcrawl.engine import Engine, Ports
+from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import (
     REDACTOR,
     Credential,
@@ -53,6 +54,7 @@ __all__ = [
     "check_credentials",
     "conceal",
     "crawled_by",
+    "demand_runnable",
     "github_platform",
     "narrow",
     "open_backend",
@@ -147,6 +149,7 @@ def _service(  # noqa: PLR0913  # the same
     measure: Measure | None,
     spending: Spending | None,
 ) -> Service:
+    demand_runnable(settings)
     crawl, clock = settings.crawl, backend.clock
     platform = github_platform(settings)
     api_url, cap_s = settings.github.api_url, min(crawl.retry_cap_s, UNREACHED_CAP_S)
@@ -233,6 +236,13 @@ def redacted(text: str) -> str:
 def github_platform(settings: Settings) -> Platform:
     """GitHub as these settings crawl it, for reading specs without a crawl."""
     return processors.github.platform(commits=settings.github.commits)
+
+
+def demand_runnable(settings: Settings) -> None:
+    """Raises ConfigError for what the settings themselves cannot know to be wrong."""
+    scenario, known = settings.crawl.scenario, github_platform(settings).scenarios.names
+    if scenario and scenario not in known:
+        raise ConfigError(f"crawl.scenario: no scenario is called {scenario}; there are {', '.join(known)}")
 
 
 def _github(section: GitHubSection, *, unhurried: bool) -> GitHubSettings:

@@ -17,7 +17,7 @@ from ghcrawl.cli.words import counted
 from ghcrawl.errors import ConfigError
 from ghcrawl.live import Base, LiveSettings, value_of
 from ghcrawl.settings import Origins
-from ghcrawl.wiring import github_platform, read_credentials
+from ghcrawl.wiring import demand_runnable, read_credentials
 
 
 async def show(place: Place, *, json: bool) -> int:
@@ -45,7 +45,7 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
         return await running.change(place.server, name, value)
     async with existing(place) as opened:
         base = Base(path=place.config, environ=setting.environment(), overrides=place.overrides())
-        settings = LiveSettings(opened.backend.store, opened.backend.clock, base)
+        settings = LiveSettings(opened.backend.store, opened.backend.clock, base, demand=demand_runnable)
         await settings.change({name: None if value is None else setting.typed(name, value)}, "command line")
         values = (await settings.read()).live
     said = f"{name} is {_written(values[name])} from now on" if name in values else f"{name} is no longer set here"
@@ -56,7 +56,7 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
 async def check(place: Place) -> int:
     """Returns the exit status. Raises ConfigError for the first thing that cannot be run with."""
     settings, origins = settings_of(place)
-    github_platform(settings)
+    demand_runnable(settings)
     credentials = read_credentials(settings, setting.environment())
     for name, origin in sorted(origins.items()):
         output.write(f"{name} = {_written(value_of(settings, name))}  # {origin}")

@@ -28,7 +28,7 @@ from ghcrawl.service_metrics import ServiceMetrics
 from ghcrawl.settings import LogSection, Settings
 from ghcrawl.tally import Tally
 from ghcrawl.telemetry import Metrics, Observers, SettledLog
-from ghcrawl.wiring import Service, open_service, read_credentials, start_logging
+from ghcrawl.wiring import Service, demand_runnable, open_service, read_credentials, start_logging
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -101,7 +101,7 @@ class _Serving:
         self._settings = settings
         self._environ = base.environ
         self._logging = logging
-        self._live = LiveSettings(service.backend.store, service.backend.clock, base)
+        self._live = LiveSettings(service.backend.store, service.backend.clock, base, demand=demand_runnable)
         self._holding: Holding | None = None
         self._tokens = _Changing(settings.github.tokens_file)
         self._next_sweep_s = 0.0
