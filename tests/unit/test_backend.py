@@ -1,0 +1,36 @@
+"""Which adapters settings become, where they are of different kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.backend import open_backend
+from ghcrawl.ports import DeadletterFilter
+from ghcrawl.settings import load
+from stores.ledger import SequentialLedger, SqliteLedger
+from tests.support.builders import a_deadletter
+
+
+def settings(db: Path, queue: str, store: str) -> Any:
+    return load(None, {}, {"sqlite.path": db, "queue.provider": queue, "store.provider": store})[0]
+
+
+@pytest.mark.parametrize("queue", ["memory", "sqlite"])
+@pytest.mark.parametrize("store", ["memory", "sqlite"])
+async def test_one_file_settles_at_once_and_a_mixture_one_after_another(tmp_path: Path, queue: str, store: str):
+    async with open_backend(settings(tmp_path / "c.db", queue, store)) as backend:
+        wanted = SqliteLedger if (queue, store) == ("sqlite", "sqlite") else SequentialLedger
+        assert isinstance(backend.ledger, wanted)
+    assert (tmp_path / "c.db").exists() == ("sqlite" in (queue, store))
+
+
+async def test_what_the_queue_file_had_to_bury_is_found_where_the_documents_are(tmp_path: Path):
+    async with open_backend(settings(tmp_path / "c.db", "sqlite", "sqlite")) as backend:
+        await backend.deadletters.bury(a_deadletter())
+    async with open_backend(settings(tmp_path / "c.db", "sqlite", "memory")) as backend:
+        assert (await backend.deadletters.count(DeadletterFilter())).total == 1
+    async with open_backend(settings(tmp_path / "c.db", "sqlite", "sqlite")) as backend:
+        assert (await backend.deadletters.count(DeadletterFilter())).total == 0
