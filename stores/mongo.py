@@ -17,7 +17,7 @@ from bson import ObjectId, encode
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import ReplaceOne, WriteConcern, timeout
+from pymongo import IndexModel, ReplaceOne, WriteConcern, timeout
 from pymongo.errors import (
     BulkWriteError,
     ConfigurationError,
@@ -215,12 +215,17 @@ class Mongo:
 
     async def index(self, collection: str, *indexes: Index) -> None:
         """The collection is there with these indexes. Raises ConfigError where one has other options already."""
-        for index in indexes:
-            options: dict[str, Any] = {name: True for name in ("unique", "sparse") if getattr(index, name)}
-            keys = [(name, 1) for name in index.fields]
-            with timeout(BUILD_S):
-                work = self._database[collection].create_index(keys, name=index.name, **options)
-            await self._do(work, timeout_s=BUILD_S)
+        models = [
+            IndexModel(
+                [(name, 1) for name in index.fields],
+                name=index.name,
+                **{name: True for name in ("unique", "sparse") if getattr(index, name)},
+            )
+            for index in indexes
+        ]
+        with timeout(BUILD_S):
+            work = self._database[collection].create_indexes(models)
+        await self._do(work, timeout_s=BUILD_S)
 
     async def _check_schema(self) -> None:
         others = await self.collections()  # before the schema: whoever makes both makes that one first

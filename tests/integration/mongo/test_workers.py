@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.crawl, pytest.mark.timeout(300)]
 
 WORKERS = 3
 QUIET_S = 0.5
-PATIENCE_S = 90.0
+PATIENCE_S = 200.0
 
 
 def variables(settings: dict[str, Any]) -> dict[str, str]:
