@@ -45,6 +45,8 @@ class ServiceMetrics:
         self._benched = Gauge("ghcrawl_principals_benched", "Principals that were told to wait", registry=registry)
         self._retired = Gauge("ghcrawl_principals_retired", "Credentials that are not accepted", registry=registry)
         self._reachable = Gauge("ghcrawl_reachable", "1 while it answers", ["port"], registry=registry)
+        self._outages = Counter("ghcrawl_outages", "Times it began to fail", ["port"], registry=registry)
+        self._outages_told: dict[str, int] = {}
         self._blocked = Gauge(
             "ghcrawl_blocked_until_timestamp_seconds", "When a platform can be asked again; 0: now", registry=registry
         )
@@ -67,6 +69,11 @@ class ServiceMetrics:
     def reachable(self, port: str, *, answers: bool) -> None:
         """Whether the queue, or the store, could be asked for what is shown of it."""
         self._reachable.labels(port).set(answers)
+
+    def outages(self, port: str, count: int) -> None:
+        """How often the queue, or the store, began to fail since the start."""
+        self._outages.labels(port).inc(count - self._outages_told.get(port, 0))
+        self._outages_told[port] = count
 
     def depths(self, depths: Mapping[QueueName, Depth]) -> None:
         """How much the queues hold."""

@@ -26,9 +26,11 @@ class Trouble:
 class _Watch:
     def __init__(self, clock: Clock) -> None:
         self.trouble: Trouble | None = None
+        self.outages = 0
         self._clock = clock
 
     def failed(self, error: CrawlError) -> None:
+        self.outages += self.trouble is None
         since = self.trouble.since if self.trouble is not None else self._clock.now()
         self.trouble = Trouble(since=since, error=error)
 
@@ -47,6 +49,11 @@ class WatchedQueue:
     def trouble(self) -> Trouble | None:
         """None while pops work."""
         return self._watch.trouble
+
+    @property
+    def outages(self) -> int:
+        """How often that began."""
+        return self._watch.outages
 
     async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> Delivery | None:
         """As the port says."""
@@ -90,6 +97,11 @@ class WatchedLedger:
     def trouble(self) -> Trouble | None:
         """None while commits work."""
         return self._watch.trouble
+
+    @property
+    def outages(self) -> int:
+        """How often that began."""
+        return self._watch.outages
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says."""

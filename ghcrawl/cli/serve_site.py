@@ -177,6 +177,8 @@ class Surface:
         gauges.crew(
             running=crew.running, busy=crew.busy, wanted=crew.wanted, restarts=crew.restarts, paused=crew.paused
         )
+        gauges.outages("queue", self.service.queue.outages)
+        gauges.outages("store", self.service.ledger.outages)
         found = self.principals()
         gauges.principals(
             benched=len({one.id for one in found if one.benched_until}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 
@@ -75,3 +76,14 @@ async def test_a_ledger_remembers_since_when_nothing_becomes_durable() -> None:
     with pytest.raises(Unstorable):
         await ledger.commit(delivery, Effects())
     assert ledger.trouble is None, "that is the document's trouble"
+
+
+async def test_each_time_that_it_begins_is_counted_once():
+    clock = FakeClock()
+    broken = BrokenQueue(clock)
+    queue = WatchedQueue(broken, clock)
+    for fails in (True, True, False, True, False, True, True):
+        broken.broken = QueueError("away") if fails else None
+        with suppress(QueueError):
+            await queue.pop(["soon"], patience_s=0)
+    assert queue.outages == 3

@@ -146,6 +146,8 @@ async def test_phases_sizes_and_loops_are_told():
     metrics.crew(running=2, busy=1, wanted=3, restarts=4, paused=True)
     metrics.principals(benched=1, retired=2, blocked_until=at(0))
     metrics.reachable("queue", answers=False)
+    for count in (2, 2, 5):
+        metrics.outages("queue", count)
     value = registry.get_sample_value
     assert value("ghcrawl_phase_seconds_sum", {"phase": "settle"}) == 0.5
     assert value("ghcrawl_document_bytes_sum") == 2_000
@@ -154,3 +156,4 @@ async def test_phases_sizes_and_loops_are_told():
     assert (value("ghcrawl_principals_benched"), value("ghcrawl_principals_retired")) == (1, 2)
     assert value("ghcrawl_blocked_until_timestamp_seconds") == NOW.timestamp()
     assert value("ghcrawl_reachable", {"port": "queue"}) == 0
+    assert value("ghcrawl_outages_total", {"port": "queue"}) == 5
