@@ -149,8 +149,11 @@ def _on_request(target: Node) -> Node:
     return ON_REQUEST + target.removeprefix(ON_REQUEST) if isinstance(target, str) else NONE
 
 
-def _pages_only(links: Mapping[str, Node], relations: Iterable[str]) -> Mapping[str, Node]:
-    return {link: PAGES if link in relations else _on_request(target) for link, target in links.items()}
+def _relation(name: str, link: str, target: Node) -> Node:
+    """What relationOnly makes of a link: what has relations of its own is gone through, the others are pages."""
+    if link in _ROOTS.get(name, ()) or (name, link) == ("org", "teams"):
+        return target
+    return PAGES if link in _RELATIONS.get(name, ()) else _on_request(target)
 
 
 DEFAULT: Final = narrowed(_ABOUT, _ISSUES, _CODE)
@@ -168,6 +171,9 @@ _CRAWLS: Final[Mapping[str, Mapping[str, Mapping[str, Node]]]] = {
     "issues": narrowed(_ROOTS, _ISSUES),
     "code": narrowed(_ROOTS, _CODE, {"repo": ("contributors", *_FILES)}),
     "self": narrowed(people=False),
-    "relationOnly": {name: _pages_only(links, _RELATIONS.get(name, ())) for name, links in EVERYTHING.items()},
+    "relationOnly": {
+        name: {link: _relation(name, link, target) for link, target in links.items()}
+        for name, links in EVERYTHING.items()
+    },
 }
 SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {name: {**maps, **EVENT_MAPS} for name, maps in _CRAWLS.items()}

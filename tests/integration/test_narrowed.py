@@ -51,6 +51,7 @@ async def test_what_matters_most_comes_before_people(tmp_path: Path):
     ("words", "types"),
     [
         (("--only", "label,milestone"), {"org", "repo", "label", "milestone"}),
+        (("--scenario", "relationOnly"), {"org", "repo", "team"}),
         (("--only", "deployment_status"), {"org", "repo", "deployment", "deployment_status"}),
         (("--scenario", "code", "--exclude", "user", "--exclude", "commit"), {"branch", "tag", "release"}),
     ],
