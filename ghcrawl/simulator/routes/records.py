@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.entities import IssueComment, Repo
 from ghcrawl.simulator.people import Org, User
 from ghcrawl.simulator.records import Advisory, Alert, Discussion, IssueEvent, Project, ProjectItem, Reaction, Star
 from ghcrawl.simulator.refusals import Refusal, refused
@@ -42,11 +42,21 @@ def issue_event(ask: Ask, repo: Repo, text: str) -> One:
 
 
 def events_of(ask: Ask, repo: Repo, text: str) -> Many[IssueEvent]:
-    """`/issues/{number}/events`: oldest first, none of them with its issue. The timeline has comments too."""
+    """`/issues/{number}/events`: oldest first, none of them with its issue."""
     issue = find_issue(repo, text)
     return Many(
         elements=[each for each in repo.records.issue_events.values() if each.issue is issue],
         shape=lambda each: shapes.bare_event(ask.site, repo, each),
+    )
+
+
+def timeline(ask: Ask, repo: Repo, text: str) -> Many[IssueEvent | IssueComment]:
+    """`/issues/{number}/timeline`: events and comments as they came."""
+    issue = find_issue(repo, text)
+    events = [each for each in repo.records.issue_events.values() if each.issue is issue]
+    return Many(
+        elements=ordered([*events, *issue.comments], lambda each: (each.created_at, each.id), descending=False),
+        shape=lambda each: shapes.timeline_item(ask.site, repo, each),
     )
 
 
@@ -165,7 +175,7 @@ ROUTES: Final[dict[str, Finder]] = {
     "issues/events": issue_events,
     "issues/events/{id}": issue_event,
     "issues/{number}/events": events_of,
-    "issues/{number}/timeline": events_of,
+    "issues/{number}/timeline": timeline,
     "issues/{number}/reactions": issue_reactions,
     "issues/comments/{id}/reactions": issue_comment_reactions,
     "pulls/comments/{id}/reactions": review_comment_reactions,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ghcrawl.simulator.entities import Repo
+from ghcrawl.simulator.entities import IssueComment, Repo
 from ghcrawl.simulator.people import Org
 from ghcrawl.simulator.records import Advisory, Alert, Discussion, IssueEvent, Project, ProjectItem, Reaction, Star
 from ghcrawl.simulator.shapes.accounts import maybe_user, simple_user
-from ghcrawl.simulator.shapes.issues import listed_issue
+from ghcrawl.simulator.shapes.issues import issue_comment, listed_issue
 from ghcrawl.simulator.shapes.site import Body, Site, node_id
 
 
@@ -34,6 +34,14 @@ def bare_event(site: Site, repo: Repo, event: IssueEvent) -> Body:
 def issue_event(site: Site, repo: Repo, event: IssueEvent) -> Body:
     """An event alone, or in the list of the whole repository: with its issue as that is today."""
     return {**bare_event(site, repo, event), "issue": listed_issue(site, repo, event.issue)}
+
+
+def timeline_item(site: Site, repo: Repo, item: IssueEvent | IssueComment) -> Body:
+    """An event or a comment in the timeline of its issue."""
+    if isinstance(item, IssueEvent):
+        return bare_event(site, repo, item)
+    comment = issue_comment(site, repo, item)
+    return {**comment, "event": "commented", "actor": comment["user"]}
 
 
 def star(site: Site, star: Star, *, dated: bool) -> Body:

@@ -379,3 +379,14 @@ class TestSince:
         if author is not None:
             own = await hub.walk(f"/repos/acme/web/commits?author={author.login}")
             assert {each["author"]["login"] for each in own} == {author.login}
+
+
+async def test_a_timeline_holds_events_and_comments_as_they_came(settled: World, start: Start) -> None:
+    hub = await start(settled)
+    web = settled.repo("acme/web")
+    issue = max(web.issues.values(), key=lambda each: len(each.comments))
+    items = (await hub.get(f"/repos/acme/web/issues/{issue.number}/timeline?per_page=100")).json
+    moments = [item["created_at"] for item in items]
+    assert moments == sorted(moments)
+    assert [item["id"] for item in items if item["event"] == "commented"] == [each.id for each in issue.comments]
+    assert len(items) == len(issue.comments) + sum(e.issue is issue for e in web.records.issue_events.values())
