@@ -3,12 +3,11 @@
 import { fill, h, s, say } from "./dom.js";
 import { span, timeOf } from "./format.js";
 
-const HEIGHT = 190;
 const TOP = 14;
 const BOTTOM = 22;
 const GAP_MS = 90_000;
 const POINTS = 240;
-const WINDOWS_MS = [60_000, 120_000, 300_000, 600_000, 1_200_000, 1_800_000, 3_600_000];
+const WINDOWS_MS = [1, 2, 3, 5, 10, 15, 20, 30, 60].map((minutes) => minutes * 60_000);
 
 /** 1, 2 or 5 times a power of ten, at least `least`: the smallest step that makes about three lines. */
 function step(highest, least) {
@@ -51,22 +50,27 @@ export class Chart {
   #window = 600_000;
   #pointed = null;
 
-  constructor({ title, series, value, show, stacked = false, least = 1, unit = "" }) {
-    Object.assign(this, { title, series, value, show, stacked, least, unit });
-    this.svg = s("svg", { class: "chart", role: "img", height: HEIGHT });
+  constructor({ title, series, value, show, stacked = false, least = 1, unit = "", height = 190 }) {
+    Object.assign(this, { title, value, show, stacked, least, unit, height });
+    this.svg = s("svg", { class: "chart", role: "img", height });
     this.legend = h("ul", { class: "legend" });
     this.moment = h("span", { class: "chart-moment" }, "");
-    this.numbers = new Map();
-    for (const { key, name, tone } of series) {
-      const number = h("b", {}, "–");
-      this.numbers.set(key, number);
-      this.legend.append(h("li", {}, h("i", { class: `swatch ${tone}` }), h("span", {}, name), number));
-    }
+    this.follow(series);
     this.el = h("div", { class: "chart-box" }, this.svg, h("div", { class: "chart-foot" }, this.legend, this.moment));
     this.svg.addEventListener("pointermove", (event) => this.#point(event));
     this.svg.addEventListener("pointerleave", () => this.#point(null));
     this.watch = new ResizeObserver(() => this.#paint());
     this.watch.observe(this.el);
+  }
+
+  /** What is shown from now on. */
+  follow(series) {
+    const same = this.series?.map(({ key }) => key).join() === series.map(({ key }) => key).join();
+    this.series = series;
+    if (same) return;
+    this.numbers = new Map(series.map(({ key }) => [key, h("b", {}, "–")]));
+    const line = ({ key, name, tone }) => h("li", {}, h("i", { class: `swatch ${tone}` }), h("span", {}, name), this.numbers.get(key));
+    fill(this.legend, series.map(line));
   }
 
   draw(samples, windowMs) {
@@ -96,9 +100,9 @@ export class Chart {
     const size = step(Math.max(0, ...known.flatMap(({ edges }) => edges)), this.least);
     const highest = Math.max(size * 3, ...known.flatMap(({ edges }) => edges));
     const x = (at) => ((at - first) / this.#window) * width;
-    const y = (value) => HEIGHT - BOTTOM - (value / highest) * (HEIGHT - TOP - BOTTOM);
+    const y = (value) => this.height - BOTTOM - (value / highest) * (this.height - TOP - BOTTOM);
     this.scale = { x, y, known, width };
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     fill(this.svg, this.#grid(size, highest, y, width), this.#shapes(known, x, y), this.#axis(width), this.#rule());
     this.#read();
   }
@@ -113,7 +117,7 @@ export class Chart {
   }
 
   #axis(width) {
-    const label = (x, anchor, text) => s("text", { class: "tick", x, y: HEIGHT - 6, "text-anchor": anchor }, text);
+    const label = (x, anchor, text) => s("text", { class: "tick", x, y: this.height - 6, "text-anchor": anchor }, text);
     return [
       label(0, "start", `${span(this.#window / 1000)} ago`),
       label(width / 2, "middle", `${span(this.#window / 2000, 2)} ago`),
@@ -141,7 +145,7 @@ export class Chart {
     const sample = this.#pointed && this.#nearest(this.#pointed);
     if (!sample) return null;
     const x = this.scale.x(sample.at);
-    return s("line", { class: "rule", x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM });
+    return s("line", { class: "rule", x1: x, x2: x, y1: TOP, y2: this.height - BOTTOM });
   }
 
   #nearest(px) {

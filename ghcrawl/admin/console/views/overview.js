@@ -14,6 +14,7 @@ import { quotas } from "./quotas.js";
 const WINDOWS = [["60000", "1 min"], ["600000", "10 min"], ["3600000", "1 h"]];
 const GROWTH_MS = 20_000;
 const ROWS = 7;
+const CLASSES = 4;
 
 let chosenWindow = "600000";
 
@@ -101,6 +102,7 @@ class Overview {
 
   update(status) {
     const { history } = this.app;
+    this.charts[2].follow(classes(status.deadletters.by_kind));
     this.#draw();
     this.tiles.update(status, history, this.#grew);
     this.loops.update(status);
@@ -133,8 +135,21 @@ function rateChart() {
 }
 
 function buriedChart() {
-  const series = [{ key: "deadletters", name: "deadletters", tone: "t4" }];
-  return new Chart({ title: "Deadletters", series, value: (sample, key) => sample[key], show: count, stacked: true });
+  const value = (sample, key) => {
+    if (key) return sample.kinds[key] ?? 0;
+    const named = chart.series.reduce((sum, series) => sum + (sample.kinds[series.key] ?? 0), 0);
+    return sample.deadletters - named;
+  };
+  const chart = new Chart({ title: "Deadletters", series: classes({}), value, show: count, stacked: true, height: 228 });
+  return chart;
+}
+
+/** The classes of which there are most, and all others together. */
+function classes(kinds) {
+  const most = Object.keys(kinds).sort((one, other) => kinds[other] - kinds[one] || one.localeCompare(other));
+  const shown = most.slice(0, CLASSES).map((key, index) => ({ key, name: kindName(key), tone: `r${index + 1}` }));
+  const rest = { key: "", name: shown.length ? "others" : "deadletters", tone: `r${shown.length + 1}` };
+  return most.length > CLASSES || !shown.length ? [...shown, rest] : shown;
 }
 
 // Tiles --------------------------------------------------------------------------------------------------------
