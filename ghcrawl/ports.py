@@ -36,11 +36,13 @@ class Depth:
     """How much one queue holds.
 
     ready: may be popped now. delayed: waits for its `not_before`. in_flight: popped and not settled.
+    oldest_at: since when the one whose turn is next has been asked for; None: nothing is ready, or nobody can say.
     """
 
     ready: int = 0
     delayed: int = 0
     in_flight: int = 0
+    oldest_at: datetime | None = field(default=None, compare=False)
 
     @property
     def total(self) -> int:

@@ -38,6 +38,12 @@ class ServiceMetrics:
             "ghcrawl_webhook_deliveries", "Deliveries, by what became of them", ["event", "result"], registry=registry
         )
         self._depth = Gauge("ghcrawl_queue_requests", "Requests in a queue", ["queue", "state"], registry=registry)
+        self._oldest = Gauge(
+            "ghcrawl_queue_oldest_timestamp_seconds",
+            "Since when the request whose turn is next has been asked for, where the queue can say",
+            ["queue"],
+            registry=registry,
+        )
         self._letters = Gauge("ghcrawl_deadletters", "Deadletters there are, by class", ["class"], registry=registry)
         self._loops = Gauge("ghcrawl_loops", "Loops of this process", ["state"], registry=registry)
         self._restarts = Gauge("ghcrawl_loop_restarts", "Loops that died since the start", registry=registry)
@@ -77,7 +83,10 @@ class ServiceMetrics:
 
     def depths(self, depths: Mapping[QueueName, Depth]) -> None:
         """How much the queues hold."""
+        self._oldest.clear()
         for name, depth in depths.items():
+            if depth.oldest_at is not None:
+                self._oldest.labels(name).set(depth.oldest_at.timestamp())
             for state in ("ready", "delayed", "in_flight"):
                 self._depth.labels(name, state).set(getattr(depth, state))
 

@@ -84,9 +84,15 @@ class MemoryQueue:
         """As the port says."""
         self._promote()
         in_flight = [held.copy.queue for held in self._in_flight.values()]
+        oldest = {name: next(iter(self._ready[name].values()), None) for name in QUEUES}
         return {
-            name: Depth(ready=len(self._ready[name]), delayed=len(self._delayed[name]), in_flight=in_flight.count(name))
-            for name in QUEUES
+            name: Depth(
+                ready=len(self._ready[name]),
+                delayed=len(self._delayed[name]),
+                in_flight=in_flight.count(name),
+                oldest_at=held.copy.asked_at if held is not None else None,
+            )
+            for name, held in oldest.items()
         }
 
     async def is_empty(self) -> bool:

@@ -27,7 +27,9 @@ __all__ = ["SCHEMA", "SqliteQueue"]
 PURGED_AT_ONCE: Final = 5000
 
 _DEPTHS: Final = """
-    SELECT queue, ready, delayed, (SELECT COUNT(*) FROM in_flight WHERE in_flight.queue = tally.queue) FROM tally"""
+    SELECT queue, ready, delayed, (SELECT COUNT(*) FROM in_flight WHERE in_flight.queue = tally.queue),
+        (SELECT asked_at FROM waiting WHERE waiting.queue = tally.queue AND not_before = 0 ORDER BY id LIMIT 1)
+    FROM tally"""
 _IS_EMPTY: Final = """
     SELECT NOT EXISTS (SELECT 1 FROM tally WHERE ready > 0 OR delayed > 0) AND NOT EXISTS (SELECT 1 FROM in_flight)"""
 _DUE: Final = "SELECT COUNT(*) FROM waiting WHERE queue = ? AND not_before BETWEEN 1 AND ?"
@@ -93,9 +95,12 @@ class SqliteQueue:
         """As the port says."""
         now = table.micros(self._clock.now())
         depths: dict[QueueName, Depth] = {}
-        for rank, ready, delayed, in_flight in self._file.rows(_DEPTHS, (), QueueError):
+        for rank, ready, delayed, in_flight, asked_at in self._file.rows(_DEPTHS, (), QueueError):
             due = self._file.rows(_DUE, (rank, now), QueueError)[0][0] if delayed else 0
-            depths[QUEUES[rank]] = Depth(ready=ready + due, delayed=delayed - due, in_flight=in_flight)
+            oldest_at = None if asked_at is None else table.moment(asked_at)
+            depths[QUEUES[rank]] = Depth(
+                ready=ready + due, delayed=delayed - due, in_flight=in_flight, oldest_at=oldest_at
+            )
         return depths
 
     async def is_empty(self) -> bool:

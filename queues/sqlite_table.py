@@ -97,6 +97,11 @@ class Claim(NamedTuple):
     body: bytes
 
 
+def moment(micros: int) -> datetime:
+    """The moment that `micros` gave."""
+    return _EPOCH + micros * _MICROSECOND
+
+
 def micros(moment: datetime) -> int:
     """`moment` as whole microseconds since 1970."""
     return (moment - _EPOCH) // _MICROSECOND

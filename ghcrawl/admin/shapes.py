@@ -27,6 +27,9 @@ class QueueShape(BaseModel):
     delayed: int = Field(description="waits for its moment")
     in_flight: int = Field(description="popped by some replica and not settled")
     total: int = Field(description="everything that is not done")
+    oldest_at: str | None = Field(
+        description="since when the next one has been asked for; null: nothing is ready, or nobody can say"
+    )
     settled_last_minute: int = Field(description="settled from this queue by this replica, in the last minute")
 
     @classmethod
@@ -38,6 +41,7 @@ class QueueShape(BaseModel):
             delayed=depth.delayed,
             in_flight=depth.in_flight,
             total=depth.total,
+            oldest_at=_iso(depth.oldest_at),
             settled_last_minute=settled,
         )
 

@@ -252,6 +252,12 @@ class QueueContract:
         assert (depths["normal"], depths["event"]) == (Depth(ready=2, delayed=1), Depth(in_flight=1))
         assert depths["later"] == Depth()
 
+    async def test_who_can_say_it_says_since_when_the_next_was_asked_for(self, rig: Rig) -> None:
+        await rig.queue.push([a_push(1), a_push(2, delay_s=10)])
+        depths = await rig.queue.depths()
+        assert depths["normal"].oldest_at in (a_request(1).asked_at, None)
+        assert depths["later"].oldest_at is None
+
     async def test_what_is_due_counts_as_ready(self, rig: Rig) -> None:
         await rig.queue.push([a_push(1, delay_s=10), a_push(2, delay_s=20)])
         await rig.advance(10)

@@ -27,7 +27,15 @@ async def test_the_queues_say_how_much_they_hold_and_how_fast_they_go(rig: Rig, 
     await rig.queue.pop(["soon"], patience_s=0)
     queues = (await asker.get("/api/v1/queues")).json["queues"]
     assert [queue["name"] for queue in queues] == ["event", "immediate", "soon", "normal", "later"]
-    soon = {"name": "soon", "ready": 1, "delayed": 1, "in_flight": 1, "total": 3, "settled_last_minute": 5}
+    soon = {
+        "name": "soon",
+        "ready": 1,
+        "delayed": 1,
+        "in_flight": 1,
+        "total": 3,
+        "oldest_at": "2026-11-21T12:00:00.000Z",
+        "settled_last_minute": 5,
+    }
     assert queues[2] == soon
     assert (await asker.get("/api/v1/queues/soon")).json == soon
     assert (await asker.get("/api/v1/queues/sooon")).status == 404

@@ -114,7 +114,7 @@ async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
     metrics = ServiceMetrics(registry)
 
     async def refresh() -> None:
-        metrics.depths({"soon": Depth(ready=3, delayed=2, in_flight=1)})
+        metrics.depths({"soon": Depth(ready=3, delayed=2, in_flight=1, oldest_at=NOW), "later": Depth()})
         metrics.deadletters({"Malformed": 4})
 
     async with probing(rig, registry=registry, refresh=refresh) as ask:
@@ -122,6 +122,8 @@ async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     assert 'ghcrawl_queue_requests{queue="soon",state="delayed"} 2.0' in answer.text
     assert 'ghcrawl_deadletters{class="Malformed"} 4.0' in answer.text
+    assert 'ghcrawl_queue_oldest_timestamp_seconds{queue="soon"} 1.7' in answer.text
+    assert 'ghcrawl_queue_oldest_timestamp_seconds{queue="later"}' not in answer.text
     assert "_created" not in answer.text
 
 

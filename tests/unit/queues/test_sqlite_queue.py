@@ -16,7 +16,7 @@ from ghcrawl.ports import DeadletterFilter, Depth, Effects
 from ghcrawl.sqlite_writer import Work
 from queues import sqlite_pops
 from queues.memory import MemoryQueue
-from tests.support.builders import a_deadletter, a_document, a_request
+from tests.support.builders import a_deadletter, a_document, a_request, at
 from tests.support.clock import FakeClock
 from tests.unit.queues.sqlite_crawl import opened, pushes
 
@@ -38,6 +38,15 @@ class Lock:
     def free(self) -> None:
         self._connection.execute("COMMIT")
         self._connection.close()
+
+
+async def test_it_is_known_since_when_the_next_has_been_asked_for(path: Path) -> None:
+    wanted = [Push(request=a_request(n, asked_at=at(n)), queue="soon") for n in (3, 1, 2)]
+    async with opened(path) as rig:
+        for queue in (rig.queue, MemoryQueue(FakeClock())):
+            await queue.push(wanted)
+            depths = await queue.depths()
+            assert (depths["soon"].oldest_at, depths["later"].oldest_at) == (at(3), None)
 
 
 # Several processes -----------------------------------------------------------------------------------------------
