@@ -10,7 +10,8 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from ghcrawl.errors import Unstorable
 
-CLAIMANTS: Final = 8
+CLAIMANTS: Final = 4
+"""Documents of one type that may be found under one URL at a time: two generations, two owners of a name."""
 MAX_NAME_BYTES: Final = 100
 """Of a collection; MongoDB takes 255 together with the database's."""
 

@@ -7,8 +7,8 @@ microsecond, and with four fields more:
 
     checkedAt  when the platform was last asked about it
     urls       every URL that leads here, url and aliases. The index over them is unique, because that is the only index
-               that every server has: the second document that claims a URL is found under `<url> 2`, and so on to 8.
-               Whoever looks for a URL asks for all eight at once, and takes the one with the strongest claim. Who has
+               that every server has: the second document that claims a URL is found under `<url> 2`, and so on to 4.
+               Whoever looks for a URL asks for all four at once, and takes the one with the strongest claim. Who has
                no place at all has its URN there: two empty lists would collide
     claims     how strongly the URLs are claimed, where that is not by the document's precedence
     revision   another one after each change: who replaces what it has read names the revision that it has read
@@ -38,7 +38,7 @@ class Remembered:
     """What a save may change of a document and leave its body alone. Saving over it merges this, field by field.
 
     strengths: URL → how strongly it is claimed; all URLs that ever led here.
-    entries: URL → under which name it is among `urls`; not those whose eight places stronger claimants have.
+    entries: URL → under which name it is among `urls`; not those whose places stronger claimants have.
     """
 
     url: str
