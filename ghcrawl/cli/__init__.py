@@ -12,9 +12,6 @@ from ghcrawl.cli.stderr import complain
 
 __all__ = ["main"]
 
-STOPPED = 130
-"""What a shell calls the exit status of a command that Ctrl-C ended."""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit status."""
@@ -23,9 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(words, prog_name="ghcrawl", standalone_mode=False)
     except typer.TyperException as error:
         return misused(error)
-    except typer.Abort as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            return STOPPED
+    except typer.Abort:
         complain("nothing was done")
         return 1
     except Exception as error:  # noqa: BLE001  # the last place where it can become a sentence

@@ -29,8 +29,7 @@ async def behind(desk: Desk, link: Link) -> AsyncIterator[Document]:
         async for document in _named(desk, page.links.get(RESOURCES, Link(type="resource")).hrefs, seen):
             yield document
     async for document in desk.documents.list(DocumentFilter(scope=href.rpartition(":")[0])):
-        siblings = document.links.get(SIBLINGS)
-        if siblings is not None and siblings.href == href and document.urn not in seen and not _is_page(document):
+        if _siblings(document) == href and document.urn not in seen and not _is_page(document):
             seen.add(document.urn)
             yield document
 
@@ -48,7 +47,7 @@ async def below(desk: Desk, document: Document) -> Sequence[str]:
         hrefs = [href for page in pages for href in page.links.get(RESOURCES, Link(type="resource")).hrefs]
         elsewhere = [href for href in dict.fromkeys(hrefs) if not href.startswith(f"{document.urn}:")]
         found = [one async for one in _named(desk, elsewhere, set(scopes))]
-        scopes += [one.urn for one in found if one.links.get(SIBLINGS, link).href == link.href]
+        scopes += [one.urn for one in found if _siblings(one) == link.href]
     return scopes
 
 
@@ -60,6 +59,12 @@ async def _named(desk: Desk, urns: Iterable[str], seen: set[str]) -> AsyncIterat
         document = await desk.documents.get(urn)
         if document is not None:
             yield document
+
+
+def _siblings(document: Document) -> str:
+    """The collection that it says it belongs to."""
+    link = document.links.get(SIBLINGS)
+    return link.href or "" if link is not None else ""
 
 
 def _is_page(document: Document) -> bool:

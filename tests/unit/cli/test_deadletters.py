@@ -165,6 +165,12 @@ def test_an_id_that_is_unknown_or_begins_several_is_refused(ghcrawl: Command, db
     assert "there is no deadletter urn:deadletter:0000" in ran.err
 
 
+def test_what_is_given_up_while_others_are_deleted_stays(ghcrawl: Command, filled: Fill) -> None:
+    db = filled(deadletters=[LETTERS[0], a_letter("dd55", last_at=datetime.now(UTC) + timedelta(hours=1))])
+    assert ghcrawl("deadletters", "delete", "--all", "--yes").err == "1 deadletter deleted.\n"
+    assert left(db) == {"dd55"}
+
+
 # requeue and delete ----------------------------------------------------------------------------------------------
 
 

@@ -174,6 +174,7 @@ OWNED = a_document(
     links={
         "siblings": Link(type="collection", href="urn:org:9:repos"),
         "owner": Link(type="resource", href="urn:org:9"),
+        "issues": Link(type="collection", href="urn:repo:12:issues"),
         "assignees": Link(type="resource", hrefs=("urn:user:5", "urn:user:6")),
     },
 )
@@ -181,7 +182,16 @@ REPOS = a_document(
     type="repos",
     urn="urn:org:9:repos:page:1",
     url=f"{API}/orgs/acme/repos",
-    links={"resources": Link(type="resource", hrefs=("urn:repo:12", "urn:repo:13", "urn:repo:12"))},
+    links={"resources": Link(type="resource", hrefs=("urn:repo:12", "urn:repo:13", "urn:repo:12", "urn:repo:120"))},
+)
+ISSUES = a_document(
+    type="issues",
+    urn="urn:repo:12:issues:page:1",
+    url=f"{API}/repos/acme/web/issues",
+    links={
+        "siblings": Link(type="collection", href="urn:repo:12:issues"),
+        "resources": Link(type="resource", hrefs=("urn:repo:12:issue:7",)),
+    },
 )
 MEMBERS = a_document(
     type="members",
@@ -208,13 +218,14 @@ COMMENT = a_document(
 
 @pytest.fixture
 def linked(filled: Fill) -> Path:
-    return filled(documents=[ORG, OWNED, REPOS, MEMBERS, USER, ISSUE, COMMENT, OTHER], crawls=CRAWLS)
+    return filled(documents=[ORG, OWNED, REPOS, ISSUES, MEMBERS, USER, ISSUE, COMMENT, OTHER], crawls=CRAWLS)
 
 
 @pytest.mark.parametrize(
     ("name", "link", "found"),
     [
-        ("acme", "repos", ["urn:repo:12"]),
+        ("acme", "repos", ["urn:repo:12", "urn:repo:120"]),
+        ("acme/web", "issues", ["urn:repo:12:issue:7"]),
         ("acme", "members", ["urn:user:5"]),
         ("acme/web", "owner", ["urn:org:9"]),
         ("acme/web", "assignees", ["urn:user:5"]),

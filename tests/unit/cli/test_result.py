@@ -189,4 +189,7 @@ def test_what_went_wrong_is_one_line_each() -> None:
     assert list(summary.complaints(a_result(interrupted="SIGINT", drained=False))) == [
         "some requests were cut short; they wait again"
     ]
+    assert list(summary.complaints(a_result(restarts=2))) == [
+        "2 loops died and began again, which is a bug in ghcrawl; -v shows it"
+    ]
     assert not list(summary.complaints(a_result()))
