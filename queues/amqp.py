@@ -3,8 +3,8 @@
 Names and arguments are in `amqp_names`, the protocol of deduplication in `tags`. What a process prefetched waits in its
 memory and is popped from there by whatever order the loops ask for; a pop never asks the broker.
 
-Of the contract, two things are looser than in one process's file: what others have in hand counts as in flight only
-where the management API is configured (and then as of some seconds ago), and a copy that a better one has made
+Of the contract, two things are looser than in one process's file: what others have in hand is told by the management
+API alone, where one is configured, and as of some seconds ago; and a copy that a better one has made
 superfluous counts as waiting until its turn comes, when it is let go.
 """
 
@@ -46,6 +46,8 @@ log = structlog.stdlib.get_logger(__name__)
 
 HOUSEKEEPING_S: Final = 1.0
 SWEEP_S: Final = 3600.0
+QUIET_S: Final = 12.0
+"""What others have in hand shows by what comes of it, or in the management API, within this time."""
 AT_ONCE: Final = 500
 """Pushes that share their round trips."""
 
@@ -68,13 +70,14 @@ class AmqpQueue:
         suspects = Suspects(starts, clock, settings.max_starts)
         self.pops: Final = Pops(self._tagging, suspects, self._undertaker, publisher, work=self.names.work)
         self.early: Final = Chores("delay", self._send_round)
-        self._dead = Chores("deadletter", self._file_dead)
+        self._dead = Chores("deadletter", lambda incoming: self._undertaker.file_dead(incoming, publisher, self.names))
         self.consumers: Final = Consumers(link, self.names, self._arrived, self._dead.put)
         self._looks = Looks(link, self.names, tags)
         self._management: Management | None = None
         if settings.management_url:
             self._management = Management(settings.management_url, parsed(settings).path.removeprefix("/") or "/")
         self._closing = False
+        self._quiet_since: float | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     # The port -------------------------------------------------------------------------------------------------
@@ -123,10 +126,22 @@ class AmqpQueue:
         return depths
 
     async def is_empty(self) -> bool:
-        """As the port says."""
-        if self.pops.in_hand or self.held() or await self._tags.any_queued() or await self._looks.anything():
+        """As the port says. While others pop too, only once nothing has been seen of anything for `QUIET_S`."""
+        empty = not (self.pops.in_hand or self.held() or await self._tags.any_queued() or await self._looks.anything())
+        if empty and not await self._others_pop():
+            return True
+        if not empty or any((await self._held_elsewhere()).values()):
+            self._quiet_since = None
             return False
-        return not any((await self._held_elsewhere()).values())
+        now = asyncio.get_running_loop().time()
+        self._quiet_since = self._quiet_since or now
+        return now - self._quiet_since >= QUIET_S
+
+    async def _others_pop(self) -> bool:
+        for name in QUEUES:
+            if await self.link.consumer_count(self.names.queue(name)) > (name in self.consumers.active):
+                return True
+        return False
 
     async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
         """As the port says, except for what other processes have prefetched."""
@@ -177,9 +192,6 @@ class AmqpQueue:
         exchange, left_s = self._place(incoming.left_s)
         await self._publisher.send([incoming.again(exchange, left_s=left_s)])
         await incoming.ack()
-
-    async def _file_dead(self, incoming: Incoming) -> None:
-        await self._undertaker.file_dead(incoming, self._publisher, self.names)
 
     # Housekeeping ---------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ import structlog
 from aio_pika.abc import AbstractRobustChannel, AbstractRobustConnection
 from aio_pika.robust_connection import RobustConnection
 from aiormq.abc import AbstractChannel as RawChannel
+from pamqp.commands import Queue
 from yarl import URL
 
 from ghcrawl.errors import ConfigError, CrawlError
@@ -105,11 +106,17 @@ class AmqpLink:
 
     async def ready_count(self, queue: str) -> int:
         """How many messages in `queue` could be handed out now. Raises QueueError; Unroutable: no such queue."""
+        return (await self._declared(queue)).message_count or 0
+
+    async def consumer_count(self, queue: str) -> int:
+        """How many consume from `queue`, by the broker's word of this moment. Raises QueueError."""
+        return (await self._declared(queue)).consumer_count or 0
+
+    async def _declared(self, queue: str) -> Queue.DeclareOk:
         if self._looking is None or self._looking.is_closed:
             self._looking = await self.raw_channel()
         asking = self._looking.queue_declare(queue, passive=True)
-        declared = await spoken(asking, within_s=self.settings.connect_timeout_s)
-        return declared.message_count or 0
+        return await spoken(asking, within_s=self.settings.connect_timeout_s)
 
     async def close(self) -> None:
         """Both connections are closed, or were lost anyway."""

@@ -84,10 +84,12 @@ class Incoming:
 
     @property
     def death(self) -> tuple[str, QueueName]:
-        """Why the broker set it aside, and the queue it was in then."""
-        headers = self._message.headers
-        name = str(headers.get("x-first-death-queue", "")).rpartition(".")[2]
-        return str(headers.get("x-first-death-reason", "")), next((q for q in QUEUES if q == name), self.queue)
+        """Why the broker set it aside, and the queue it was in then: the latest of what may be several such events."""
+        deaths = self._message.headers.get("x-death")
+        last: object = deaths[0] if isinstance(deaths, list) and deaths else {}
+        event = last if isinstance(last, dict) else {}
+        name = str(event.get("queue", "")).rpartition(".")[2]
+        return str(event.get("reason", "")), next((q for q in QUEUES if q == name), self.queue)
 
     def again(
         self, exchange: str, *, pardons: int | None = None, queue: QueueName | None = None, left_s: float = 0.0

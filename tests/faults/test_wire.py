@@ -1,4 +1,7 @@
-"""The wire to the broker: cut, slow, one-way, and swallowing everything."""
+"""The wire to the broker: cut, slow, one-way, and swallowing everything.
+
+A push that failed on the way may leave a tag pending that nobody needs any more; those are harmless and swept.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ async def test_connections_that_are_reset_lose_nothing(rabbitmq: Server, tmp_pat
             await asyncio.sleep(1.0)
         await it.push(2, 3, 4)
         await it.quiet()
-        await it.hold_invariants()
+        await it.hold_invariants(pending=True)
         assert wire.connections >= 2 * 2 * 2
 
 
@@ -55,7 +58,7 @@ async def test_a_black_hole_loses_nothing(rabbitmq: Server, tmp_path: Path) -> N
         wire.pass_on()
         await it.push(2, 3, 4)
         await it.quiet(within_s=200)
-        await it.hold_invariants()
+        await it.hold_invariants(pending=True)
 
 
 @pytest.mark.faults
@@ -73,7 +76,7 @@ async def test_answers_that_do_not_arrive_lose_nothing(rabbitmq: Server, tmp_pat
             wire.pass_on()
             await asyncio.sleep(1.0)
         await it.quiet(within_s=200)
-        await it.hold_invariants()
+        await it.hold_invariants(pending=True)
 
 
 @pytest.mark.faults
@@ -84,4 +87,4 @@ async def test_a_slow_wire_loses_nothing(rabbitmq: Server, tmp_path: Path) -> No
         wire.delay_s = 0.2
         await it.begin(2)
         await it.quiet(within_s=250)
-        await it.hold_invariants()
+        await it.hold_invariants(pending=True)

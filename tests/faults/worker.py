@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from ghcrawl.backend import open_backend
@@ -158,6 +159,13 @@ def one_state(tags: Any) -> None:
     tags.insert = queued
 
 
+async def tell(path: str, queue: AmqpQueue) -> None:
+    """Keep a file up to date that says how many messages are held here, in hand or not."""
+    while True:
+        Path(path).write_text(str(len(queue.pops.in_hand) + len(queue.held())))  # noqa: ASYNC240  # a byte or two
+        await asyncio.sleep(0.2)
+
+
 async def work(errand: Errand) -> None:
     journal, clock, stop = Journal(errand.journal), Clock(errand.skew_s), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -178,11 +186,13 @@ async def work(errand: Errand) -> None:
         )
         supervisor = Supervisor(engine, clock)
         supervisor.start()
+        telling = asyncio.create_task(tell(f"{errand.journal}.{errand.name}", queue))
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await stop.wait()
         running = supervisor.running
         drained = await supervisor.drain(10.0)
+        telling.cancel()
     said = {"running": running, "restarts": supervisor.restarts, "drained": drained}
     sys.stdout.write(json.dumps(said) + "\n")
     sys.stdout.flush()

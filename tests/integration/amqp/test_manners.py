@@ -64,11 +64,24 @@ async def test_what_others_have_in_hand_is_known_by_the_management_api(place: Pl
     async with place.process() as one, place.process() as other:
         await one.push(push_of(1))
         delivery = await popped(one)
-        await until(lambda: in_flight(other, 1))
+        await until(lambda: in_flight(other, 1), within_s=60)
         assert not await other.is_empty()
         await delivery.ack()
-        await until(lambda: in_flight(other, 0))
+        await until(lambda: in_flight(other, 0), within_s=60)
+
+
+async def test_nothing_is_empty_while_others_may_have_something_in_hand(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("queues.amqp.QUIET_S", 2.0)
+    async with place.process() as one, place.process(management_url="") as other:
+        await one.push(push_of(1))
+        delivery = await popped(one)
+        assert not await other.is_empty(), "nobody can tell, and somebody pops"
+        await delivery.ack()
         await until(other.is_empty)
+    async with place.process(management_url="") as alone:
+        assert await alone.is_empty(), "nobody else pops"
 
 
 async def in_flight(queue: AmqpQueue, number: int) -> bool:

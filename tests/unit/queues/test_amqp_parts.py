@@ -51,6 +51,13 @@ class TestMessages:
         assert incoming(redelivered=True).returns == 1
         assert incoming(redelivered=True, headers={"x-delivery-count": 4}).returns == 4
 
+    def test_the_last_of_several_deaths_counts(self) -> None:
+        """A retry has been in a wait queue before, where it expired."""
+        deaths = [{"queue": "p.q.soon", "reason": "delivery_limit"}, {"queue": "p.wait.5s", "reason": "expired"}]
+        assert incoming("normal", headers={"x-death": deaths}).death == ("delivery_limit", "soon")
+        for nonsense in ([], [5], "x", None):
+            assert incoming("normal", headers={"x-death": nonsense}).death == ("", "normal")
+
     async def test_settling_is_done_once_and_through_its_own_channel(self) -> None:
         channel = Channel()
         got = incoming(delivery_tag=7, on=channel)
