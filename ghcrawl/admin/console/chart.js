@@ -103,17 +103,18 @@ export class Chart {
     const y = (value) => this.height - BOTTOM - (value / highest) * (this.height - TOP - BOTTOM);
     this.scale = { x, y, known, width };
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    fill(this.svg, this.#grid(size, highest, y, width), this.#shapes(known, x, y), this.#axis(width), this.#rule());
+    const { lines, ticks } = this.#grid(size, highest, y, width);
+    fill(this.svg, lines, this.#shapes(known, x, y), ticks, this.#axis(width), this.#rule());
     this.#read();
   }
 
   #grid(size, highest, y, width) {
-    const lines = [];
+    const [lines, ticks] = [[], []];
     for (let value = 0; value <= highest; value += size) {
       lines.push(s("line", { class: value ? "grid" : "grid base", x1: 0, x2: width, y1: y(value), y2: y(value) }));
-      if (value) lines.push(s("text", { class: "tick", x: 0, y: y(value) - 4 }, this.show(value)));
+      if (value) ticks.push(s("text", { class: "tick", x: 0, y: y(value) - 4 }, this.show(value)));
     }
-    return lines;
+    return { lines, ticks };
   }
 
   #axis(width) {
