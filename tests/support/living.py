@@ -89,6 +89,10 @@ class Living:
         letters = await self.service.backend.deadletters.list(DeadletterFilter(), limit=100)
         return [f"{letter.request.name}: {letter.reason}" for letter in letters]
 
+    async def assert_equal_before(self) -> None:
+        """The first crawl left nothing out, so whatever differs later was missed while it happened."""
+        assert await self.differences() == {}, self.problems[:20]
+
     async def differences(self) -> Counter[str]:
         """What the store says otherwise than the world, by kind; empty where they are equal."""
         found, true = await self.documents(), self._bodies()
