@@ -20,6 +20,8 @@ from tests.integration.test_crawl import assert_complete_but_for_what_is_embedde
 from tests.support.crawling import Stage, stage
 from tests.support.services.mongo import MongoServer
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
 WORLD = WorldSize(orgs=1, repos=3, owners=0, users=15, teams=2, issues=40, pull_share=0.25, commits=40, quirks=True)
 
 
