@@ -4,7 +4,6 @@ import de.bwaldvogel.mongo.backend.h2.H2Backend;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
 import java.util.List;
-import org.h2.mvstore.MVStore;
 
 /** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE. */
 public class Main {
@@ -26,13 +25,11 @@ public class Main {
         }
     }
 
-    static final int CACHE_MB = 128;
-
     /** The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. */
     static class JournalingBackend extends H2Backend {
 
         JournalingBackend(String file) {
-            super(new MVStore.Builder().fileName(file).cacheSize(CACHE_MB).open());
+            super(file);
         }
 
         @Override
