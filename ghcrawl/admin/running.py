@@ -20,7 +20,8 @@ from ghcrawl.admin.shapes import (
     StatusShape,
 )
 from ghcrawl.admin.site import Site
-from ghcrawl.live import Entry
+from ghcrawl.errors import ConfigError
+from ghcrawl.live import Entry, value_of
 from ghcrawl.model import iso
 from ghcrawl.ports import DeadletterFilter
 from ghcrawl.settings import LIVE, Settings
@@ -54,7 +55,11 @@ def _at(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"anyOf": [dict(schema), {"type": "null"}]}
+    """That, or the same as text, as a command line has it; or nothing."""
+    return {"anyOf": [dict(schema), {"type": "string"}, {"type": "null"}]}
+
+
+_SWITCHES: Final = frozenset(name for name in LIVE if isinstance(value_of(Settings(), name), bool))
 
 
 async def _status(asked: Asked[Nothing, None]) -> Answer:
@@ -105,7 +110,15 @@ async def _audit(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _patch(asked: Asked[Nothing, Changing]) -> Answer:
+    for name, value in asked.body.root.items():
+        _demand_kind(name, value)
     return await _changed(asked, asked.body.root)
+
+
+def _demand_kind(name: str, value: Any) -> None:
+    """Raises ConfigError where a number stands for yes or no, or the other way round: nobody means that."""
+    if isinstance(value, bool | int | float) and isinstance(value, bool) != (name in _SWITCHES):
+        raise ConfigError(f"{name}: write {'true or false' if name in _SWITCHES else 'a number'}, not {value}")
 
 
 async def _pause(asked: Asked[Nothing, None]) -> Answer:

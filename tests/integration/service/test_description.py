@@ -56,7 +56,7 @@ def url() -> Iterator[str]:
 
 
 @schema.parametrize()
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_operation_keeps_what_the_description_says(case: schemathesis.Case[Any], url: str) -> None:
     means = case.operation.definition.raw["operationId"] in MEANING
     without: list[Any] = [positive_data_acceptance] if means else []

@@ -243,6 +243,8 @@ async def test_settings_are_changed_for_all_written_down_and_shown_with_their_or
         ({"crawl.loops": 0}, "crawl.loops", "greater than 0"),
         ({"crawl.loops": 5, "crawl.max_attempts": "x"}, "crawl.max_attempts", "valid integer"),
         ({"crawl.loops": [5]}, "crawl.loops", "valid integer"),
+        ({"crawl.weights.soon": False}, "crawl.weights.soon", "a number, not False"),
+        ({"crawl.paused": 1}, "crawl.paused", "true or false, not 1"),
         ({"github.concurrency": 101}, "github.concurrency", "less than or equal to 100"),
         ({"log.level": "loud"}, "log.level", "'debug'"),
         ({"store.provider": "memory"}, "", "cannot change while a crawl runs"),
