@@ -130,12 +130,11 @@ class AmqpQueue:
         empty = not (self.pops.in_hand or self.held() or await self._tags.any_queued() or await self._looks.anything())
         if empty and not await self._others_pop():
             return True
-        if not empty or any((await self._held_elsewhere()).values()):
-            self._quiet_since = None
-            return False
         now = asyncio.get_running_loop().time()
-        self._quiet_since = self._quiet_since or now
-        return now - self._quiet_since >= QUIET_S
+        self._quiet_since = (self._quiet_since or now) if empty else None
+        if self._quiet_since is None or now - self._quiet_since < QUIET_S:
+            return False
+        return not any((await self._held_elsewhere()).values())
 
     async def _others_pop(self) -> bool:
         for name in QUEUES:

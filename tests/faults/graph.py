@@ -59,7 +59,7 @@ def missing(number: int) -> bool:
 
 def hopeless(number: int) -> bool:
     """It never answers anything but 500."""
-    return number % 97 == 50
+    return number % 97 == 50 and not missing(number)
 
 
 def failures(number: int) -> int:

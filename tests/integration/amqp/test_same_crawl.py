@@ -21,6 +21,7 @@ from ghcrawl.jsontext import dumps
 from ghcrawl.model import Document, Push
 from ghcrawl.ports import DeadletterFilter, DocumentFilter
 from ghcrawl.settings import load
+from ghcrawl.simulator.generation.size import TINY
 from ghcrawl.wiring import github_platform
 from tests.integration.amqp.rig import until
 from tests.support.crawling import TOKEN, Crawled, Stage, stage
@@ -74,7 +75,7 @@ async def crawl_by_three(it: Stage, server: Server, mongo_url: str, folder: Path
     async with workers(variables | {"GHCRAWL_TOKENS": TOKEN}, folder), open_backend(settings) as backend:
         await backend.queue.push([Push(request=replace(root, asked_at=datetime.now(UTC)), queue="immediate")])
         for _ in range(2):
-            await until(backend.queue.is_empty, within_s=90)
+            await until(backend.queue.is_empty, within_s=150)
             await asyncio.sleep(1.0)
         assert list(await backend.deadletters.list(DeadletterFilter(), limit=10)) == []
         return {(one.type, one.urn): one async for one in backend.store.list(DocumentFilter())}
@@ -99,7 +100,7 @@ def essences(documents: Mapping[tuple[str, str], Document]) -> dict[str, str]:
 async def test_three_workers_on_servers_find_what_one_finds_on_a_file(
     rabbitmq: Server, mongo_url: str, tmp_path: Path
 ) -> None:
-    async with stage(tmp_path) as it:
+    async with stage(tmp_path, TINY) as it:
         alone: Crawled = await it.crawl()
         together = await crawl_by_three(it, rabbitmq, mongo_url, tmp_path)
     one, three = essences(alone.documents), essences(together)
