@@ -162,3 +162,14 @@ async def test_what_it_holds_by_a_link_is_gone_with_it():
     await bench.drain(gone(issue))
 
     assert await bench.alive() == set()
+
+
+async def test_what_had_another_url_is_found_by_what_it_is_called():
+    bench = Bench()
+    issue = await bench.keep("urn:repo:12:issue:3", "issue")
+    moved = f"{issue.url}/by/another/name"
+    await bench.settle(a_request(type="issue", url=moved, asked_at=None))
+    assert await bench.alive() == {issue.urn}
+    await bench.settle(a_request(type="issue", url=moved, asked_at=None, context=Context(urn=issue.urn)))
+
+    assert await bench.alive() == set()

@@ -9,12 +9,13 @@ import pytest
 from githubkit_schemas.v2026_03_10 import webhooks
 
 import processors.github
-from ghcrawl.model import Push, Request
+from ghcrawl.model import Context, Push, Request
 from ghcrawl.outcome import Fetched, Save, Visit
 from ghcrawl.policy import parse
 from processors.github.events_table import NAMES, TOLD
 from processors.github.webhook import POLICY, delivery_request
 from tests.support.builders import API, NOW
+from tests.support.desk import Desk
 
 PLATFORM = processors.github.platform()
 REPO = f"{API}/repos/acme/web"
@@ -28,8 +29,8 @@ REPOSITORY = {
     "updated_at": "2026-11-20T10:00:00Z",
 }
 ORGANIZATION = {"id": 9, "login": "acme", "url": f"{API}/orgs/acme"}
-ANN = {"id": 5, "login": "ann", "url": f"{API}/users/ann", "type": "User"}
-ISSUE = {
+ANN: dict[str, Any] = {"id": 5, "login": "ann", "url": f"{API}/users/ann", "type": "User"}
+ISSUE: dict[str, Any] = {
     "url": f"{REPO}/issues/34",
     "id": 7,
     "number": 34,
@@ -197,3 +198,36 @@ def test_any_event_without_anything_in_it_is_a_document_and_leads_nowhere(name: 
     request = delivery_request(name, "d-1", {"action": "deleted"}, NOW)
 
     assert not processed(request).follow_ups
+
+
+async def test_the_same_delivery_is_told_once():
+    desk = Desk()
+    body = {"action": "closed", "issue": {**ISSUE, "state": "closed"}, "repository": REPOSITORY, "sender": ANN}
+    request = desk.delivery("issues", "d-1", body)
+    await desk.settle(request)
+    asked = desk.calls()
+    desk.clock.advance(3600)
+    await desk.settle(desk.delivery("issues", "d-1", body))
+
+    assert f"issue@{REPO}/issues/34" in asked
+    assert desk.calls() == asked
+
+
+async def test_a_payload_that_waited_answers_nothing_that_was_asked_meanwhile():
+    desk = Desk()
+    desk.fetcher.bodies = {ISSUE["url"]: ISSUE, ANN["url"]: ANN}
+    body = {"action": "opened", "issue": ISSUE, "repository": REPOSITORY, "sender": ANN}
+    request = desk.delivery("issues", "d-1", body)
+    desk.clock.advance(60)
+    meanwhile = Request(
+        type="issue",
+        url=ISSUE["url"],
+        policy="event:self",
+        context=Context(qualifier="urn:repo:12"),
+        asked_at=desk.clock.now(),
+    )
+    desk.clock.advance(60)
+    await desk.settle(request, later=False)
+    await desk.settle(meanwhile, later=False)
+
+    assert f"issue@{ISSUE['url']}" in desk.calls()
