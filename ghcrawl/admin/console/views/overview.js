@@ -66,7 +66,7 @@ class Overview {
   }
 
   pause() {
-    this.pausing = button("Pause", () => this.#turn(), { class: "button small" });
+    this.pausing = button("Pause", () => this.#turn(), { class: "button small", disabled: true });
     this.pausing.hidden = !session.operates;
     return this.pausing;
   }
@@ -107,6 +107,7 @@ class Overview {
     this.tiles.update(status, history, this.#grew);
     this.loops.update(status);
     this.quotas.update(status);
+    this.pausing.disabled = false;
     say(this.pausing, status.loops.paused ? "Resume" : "Pause");
     const seen = history.replicas.size;
     say(this.replicas, seen > 1 ? `of ${count(seen)} replicas that answered lately` : "of this replica");
