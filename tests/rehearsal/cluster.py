@@ -126,6 +126,8 @@ class Cluster:
         try:
             await self._status(int(patience_s))
         except Failed:
+            newest = (await self._raw())[-1]
+            assert newest["status"].get("containerStatuses"), "the new pod was not even placed on a node"
             return
         raise AssertionError("a rollout with wrong secrets went through")
 
@@ -190,9 +192,14 @@ class Cluster:
         await apply_folder(self.folder)
 
     def _patch(self) -> dict[str, Any]:
+        # Little is asked for, so that five pods fit on a small node: one that cannot be placed proves nothing.
+        container = {"name": "ghcrawl", "resources": {"requests": {"cpu": "50m", "memory": "128Mi"}}}
         template = {
             "metadata": {"annotations": {"rehearsal/revision": str(self._revision)}},
-            "spec": {"volumes": [{"name": "secrets", "secret": {"secretName": self._secret}}]},
+            "spec": {
+                "containers": [container],
+                "volumes": [{"name": "secrets", "secret": {"secretName": self._secret}}],
+            },
         }
         return {
             "apiVersion": "apps/v1",
