@@ -360,10 +360,22 @@ def _merge(into: dict[str, Any], found: Mapping[str, Any], origin: str, origins:
             origins[f"{at}{name}"] = origin
 
 
+_SHAPES: Final = {
+    "crawl.scenario": "the name of a scenario",
+    "github.api_url": "an http or https URL without a query, such as https://HOST/api/v3",
+    "github.api_version": "a date such as 2022-11-28",
+    "mongo.database": "a name of letters, digits, - and _",
+    "amqp.prefix": "a name of letters, digits, - and _",
+}
+"""What a pattern asks for, in words."""
+
+
 def _sentence(problem: Any, origins: Origins) -> str:
     name = ".".join(str(part) for part in problem["loc"])
     origin = origins.get(name) or next((origin for key, origin in origins.items() if key.startswith(name)), "")
     where = f" ({origin})" if origin else ""
+    if problem["type"] == "string_pattern_mismatch" and name in _SHAPES:
+        return f"{name}{where}: {problem['input']!r} is not {_SHAPES[name]}"
     if problem["type"] != "extra_forbidden":
         return f"{name}{where}: {problem['msg']}"
     close = difflib.get_close_matches(name, names(), n=1)

@@ -76,7 +76,7 @@ def test_lists_and_weights_can_be_set_in_the_environment():
         ('[crawl]\npolicy = "defualt"\n', "crawl.policy: "),
         ("[crawl]\nweights = {event=0, immediate=0, soon=0, normal=0, later=0}\n", "at least one weight must be above"),
         ("[crawl\n", "{file} is not valid TOML"),
-        ('[github]\napi_url = "github.example"\n', "github.api_url ({file}): "),
+        ('[github]\napi_url = "github.example"\n', "github.api_url ({file}): 'github.example' is not an http"),
     ],
 )
 def test_a_mistake_is_one_sentence_that_names_it(tmp_path: Path, text: str, sentence: str):
