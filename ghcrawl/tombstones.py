@@ -76,4 +76,5 @@ def _burial(request: Request, document: Document, deleted_at: datetime) -> Reque
         private=request.context.private,
         deleted_at=deleted_at,
     )
-    return request.child(document.type, document.url, request.policy, context)
+    burial = request.child(document.type, document.url, request.policy, context)
+    return replace(burial, asked_at=None)  # it is asked again and again until nothing is left

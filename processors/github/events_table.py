@@ -32,6 +32,8 @@ class Verb(Enum):
     """It is a tombstone from now on, with all that lies in it."""
     WALK = "walk"
     """Read a list again."""
+    SEEK = "seek"
+    """Ask for it and for all that is in it."""
     FILL = "fill"
     """Look for whatever we do not hold yet of it: no call for what we do."""
 
@@ -116,6 +118,8 @@ TEAM: Final = Tells(verb=Verb.ASK, type="team", at=("team",))
 PULL: Final = ("pull_request",)
 ISSUE: Final = Tells(verb=Verb.TAKE, type="issue", at=("issue",), never_on=_on("deleted"), whole=whole_issue)
 PULL_LATER: Final = Tells(verb=Verb.LATER, type="pull_request", at=PULL)
+APPEARING: Final = _on("created", "publicized", "transferred")
+"""After that there may be more of a repository to see than we hold."""
 COUNTED: Final = _on("opened", "closed", "reopened", "deleted", "transferred")
 """What moves the repository's number of open issues."""
 
@@ -230,8 +234,8 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
     ),
     "release": _taken("release", "release", whole=("tag_name", "assets", "body", "draft")),
     "repository": (
-        Tells(verb=Verb.ASK, type="repo", never_on=_on("deleted")),
-        Tells(verb=Verb.FILL, type="repo", on=_on("created", "publicized", "transferred")),
+        Tells(verb=Verb.ASK, type="repo", never_on=APPEARING | _on("deleted")),
+        Tells(verb=Verb.SEEK, type="repo", on=APPEARING),
         Tells(verb=Verb.GONE, type="repo", on=_on("deleted")),
         Tells(verb=Verb.LATER, type="org", at=("organization",)),
     ),

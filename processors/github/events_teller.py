@@ -60,8 +60,9 @@ class Teller:
                     self._take(tells, thing)
                 case Verb.GONE:
                     self._bury(tells, thing)
-                case Verb.FILL:
-                    self._ask(tells, thing, policy=f"{POLICY}:{tells.type}")
+                case Verb.FILL | Verb.SEEK:
+                    name = POLICY if tells.verb is Verb.FILL else ASKING
+                    self._ask(tells, thing, policy=f"{name}:{tells.type}")
                 case Verb.TAKE:
                     self._name_people(thing)
                     self._ask(tells, thing)

@@ -14,7 +14,7 @@ from ghcrawl.outcome import Fetched, Save, Visit
 from ghcrawl.policy import parse
 from processors.github.events_table import NAMES, TOLD
 from processors.github.webhook import POLICY, delivery_request
-from tests.support.builders import API, NOW
+from tests.support.builders import API, NOW, a_document
 from tests.support.desk import Desk
 
 PLATFORM = processors.github.platform()
@@ -167,11 +167,17 @@ def test_a_repository_made_private_is_asked_for_by_whoever_may_see_it():
     assert the(save, "repo").request.context.private
 
 
-def test_a_repository_that_appears_is_filled_in_without_asking_for_what_we_hold():
-    save = saved("repository", {"action": "publicized"})
+def test_a_repository_that_appears_is_looked_at_with_all_that_is_in_it():
+    assert the(saved("repository", {"action": "publicized"}), "repo").request.policy == "event:repo"
 
-    policies = {push.request.policy for push in save.follow_ups if push.request.type == "repo"}
-    assert policies == {"event:self", f"{POLICY}:repo"}
+
+def test_repositories_that_an_app_may_see_from_now_on_are_filled_in_without_asking_for_what_we_hold():
+    account = {"url": f"{API}/users/acme", "login": "acme", "id": 9}
+    added = [{"id": 13, "full_name": "acme/app", "private": True}]
+    payload = {"action": "added", "repositories_added": added, "installation": {"account": account}}
+    asked = the(saved("installation_repositories", payload), "repo").request
+
+    assert (asked.url, asked.policy) == (f"{API}/repos/acme/app", f"{POLICY}:repo")
 
 
 def test_who_leaves_an_organisation_has_its_members_read_again():
@@ -231,3 +237,14 @@ async def test_a_payload_that_waited_answers_nothing_that_was_asked_meanwhile():
     await desk.settle(meanwhile, later=False)
 
     assert f"issue@{ISSUE['url']}" in desk.calls()
+
+
+async def test_a_deleted_repository_takes_everything_in_it_along_however_much_that_is():
+    desk = Desk()
+    for number in range(450):
+        urn = f"urn:repo:12:issue:{number}"
+        await desk.store.save(a_document(urn=urn, url=f"{REPO}/issues/{number}"))
+    await desk.settle(desk.delivery("repository", "d-1", {"action": "deleted", "repository": REPOSITORY}))
+
+    alive = [urn for urn, one in (await desk.documents()).items() if one.deleted_at is None]
+    assert alive == ["urn:repo:12:RepositoryEvent:d-1"]
