@@ -1,4 +1,4 @@
-# One target for each thing a person does. Everything sets itself up in .venv; nothing outside this folder is touched.
+# One target for each thing a person does. Everything sets itself up in .venv.
 .DEFAULT_GOAL := help
 .PHONY: help demo test unit faults lint bench lock clean image compose servers rehearsal
 
