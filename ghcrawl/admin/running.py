@@ -10,7 +10,7 @@ from pydantic import Field, GetJsonSchemaHandler, RootModel
 from ghcrawl import __version__
 from ghcrawl.admin import deadletters, documents, queues
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
-from ghcrawl.admin.shapes import (
+from ghcrawl.admin.running_shapes import (
     ChangeShape,
     ChangesShape,
     CrewShape,

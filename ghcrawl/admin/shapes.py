@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ghcrawl.admin.site import Crew, Doing, Principal
 from ghcrawl.jsontext import loads
-from ghcrawl.live import Entry
 from ghcrawl.model import Deadletter, Failure, QueueName, Request, iso
 from ghcrawl.ports import Depth
 
@@ -41,7 +39,7 @@ class QueueShape(BaseModel):
             delayed=depth.delayed,
             in_flight=depth.in_flight,
             total=depth.total,
-            oldest_at=_iso(depth.oldest_at),
+            oldest_at=iso_or_none(depth.oldest_at),
             settled_last_minute=settled,
         )
 
@@ -185,152 +183,6 @@ class DocumentCountsShape(BaseModel):
     by_type: dict[str, int]
 
 
-class BudgetShape(BaseModel):
-    """What is left of one resource of a principal."""
-
-    resource: str
-    limit: int
-    remaining: int
-    reset_at: str
-
-
-class PrincipalShape(BaseModel):
-    """One credential, without anything secret. id: the same for credentials that share a budget."""
-
-    id: str
-    label: str
-    traits: list[str]
-    budgets: list[BudgetShape]
-    calls: int
-    in_flight: int
-    benched_until: str | None
-    benched_for: str
-    retired: str = Field(description="why it is not used; empty while it is")
-
-    @classmethod
-    def of(cls, principal: Principal) -> PrincipalShape:
-        """The shape of a principal."""
-        return cls(
-            id=principal.id,
-            label=principal.label,
-            traits=list(principal.traits),
-            budgets=[
-                BudgetShape(resource=b.resource, limit=b.limit, remaining=b.remaining, reset_at=iso(b.reset_at))
-                for b in principal.budgets
-            ],
-            calls=principal.calls,
-            in_flight=principal.in_flight,
-            benched_until=_iso(principal.benched_until),
-            benched_for=principal.benched_for,
-            retired=principal.retired,
-        )
-
-
-class PrincipalsShape(BaseModel):
-    """Whoever this replica asks the platform as."""
-
-    principals: list[PrincipalShape]
-
-
-class DoingShape(BaseModel):
-    """What one loop does now. type and url null: it waits for work."""
-
-    loop: str
-    since: str
-    queue: QueueName | None
-    type: str | None
-    url: str | None
-    attempt: int | None
-
-    @classmethod
-    def of(cls, doing: Doing) -> DoingShape:
-        """The shape of what a loop does."""
-        request = doing.request
-        return cls(
-            loop=doing.loop,
-            since=iso(doing.since),
-            queue=doing.queue,
-            type=request.type if request else None,
-            url=request.url if request else None,
-            attempt=request.attempt if request else None,
-        )
-
-
-class CrewShape(BaseModel):
-    """The loops of this replica."""
-
-    worker: str
-    wanted: int
-    running: int
-    busy: int
-    paused: bool
-    draining: bool
-    restarts: int = Field(description="loops that died, which only a bug makes them do")
-    blocked_until: str | None = Field(description="while no platform can be asked anything: when one can be again")
-    trouble: str = Field(description="why nothing can be popped or made durable; empty while it can")
-    doing: list[DoingShape]
-
-    @classmethod
-    def of(cls, crew: Crew) -> CrewShape:
-        """The shape of a crew."""
-        return cls(
-            worker=crew.worker,
-            wanted=crew.wanted,
-            running=crew.running,
-            busy=crew.busy,
-            paused=crew.paused,
-            draining=crew.draining,
-            restarts=crew.restarts,
-            blocked_until=_iso(crew.blocked_until),
-            trouble=crew.trouble,
-            doing=[DoingShape.of(each) for each in crew.doing],
-        )
-
-
-class ChangeShape(BaseModel):
-    """One setting was changed by somebody. before, after: null where it was, or is, not set live."""
-
-    at: str
-    who: str
-    name: str
-    before: Any
-    after: Any
-
-    @classmethod
-    def of(cls, entry: Entry) -> ChangeShape:
-        """The shape of an entry."""
-        return cls(at=iso(entry.at), who=entry.who, name=entry.name, before=entry.before, after=entry.after)
-
-
-class SettingsShape(BaseModel):
-    """The settings that hold. origins: where each that is no default comes from; live: what is shared by all."""
-
-    settings: dict[str, Any]
-    origins: dict[str, str]
-    live: dict[str, Any]
-    may_change: list[str] = Field(description="the settings that PATCH accepts")
-
-
-class ChangesShape(BaseModel):
-    """What was changed."""
-
-    changes: list[ChangeShape]
-
-
-class StatusShape(BaseModel):
-    """Everything at a glance."""
-
-    version: str
-    at: str
-    worker: str
-    api_url: str
-    queues: list[QueueShape]
-    documents: DocumentCountsShape
-    deadletters: CountsShape
-    loops: CrewShape
-    principals: list[PrincipalShape]
-    figures: Mapping[str, Any] = Field(description="what this replica did since it started")
-
-
-def _iso(moment: datetime | None) -> str | None:
+def iso_or_none(moment: datetime | None) -> str | None:
+    """`moment` as text, where there is one."""
     return None if moment is None else iso(moment)
