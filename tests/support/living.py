@@ -121,6 +121,8 @@ class Living:
         kept = {name: value for name, value in body.items() if name not in EMBEDDED | UNTOLD and value is not None}
         if "sha" in kept:
             kept["commit"] = {**kept["commit"], "comment_count": 0}
+        if "protected" in kept:  # a branch embeds its commit, which counts its comments
+            kept["commit"] = kept["commit"]["sha"]
         if ("zipball_url" in kept and "assets" not in kept) or "object" in kept:
             kept = _tag(kept)
         base = re.escape(self.stage.server.url)
