@@ -136,8 +136,12 @@ class Engine:
         if self.blocked_until() is not None:
             weights = {name: weight for name, weight in weights.items() if name in FREE_QUEUES}
         delivery = await self._ports.queue.pop(self._ports.draw(weights), patience_s=self.tuning.patience_s)
-        if delivery is not None:
-            await self.step(delivery)
+        if delivery is None:
+            return
+        if self.tuning.paused:  # while we waited: whoever pauses means from now on
+            await finished(delivery.release())
+            return
+        await self.step(delivery)
 
     def blocked_until(self) -> datetime | None:
         """While no platform can be asked anything: when the first can be again."""

@@ -250,8 +250,7 @@ class _Crawl:
         except CrawlError as error:
             self._reporter.say(f"The live settings cannot be used: {error}")
         else:
-            self._service.supervisor.tune(settings.crawl.tuning())
-            self._service.github.limit(concurrency=settings.github.concurrency, reserve=settings.github.reserve)
+            self._service.tune(settings)
             for name in sorted({name for name in {*kept, *self._live} if kept.get(name) != self._live.get(name)}):
                 self._reporter.say(
                     f"{name} is {kept[name]} from now on." if name in kept else f"{name} is no longer set."

@@ -467,6 +467,25 @@ async def test_a_paused_engine_pops_nothing():
     assert rig.recorder.settlements == []
 
 
+async def test_what_was_popped_while_somebody_paused_goes_back(monkeypatch: pytest.MonkeyPatch):
+    rig, stop = a_rig(), asyncio.Event()
+    await rig.push(SHELF)
+    queue = rig.queue
+
+    popped = queue.pop
+
+    async def pop(order: Any, *, patience_s: float) -> Any:
+        stop.set()
+        rig.engine.tuning = replace(rig.engine.tuning, paused=True)
+        return await popped(order, patience_s=patience_s)
+
+    monkeypatch.setattr(queue, "pop", pop)
+    await rig.engine.run(stop)
+
+    assert rig.recorder.settlements == []
+    assert (await queue.depths())["normal"].ready == 1
+
+
 async def test_a_push_of_deferred_work_goes_back_to_the_queue_it_came_from():
     rig = a_rig({SHELF.url: Throttled(until=at(5), reason="secondary")})
     await rig.queue.push([Push(request=SHELF, queue="soon")])
