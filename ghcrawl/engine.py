@@ -202,15 +202,20 @@ class Engine:
     async def settle(self, delivery: Delivery, decision: Decision) -> tuple[Outcome, Committed]:
         """Make the decision durable, then ack. Returns what it came to.
 
-        What the store can never hold is buried with that reason instead of coming back for ever.
-        Raises QueueError or StoreError, always before the ack.
+        What the store can never hold is buried with that reason, and what trips a bug in an adapter loses an attempt,
+        instead of coming back for ever. Raises QueueError or StoreError, always before the ack.
         """
         outcome, effects = self._effects(delivery, decision)
         try:
             return outcome, await self._ports.ledger.commit(delivery, effects)
         except Unstorable as error:
-            outcome, effects = self._effects(delivery, self._decider.verdict(error))
-            return outcome, await self._ports.ledger.commit(delivery, effects)
+            failed: Exception = error
+        except (QueueError, StoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # a bug costs an attempt here, too
+            failed = error
+        outcome, effects = self._effects(delivery, self._decider.verdict(failed))
+        return outcome, await self._ports.ledger.commit(delivery, effects)
 
     def _effects(self, delivery: Delivery, decision: Decision) -> tuple[Outcome, Effects]:
         """The outcome that counts (one retry too many is a burial) and what it leaves behind."""

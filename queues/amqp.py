@@ -45,6 +45,7 @@ from queues.tags import Post, Tagging
 log = structlog.stdlib.get_logger(__name__)
 
 HOUSEKEEPING_S: Final = 1.0
+REVIVE_S: Final = 30.0
 SWEEP_S: Final = 3600.0
 QUIET_S: Final = 12.0
 """What others have in hand shows by what comes of it, or in the management API, within this time."""
@@ -89,6 +90,7 @@ class AmqpQueue:
         except Unroutable as error:
             log.warning("topology_lost", error=str(error))
             await declare(self.link, self.names)
+            await self.consumers.stop(QUEUES)  # a queue made anew at once may not tell its consumers that it was gone
             return await self._push(pushes)
 
     async def _push(self, pushes: Sequence[Push]) -> Pushed:
@@ -201,17 +203,28 @@ class AmqpQueue:
 
     async def _keep_house(self) -> None:
         monotonic = asyncio.get_running_loop().time
-        swept_at = monotonic()
+        swept_at = revived_at = monotonic()
         while True:
             await asyncio.sleep(HOUSEKEEPING_S)
             try:
                 await self.link.check()
                 await self.hand_back(self.consumers.unwanted())
+                if monotonic() - revived_at >= REVIVE_S:
+                    revived_at = monotonic()
+                    await self._revive()
                 if monotonic() - swept_at >= SWEEP_S:
                     swept_at = monotonic()
                     await self._sweep()
             except CrawlError as error:
                 log.warning("chore_failed", chore="housekeeping", error=str(error))
+
+    async def _revive(self) -> None:
+        """Consumers that the broker forgot, because somebody deleted their queue and another made it anew."""
+        active = [name for name in QUEUES if name in self.consumers.active]
+        deaf = [name for name in active if not await self.link.consumer_count(self.names.queue(name))]
+        if deaf:
+            log.warning("consumers_lost", queues=deaf)
+            await self.consumers.stop(deaf)
 
     async def _sweep(self) -> None:
         before = self._clock.now() - timedelta(seconds=self.link.settings.residence_s)

@@ -52,6 +52,20 @@ async def test_what_carries_its_payload_is_saved_without_a_call():
     assert rig.fetcher.asked == []
 
 
+async def test_a_bug_in_an_adapter_costs_an_attempt_and_not_the_loop():
+    class Buggy(MemoryStore):
+        async def save(self, document: Document, *, supersede: str = "") -> Any:
+            raise TypeError("no such field")
+
+    rig = a_rig(store=Buggy())
+    await rig.push(SHELF)
+    settled = await rig.step()
+
+    assert settled is not None
+    assert (settled.outcome, settled.cause) == ("retry", "TypeError")
+    assert (await rig.queue.depths())["normal"].delayed == 1
+
+
 async def test_follow_ups_are_durable_before_the_document_and_the_ack_comes_last():
     steps: list[str] = []
 
