@@ -22,8 +22,8 @@ from processors.github.graph import Node, again, mapping, owner_kind, scope_of, 
 from processors.github.listing import PER_PAGE, Listing, Listings, Walking, listing_of
 from processors.github.scenarios import floor_of
 
-SETTLED: Final = timedelta(seconds=10)
-"""After that the documents of a walk's pages are where they can be read."""
+SETTLED: Final = timedelta(seconds=2)
+"""After that the documents of a walk's pages are where they can be read; if not, nothing is counted this time."""
 _COUNTED: Final[Mapping[str, tuple[str, ...]]] = {"org": ("repo", "team"), "user": ("repo",)}
 """Of what does not lie below its owner, what the owner's list must hold as long as it is there."""
 OVERLAP: Final = timedelta(seconds=60)
