@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import select
 import sys
 import traceback
 from collections.abc import Coroutine
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 import typer
 
@@ -27,7 +28,9 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
     try:
         status = asyncio.run(work) or 0
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read standard output has had enough
+    except BrokenPipeError:
+        if not _has_no_reader(sys.stdout):  # some connection broke, and that is no way to end well
+            raise
         _let_go_of_output()
         return 0
     except OSError as error:
@@ -36,6 +39,16 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
         _let_go_of_output()
         raise ConfigError(f"standard output cannot be written: {error.strerror}") from error
     return status
+
+
+def _has_no_reader(stream: TextIO) -> bool:
+    """Whether whoever read the stream has had enough."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)
+    except (OSError, ValueError):
+        return False
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 def _let_go_of_output() -> None:
@@ -61,6 +74,9 @@ def report(error: Exception) -> int:
         sys.stderr.write(redacted("".join(traceback.format_exception(error))))
     if isinstance(error, CrawlError):
         complain(str(error))
+        return FAILED
+    if isinstance(error, ConnectionError):
+        complain(f"a connection broke off: {error.strerror or type(error).__name__}; begin again")
         return FAILED
     complain(f"this is a bug in ghcrawl: {type(error).__name__}: {error}")
     if not os.environ.get(DEBUG):

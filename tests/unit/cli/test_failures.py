@@ -98,3 +98,14 @@ def test_else_as_a_module(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.setattr("sys.executable", str(tmp_path / "python3.12"))
     assert as_typed("ghcrawl crawl acme") == "python3.12 -m ghcrawl crawl acme"
     assert as_typed("ls") == "ls"
+
+
+def test_a_connection_that_broke_is_no_good_end(capfd: pytest.CaptureFixture[str]):
+    async def work() -> int:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError) as caught:
+        failures.perform(work())
+
+    assert failures.report(caught.value) == 2
+    assert capfd.readouterr().err == "ghcrawl: a connection broke off: Broken pipe; begin again\n"
