@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from ghcrawl.jsontext import dumps
-from ghcrawl.model import Push, QueueName, Request
+from ghcrawl.model import QueueName, Request
 from ghcrawl.outcome import Processor, Retrieved, Save, Skip, Visit
+from ghcrawl.passing import PassingQueue
 from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, Committed, Delivery, Depth, Effects, Fetcher, Ledger, Pushed, Queue, Stored
+from ghcrawl.ports import Clock, Committed, Delivery, Effects, Fetcher, Ledger, Queue, Stored
 
 Phase = Literal["pop", "fetch", "process", "settle"]
 """The parts of a turn. `settle` makes the outcome durable: what it pushes, what it saves, and the ack."""
@@ -40,12 +41,12 @@ def _now_s() -> float:
     return asyncio.get_running_loop().time()
 
 
-class MeasuredQueue:
+class MeasuredQueue(PassingQueue):
     """`queue`, the time its pops take that bring something, and what became of them: `turns`."""
 
     def __init__(self, queue: Queue, clock: Clock, measure: Measure) -> None:
+        super().__init__(queue)
         self.last_turn = clock.now()
-        self._queue = queue
         self._clock = clock
         self._measure = measure
         self._turns: dict[asyncio.Task[object], Turn] = {}
@@ -59,7 +60,7 @@ class MeasuredQueue:
         """As the port says."""
         self._note()
         began = _now_s()
-        delivery = await self._queue.pop(order, patience_s=patience_s)
+        delivery = await super().pop(order, patience_s=patience_s)
         if delivery is not None:
             self._measure.phase("pop", _now_s() - began)
             self._note(delivery)
@@ -76,26 +77,6 @@ class MeasuredQueue:
         name = before.loop if before is not None else f"{len(self.turns())}"
         request, queue = (delivery.request, delivery.queue) if delivery is not None else (None, None)
         self._turns[task] = Turn(loop=name, since=now, request=request, queue=queue)
-
-    async def push(self, pushes: Sequence[Push]) -> Pushed:
-        """As the port says."""
-        return await self._queue.push(pushes)
-
-    async def depths(self) -> Mapping[QueueName, Depth]:
-        """As the port says."""
-        return await self._queue.depths()
-
-    async def is_empty(self) -> bool:
-        """As the port says."""
-        return await self._queue.is_empty()
-
-    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
-        """As the port says."""
-        return await self._queue.peek(queue, limit=limit)
-
-    async def purge(self, queue: QueueName) -> int:
-        """As the port says."""
-        return await self._queue.purge(queue)
 
 
 class MeasuredLedger:
