@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from ghcrawl.model import Deadletter, Push, QueueName, Request
+from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
 from ghcrawl.ports import DeadletterFilter, Deadletters, Queue
 
 
@@ -31,6 +32,28 @@ class Requeued:
     queued: int = 0
     bounced: int = 0
     unreadable: int = 0
+
+
+def failure_json(failure: Failure, *, at: str) -> dict[str, Any]:
+    """JSON of `failure`. at: its moment, as the store writes moments."""
+    return {
+        "at": at,
+        "cause": failure.cause,
+        "message": failure.message,
+        "status": failure.status,
+        "worker": failure.worker,
+    }
+
+
+def failure_from(value: Mapping[str, Any]) -> Failure:
+    """The failure that `failure_json` wrote."""
+    return Failure(
+        at=datetime.fromisoformat(value["at"]),
+        cause=value["cause"],
+        message=value["message"],
+        status=value["status"],
+        worker=value["worker"],
+    )
 
 
 def host_of(url: str) -> str:

@@ -13,15 +13,15 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Self
 
 from ghcrawl.errors import DecodeError, Unstorable
-from ghcrawl.model import QUEUES, Deadletter, Failure, Request
+from ghcrawl.model import QUEUES, Deadletter, Request
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter
-from stores.deadletters import RequestCodec, host_of
+from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
 from stores.mongo import OURS, Fields, Mongo
 from stores.mongo_errors import opening
 from stores.mongo_json import from_bson, plain_text, safe_text, to_bson
@@ -110,7 +110,7 @@ class MongoDeadletters:
             "reasonFolded": _folded(letter.reason),
             "firstAt": time_text(letter.first_at),
             "lastAt": last_at,
-            "failures": [_failure_json(failure) for failure in letter.failures],
+            "failures": [failure_json(failure, at=time_text(failure.at)) for failure in letter.failures],
             "traceback": letter.traceback,
             "request": json.loads(self._codec.encode(letter.request)),
         }
@@ -131,7 +131,7 @@ class MongoDeadletters:
             queue=next(name for name in QUEUES if name == letter["queue"]),
             kind=letter["kind"],
             reason=letter["reason"],
-            failures=tuple(_failure(value) for value in letter["failures"]),
+            failures=tuple(failure_from(value) for value in letter["failures"]),
             first_at=datetime.fromisoformat(letter["firstAt"]),
             last_at=datetime.fromisoformat(letter["lastAt"]),
             traceback=letter["traceback"],
@@ -165,23 +165,3 @@ def _where(which: DeadletterFilter, *, behind: str = "") -> dict[str, Any]:
 def _folded(text: str) -> str:
     """As reasons are searched in: whatever the case, and without what no UTF-8 has."""
     return text.casefold().encode("utf-8", "replace").decode()
-
-
-def _failure_json(failure: Failure) -> dict[str, Any]:
-    return {
-        "at": time_text(failure.at),
-        "cause": failure.cause,
-        "message": failure.message,
-        "status": failure.status,
-        "worker": failure.worker,
-    }
-
-
-def _failure(value: Mapping[str, Any]) -> Failure:
-    return Failure(
-        at=datetime.fromisoformat(value["at"]),
-        cause=value["cause"],
-        message=value["message"],
-        status=value["status"],
-        worker=value["worker"],
-    )

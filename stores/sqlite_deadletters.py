@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from ghcrawl.errors import DecodeError, StoreError
-from ghcrawl.model import QUEUES, Deadletter, Failure, Request
+from ghcrawl.model import QUEUES, Deadletter, Request
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 from ghcrawl.sqlite_file import Row, SqliteFile, restored, storable
 from ghcrawl.sqlite_writer import Work
-from stores.deadletters import RequestCodec, host_of
+from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
 from stores.jsontext import from_text, to_text
 from stores.sqlite_rows import time_text
 
@@ -110,7 +110,7 @@ class SqliteDeadletters:
             storable(letter.reason.casefold()),
             time_text(letter.first_at),
             time_text(letter.last_at),
-            to_text([_failure_json(failure) for failure in letter.failures], letter.urn),
+            to_text([failure_json(failure, at=time_text(failure.at)) for failure in letter.failures], letter.urn),
             storable(letter.traceback),
             self._codec.encode(letter.request),
             letter.raw,
@@ -128,7 +128,7 @@ class SqliteDeadletters:
             queue=next(name for name in QUEUES if name == queue),
             kind=restored(kind),
             reason=restored(reason),
-            failures=tuple(_failure(value) for value in from_text(failures)),
+            failures=tuple(failure_from(value) for value in from_text(failures)),
             first_at=datetime.fromisoformat(first_at),
             last_at=datetime.fromisoformat(last_at),
             traceback=restored(traceback),
@@ -169,23 +169,3 @@ def _where(conditions: Sequence[_Condition]) -> _Condition:
         return "", ()
     parameters = tuple(value for _, values in conditions for value in values)
     return "WHERE " + " AND ".join(sql for sql, _ in conditions), parameters
-
-
-def _failure_json(failure: Failure) -> dict[str, Any]:
-    return {
-        "at": time_text(failure.at),
-        "cause": failure.cause,
-        "message": failure.message,
-        "status": failure.status,
-        "worker": failure.worker,
-    }
-
-
-def _failure(value: dict[str, Any]) -> Failure:
-    return Failure(
-        at=datetime.fromisoformat(value["at"]),
-        cause=value["cause"],
-        message=value["message"],
-        status=value["status"],
-        worker=value["worker"],
-    )
