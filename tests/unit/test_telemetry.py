@@ -16,18 +16,15 @@ from ghcrawl.fetch.github import REDACTOR
 from ghcrawl.ports import Call, Pushed, Settled
 from ghcrawl.telemetry import LogFormat, Metrics, Observers, SettledLog, configure_logging
 from tests.support.builders import a_request
+from tests.support.logs import own_logging
 
 SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
 
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
+    with own_logging():
+        yield
 
 
 def fail_with(secret: str) -> None:

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from ghcrawl.cli import main
 from tests.support.cli import Ran, fill, program
+from tests.support.logs import own_logging
 
 Command = Callable[..., Ran]
 Fill = Callable[..., Path]
@@ -19,12 +18,8 @@ Fill = Callable[..., Path]
 @pytest.fixture(autouse=True)
 def _own_logging() -> Iterator[None]:
     """What a command sets up for its process ends with the test."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
+    with own_logging():
+        yield
 
 
 @pytest.fixture
