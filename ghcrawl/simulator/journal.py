@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Journal:
     def __init__(self, size: int = 10_000) -> None:
         self.calls: deque[Call] = deque(maxlen=size)
         self.violations: deque[Call] = deque(maxlen=size)
+        self._written = asyncio.Event()
         self.clear()
 
     def clear(self) -> None:
@@ -60,6 +62,13 @@ class Journal:
             self.not_modified += 1
         elif call.target in self._answered or len(self._answered) < MAX_URLS:
             self._answered[call.target] += 1
+        self._written.set()
+
+    async def reached(self, total: int) -> None:
+        """Return once so many calls were answered since `clear`."""
+        while self.total < total:
+            self._written.clear()
+            await self._written.wait()
 
     def answered(self, target: str) -> int:
         """How often that path and query was answered with anything but 304."""

@@ -56,11 +56,12 @@ def things(documents: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
 
 async def called(it: Stage, count: int, by: Running) -> None:
     """Return once so many more calls were made."""
-    before = it.server.journal.total
-    async with asyncio.timeout(180):
-        while it.server.journal.total < before + count:
-            assert by.process.returncode is None, await by.ended()
-            await asyncio.sleep(0.002)
+    made = asyncio.create_task(it.server.journal.reached(it.server.journal.total + count))
+    ended = asyncio.create_task(by.process.wait())
+    done, late = await asyncio.wait((made, ended), timeout=180, return_when=asyncio.FIRST_COMPLETED)
+    for task in late:
+        task.cancel()
+    assert made in done, await by.ended()
 
 
 # Completeness and cost -------------------------------------------------------------------------------------------

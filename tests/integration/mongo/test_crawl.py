@@ -72,10 +72,8 @@ async def test_a_database_that_is_killed_and_comes_back_costs_nothing_but_time(
 
 async def called(it: Stage, count: int) -> None:
     """Return once so many more calls were made."""
-    wanted = it.server.journal.total + count
     async with asyncio.timeout(60):
-        while it.server.journal.total < wanted:  # noqa: ASYNC110  # the simulator has no event for that
-            await asyncio.sleep(0.01)
+        await it.server.journal.reached(it.server.journal.total + count)
 
 
 class SkewedClock(SystemClock):

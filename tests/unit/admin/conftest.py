@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -83,6 +84,7 @@ class Rig:
     platform: Platform = PLATFORM
     timeout_s: float = 5.0
     counted: list[tuple[str, str]] = field(default_factory=list)
+    told: asyncio.Event = field(default_factory=asyncio.Event)
     used_tokens: list[str] = field(default_factory=list)
     applied: int = 0
 
@@ -132,9 +134,13 @@ class Rig:
             receipts=self.over.get("receipts", self.receipts),
             clock=self.clock,
             secrets=SecretLines(self.secrets, "", what="secrets"),
-            count=lambda event, result: self.counted.append((event, result)),
+            count=self._count,
             timeout_s=self.timeout_s,
         )
+
+    def _count(self, event: str, result: str) -> None:
+        self.counted.append((event, result))
+        self.told.set()
 
     async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
         return await requeue(self.deadletters, self.queue, which, now=self.clock.now(), to=to)

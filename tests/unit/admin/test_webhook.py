@@ -306,10 +306,8 @@ async def test_a_body_that_is_cut_short_is_not_believed(rig: Rig, asker: Asker, 
     await reader.read()
     writer.close()
     await writer.wait_closed()
-    for _ in range(200):
-        if rig.counted:
-            break
-        await asyncio.sleep(0.005)
+    async with asyncio.timeout(10):
+        await rig.told.wait()
     assert [result for _, result in rig.counted] == ["malformed"]
     assert list(await waiting("event")) == []
 
