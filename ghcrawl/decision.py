@@ -15,7 +15,6 @@ from ghcrawl.outcome import Bury, Defer, Denied, Outcome, Pending, Refused, Retr
 from ghcrawl.platform import Kind, Platform
 from ghcrawl.policy import Freshness, Policy, parse
 from ghcrawl.ports import Clock, Fetcher, Store, Touch
-from ghcrawl.refused import Refusals
 from ghcrawl.retrieval import Body, Gone, NoBody, Retrieval
 from ghcrawl.tombstones import below, tombstone
 from ghcrawl.tuning import Tuning
@@ -80,8 +79,7 @@ class Decider:
 
     async def _remembering(self, decision: Decision, skip: Skip, request: Request, kind: Kind) -> Decision:
         """The decision, and that it was refused, where that is worth remembering."""
-        refusals = Refusals(self._mounted[request.platform].fetcher, self._store, self._clock)
-        reason = skip.detail or skip.reason
+        refusals, reason = self._retrievals[request.platform].refusals, skip.detail or skip.reason
         return replace(
             decision, refusal=await refusals.document(request, kind, platform=request.platform, reason=reason)
         )

@@ -42,7 +42,8 @@ class Kind:
         once: a request that carries one that is stored already is nothing new.
     cursor: URN of the document that remembers how far a list was walked; None where nothing does.
     census: what a request of this kind holds against what is stored, instead of being processed.
-    resume: the request that continues from that document (None: never walked). Pure.
+    resume: the request that continues from that document (None: never walked); None where the walk that it remembers
+        answers the request as well. Pure.
     refusal: URN of what remembers that a list was refused (see `ghcrawl.refused`); None where nothing is to.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
     """
@@ -54,7 +55,7 @@ class Kind:
     immutable: bool = False
     happening: bool = False
     cursor: Callable[[Request], str] | None = None
-    resume: Callable[[Request, Document | None], Request] | None = None
+    resume: Callable[[Request, Document | None], Request | None] | None = None
     census: Callable[[Request], Census] | None = None
     refusal: Callable[[Request], str | None] | None = None
     fallback: Callable[[Request], Request | None] | None = None

@@ -61,6 +61,11 @@ class Retrieval:
     store: Store
     clock: Clock
 
+    @property
+    def refusals(self) -> Refusals:
+        """What is remembered of refusals here."""
+        return Refusals(self.fetcher, self.store, self.clock)
+
     async def answer(self, request: Request, kind: Kind, policy: Policy) -> Answer:
         """The body of `request`, or why there is none. Raises FetchError, StoreError."""
         if request.payload is not None:
@@ -83,8 +88,8 @@ class Retrieval:
 
     async def _from_origin(self, request: Request, kind: Kind, policy: Policy, *, conditional: bool) -> Answer:
         resumed = await self._resumed(request, kind, conditional=conditional)
-        if resumed is None:
-            return NoBody(reason="not_known")
+        if isinstance(resumed, NoBody):
+            return resumed
         request = resumed
         stored = await self._look_up(request)
         if stored is None and kind.cursor is None and request.context.only_known:
@@ -109,8 +114,7 @@ class Retrieval:
             return await self._from_storage(request, kind, policy, stored)
         if policy.fetch not in _LENIENT:
             return None
-        refused = await Refusals(self.fetcher, self.store, self.clock).stands(request, kind, stored)
-        return NoBody(reason="still_refused") if refused else None
+        return NoBody(reason="still_refused") if await self.refusals.stands(request, kind, stored) else None
 
     async def _look_up(self, request: Request) -> Stored | None:
         """Our copy by its URL, or by what it is called: then it had another URL when we saw it last."""
@@ -120,16 +124,16 @@ class Retrieval:
             stored = await self.store.look_up(request.type, document.url) if document else None
         return stored
 
-    async def _resumed(self, request: Request, kind: Kind, *, conditional: bool) -> Request | None:
-        """The request that continues where an earlier crawl stopped; None: it must not be asked at all."""
+    async def _resumed(self, request: Request, kind: Kind, *, conditional: bool) -> Request | NoBody:
+        """The request that continues where an earlier crawl stopped, or why there is nothing to ask."""
         if kind.resume is None or kind.cursor is None or request.context.walk.page > 1:
             return request
         cursor: Document | None = await self.store.get(kind.cursor(request))
         if cursor is not None and cursor.deleted_at is not None:
             cursor = None  # what it was a cursor of was gone meanwhile, and so is what it remembers
         if cursor is None and request.context.only_known:
-            return None
-        return kind.resume(request, cursor if conditional else None)
+            return NoBody(reason="not_known")
+        return kind.resume(request, cursor if conditional else None) or NoBody(reason="visited")
 
     def _fresh_enough(self, request: Request, policy: Policy, stored: Stored) -> bool:
         """Whether our copy answers the request as well as the platform would."""

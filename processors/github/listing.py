@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from enum import Enum
 from typing import Final
 
@@ -203,13 +204,18 @@ def refusal_of(listings: Listings) -> Callable[[Request], str | None]:
     return refusal
 
 
-def resume_of(listings: Listings) -> Callable[[Request, Document | None], Request]:
-    """For `Kind.resume`: the request that continues from the last completed walk.
+def asked_at_of(request: Request) -> str:
+    """Since when an answer is fresh enough for `request`, as a cursor remembers it; empty where it is not said."""
+    return request.asked_at.astimezone(UTC).isoformat(timespec="microseconds") if request.asked_at else ""
+
+
+def resume_of(listings: Listings) -> Callable[[Request, Document | None], Request | None]:
+    """For `Kind.resume`: the request that continues from the last completed walk; None where that answers it, too.
 
     Only walks that a crawl began are continued: a list that a person typed is read as typed.
     """
 
-    def resume(request: Request, cursor: Document | None) -> Request:
+    def resume(request: Request, cursor: Document | None) -> Request | None:
         listing, walk = listing_of(listings, request), request.context.walk
         if cursor is None or listing is None or walk.first != request.url or walk.fresh:
             return request
@@ -218,6 +224,8 @@ def resume_of(listings: Listings) -> Callable[[Request, Document | None], Reques
         since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
         if listing.walking is Walking.HEAD:
             return _walking(request, request.url, replace(walk, until=newest))
+        if text(cursor.body.get("asked")) >= asked_at_of(request) > "":
+            return None  # several ask for the list that covers them all, the last of them when it was read already
         base = request.url.partition("?")[0]
         url = f"{base}?{listing.since_query}&since={since}&per_page={PER_PAGE}"
         return _walking(request, url, replace(walk, first=url, since=since, until=newest, newest=newest))

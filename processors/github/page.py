@@ -19,7 +19,7 @@ from ghcrawl.platform import Census
 from ghcrawl.policy import Fetch, parse
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
-from processors.github.listing import PER_PAGE, Listing, Listings, Walking, listing_of
+from processors.github.listing import PER_PAGE, Listing, Listings, Walking, asked_at_of, listing_of
 from processors.github.scenarios import floor_of
 
 SETTLED: Final = timedelta(seconds=2)
@@ -309,6 +309,8 @@ def _move_cursor(page: Page) -> None:
     since = max(walk.since, min(newest or horizon, horizon)) if listing.walking is Walking.SINCE else ""
     node = page.node
     body = {"collection": listing.urn(node.qualifier), "since": since, "newest": newest}
+    if since:
+        body["asked"] = asked_at_of(page.visit.request)
     payload = Payload.of(body, origin="list", observed_at=page.visit.fetched.observed_at)
     url = f"{walk.first.partition('?')[0]}#cursor"
     node.follow("cursor", url, page.visit.request.policy, node.context(qualifier=node.qualifier), payload=payload)

@@ -49,7 +49,7 @@ def poll(seconds: float = 0) -> Request:
 def page(request: Request, events: Sequence[Any], cursor: Document | None = None, *, following: str = "") -> Save:
     kind = PLATFORM.kinds["events"]
     if kind.resume is not None and request.context.walk.page == 1:
-        request = kind.resume(request, cursor)
+        request = kind.resume(request, cursor) or request
     visit = Visit(
         request=request,
         fetched=Fetched(

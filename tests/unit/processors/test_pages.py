@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from ghcrawl.errors import Malformed
 from ghcrawl.model import Walk
 from ghcrawl.outcome import Skip
 from processors.github import LISTINGS
-from tests.support.builders import API, a_document, at
+from processors.github.listing import asked_at_of
+from tests.support.builders import API, a_document, a_request, at
 from tests.support.github import (
     PLATFORM,
     REPO,
@@ -84,6 +86,7 @@ def test_the_cursor_moves_with_the_last_page_to_the_newest_change():
         "collection": "urn:repo:12:issues",
         "since": "2026-03-01T00:00:00Z",
         "newest": "2026-03-01T00:00:00Z",
+        "asked": "2026-11-21T12:00:00.000000+00:00",
     }
 
 
@@ -95,6 +98,7 @@ def test_the_cursor_never_passes_the_beginning_of_its_walk():
         "collection": "urn:repo:12:issues",
         "since": "2026-11-21T11:59:00Z",
         "newest": "2026-11-21T12:00:30Z",
+        "asked": "2026-11-21T12:00:00.000000+00:00",
     }
 
 
@@ -104,13 +108,14 @@ def test_an_empty_list_is_asked_again_from_when_it_was_seen_empty():
     assert found["since"] == "2026-11-21T11:59:00Z"
 
 
-def resumed(type: str, url: str, **body: str) -> Any:
-    request = a_visit(type, [], url=url, qualifier="urn:repo:12", walk=Walk(first=url)).request
+def resumed(type: str, url: str, asked_at: datetime | None = None, **body: str) -> Any:
+    visit = a_visit(type, [], url=url, qualifier="urn:repo:12", walk=Walk(first=url))
+    request = replace(visit.request, asked_at=asked_at)
     kind = PLATFORM.kinds[type]
     assert kind.resume is not None
     assert kind.cursor is not None
     assert kind.cursor(request) == f"urn:repo:12:{type}:cursor"
-    return kind.resume(replace(request), a_document(body=body, urn=kind.cursor(request)))
+    return kind.resume(request, a_document(body=body, urn=kind.cursor(request)))
 
 
 def test_a_walk_continues_from_its_cursor():
@@ -120,6 +125,15 @@ def test_a_walk_continues_from_its_cursor():
         f"{REPO}/issues?state=all&sort=updated&direction=asc&since=2026-03-01T00:00:00Z&per_page=100"
     )
     assert request.context.walk.until == "2026-03-01T00:00:00Z"
+
+
+def test_a_walk_answers_whatever_was_asked_before_it_began():
+    began = {"since": "2026-03-01T00:00:00Z", "newest": "", "asked": asked_at_of(replace(a_request(), asked_at=at(10)))}
+
+    assert resumed("issues", ISSUES, at(9), **began) is None
+    assert resumed("issues", ISSUES, at(10), **began) is None
+    assert resumed("issues", ISSUES, at(11), **began).context.walk.since == "2026-03-01T00:00:00Z"
+    assert resumed("issues", ISSUES, None, **began) is not None, "it wants the platform's own word"
 
 
 def test_a_continued_walk_that_finds_nothing_newer_leaves_its_cursor_alone():
@@ -138,6 +152,7 @@ def test_a_continued_walk_that_finds_something_newer_moves_its_cursor():
         "collection": "urn:repo:12:issues",
         "since": "2026-05-05T00:00:00Z",
         "newest": "2026-05-05T00:00:00Z",
+        "asked": "2026-11-21T12:00:00.000000+00:00",
     }
 
 
