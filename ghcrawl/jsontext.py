@@ -7,6 +7,7 @@ JSON) go to the standard library, so that whatever a platform sends comes back a
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import Any, Final, NoReturn
 
 import orjson
@@ -26,14 +27,19 @@ def dumps(value: Any, *, sort_keys: bool = False) -> bytes:
 
 
 def loads(data: bytes) -> Any:
-    """The value that `data` writes. Raises ValueError for what is not JSON."""
+    """The value that `data` writes. Raises ValueError for what is not JSON, and for numbers such as 1e999."""
     if _LONG_INTEGER not in data.translate(_DIGITS_ALIKE):
         try:
             return orjson.loads(data)
         except orjson.JSONDecodeError:
             pass
-    return json.loads(data, parse_constant=_refuse)
+    return json.loads(data, parse_constant=_refuse, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if isfinite(value) else _refuse(text)
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise ValueError(f"{name} is no number that can be kept")
