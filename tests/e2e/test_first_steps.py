@@ -101,6 +101,7 @@ class Terminal:
 
     def __init__(self, controller: int) -> None:
         self.shown = ""
+        self._more = asyncio.Event()
         self._controller = controller
         asyncio.get_running_loop().add_reader(controller, self._read)
 
@@ -109,6 +110,7 @@ class Terminal:
             self.shown += os.read(self._controller, 65536).decode("utf-8", "replace")
         except OSError:  # the last process at the other end is gone
             asyncio.get_running_loop().remove_reader(self._controller)
+        self._more.set()
 
     def press(self, keys: bytes) -> None:
         os.write(self._controller, keys)
@@ -116,8 +118,9 @@ class Terminal:
     async def until(self, text: str) -> None:
         """Return once `text` was shown."""
         async with asyncio.timeout(180):
-            while text not in self.shown:  # noqa: ASYNC110  # simpler than an event for each text
-                await asyncio.sleep(0.01)
+            while text not in self.shown:
+                self._more.clear()
+                await self._more.wait()
 
     @property
     def lines(self) -> list[str]:
@@ -156,7 +159,7 @@ async def test_on_a_terminal_a_crawl_is_shown_live_and_leaves_it_as_it_was(tmp_p
     assert "Ctrl-C stops; the same command goes on from there." in screen.lines
     assert any(re.search(r"\d+% of [\d,]+ requests known$", line) for line in screen.lines)
     assert any(
-        re.fullmatch(r"quota +token \w+: [\d,]+ calls?, [\d,]+ of 5,000 left, new at [\d:]+", one)
+        re.fullmatch(r"quota +token \w+: [\d,]+ calls?, [\d,]+ of 5,000 left, new at [\d: -]+", one)
         for one in screen.lines
     )
     assert any("retries (http_503 " in line for line in screen.lines)
