@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, assert_never
 
+from pydantic import SecretStr
+
 from ghcrawl.clock import SystemClock
 from ghcrawl.errors import ConfigError
 from ghcrawl.model import QueueName
@@ -176,15 +178,9 @@ def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSetti
 
     alone: nobody else can reach the tags.
     """
-    url, management_url = section.url.get_secret_value(), section.management_url.get_secret_value()
-    if section.url_file:
-        url = read_secret(Path(section.url_file).expanduser(), "file amqp.url_file").strip()
-    if section.management_url_file:
-        path = Path(section.management_url_file).expanduser()
-        management_url = read_secret(path, "file amqp.management_url_file").strip()
     return AmqpSettings(
-        url=url,
-        management_url=management_url,
+        url=_url(section.url, section.url_file, "amqp.url_file"),
+        management_url=_url(section.management_url, section.management_url_file, "amqp.management_url_file"),
         prefix=section.prefix,
         loops=loops,
         alone=alone,
@@ -198,11 +194,8 @@ def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSetti
 
 def mongo_settings(section: MongoSection) -> MongoSettings:
     """The section as the adapter wants it, with the URL of its file if it has one. Raises ConfigError."""
-    url = section.url.get_secret_value()
-    if section.url_file:
-        url = read_secret(Path(section.url_file).expanduser(), "file mongo.url_file").strip()
     return MongoSettings(
-        url=url,
+        url=_url(section.url, section.url_file, "mongo.url_file"),
         database=section.database,
         write_concern=section.write_concern,
         journal=section.journal,
@@ -211,6 +204,11 @@ def mongo_settings(section: MongoSection) -> MongoSettings:
         connect_timeout_s=section.connect_timeout_s,
         connections=section.connections,
     )
+
+
+def _url(said: SecretStr, file: str, setting: str) -> str:
+    """The URL that the settings say, or that the file does which they name. Raises ConfigError."""
+    return read_secret(Path(file).expanduser(), f"file {setting}").strip() if file else said.get_secret_value()
 
 
 def read_secret(path: Path, what: str) -> str:

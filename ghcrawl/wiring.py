@@ -7,8 +7,9 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, Literal, TextIO
 
 import processors.github
 from ghcrawl.backend import Backend, Requeued, open_backend, read_secret
@@ -235,7 +236,12 @@ def redacted(text: str) -> str:
 
 def github_platform(settings: Settings) -> Platform:
     """GitHub as these settings crawl it, for reading specs without a crawl."""
-    return processors.github.platform(commits=settings.github.commits)
+    return _platform(settings.github.commits)
+
+
+@cache
+def _platform(commits: Literal["list", "full"]) -> Platform:
+    return processors.github.platform(commits=commits)
 
 
 def demand_runnable(settings: Settings) -> None:
