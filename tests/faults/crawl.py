@@ -26,7 +26,7 @@ from queues.amqp import AmqpQueue
 from queues.amqp_message import Outgoing
 from queues.codec import encode
 from queues.tags import key_of
-from tests.faults.graph import ALONE, ATTEMPTS, ONWARD, expected, node, number_of, queue_of
+from tests.faults.graph import ALONE, ATTEMPTS, ONWARD, expected, lasting, node, number_of, queue_of
 from tests.faults.worker import Errand
 from tests.support.services.rabbitmq import Server, ask
 
@@ -209,15 +209,14 @@ class Crawl:
 
     # What must be true in the end -----------------------------------------------------------------------------
 
-    async def hold_invariants(self, *, duplicates: float = 1.5, pending: bool = False, skew_s: float = 30.0) -> None:
+    async def hold_invariants(self, *, duplicates: float = 1.5, pending: bool = False) -> None:
         """The nine.
 
         duplicates: fetches for each node at the most. pending: tags of dead pushers may be left.
-        skew_s: between any two clocks, and for an answer.
         """
         documents, dead = expected(self.size, self.poison)
         async with self.watching() as backend:
-            await self._hold_what_is_kept(backend, documents, dead, skew_s * 1e9)
+            await self._hold_what_is_kept(backend, documents, dead)
             await self._hold_tags(backend, documents.keys() | dead, pending=pending)
         await self._hold_queues()
         self._hold_journal(documents, duplicates)
@@ -226,23 +225,25 @@ class Crawl:
             assert said["restarts"] == 0, "I7: every loop is alive"
             assert said["running"] == worker.errand.loops, "I7: every loop is alive"
 
-    async def _hold_what_is_kept(
-        self, backend: Backend, documents: dict[int, str], dead: set[int], skew_ns: float
-    ) -> None:
+    async def _hold_what_is_kept(self, backend: Backend, documents: dict[int, str], dead: set[int]) -> None:
         kept = {number_of(doc.url): doc async for doc in backend.store.list(DocumentFilter())}
-        assert {number: doc.digest for number, doc in kept.items()} == documents, (
+        assert {number: lasting(doc.body) for number, doc in kept.items()} == documents, (
             "I1: what was to be found, and no more"
         )
         letters = await backend.deadletters.list(DeadletterFilter(), limit=1000)
         given_up = {number_of(letter.request.url): letter.kind for letter in letters}
         assert given_up.keys() == dead, f"I2: what was to be given up, {given_up}"
         assert len(letters) <= len(dead) + self.shocks, "I2: once, or once more where its parent was done again"
-        seen: dict[int, list[int]] = defaultdict(list)
-        for number, at, _ in self.lines("fetch"):
-            seen[number].append(at)
+        fetched: dict[int, set[int]] = defaultdict(set)
+        for number, version, _ in self.lines("fetch"):
+            fetched[number].add(version)
+        newest: dict[int, int] = defaultdict(int)
+        for number, version, _ in self.lines("saved"):
+            newest[number] = max(newest[number], version)
         for number, document in kept.items():
-            at_ns = document.observed_at.timestamp() * 1e9
-            assert min(seen[number]) - 1e6 <= at_ns <= max(seen[number]) + skew_ns, "I5: seen when it was fetched"
+            version = document.body["version"]
+            assert version in fetched[number], f"I5: what is kept of {number} was fetched"
+            assert version >= newest[number], f"I5: nothing older than what was saved of {number} is kept"
 
     async def _hold_tags(self, backend: Backend, numbers: Sequence[int] | set[int], *, pending: bool) -> None:
         queue = backend.queue

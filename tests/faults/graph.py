@@ -10,7 +10,7 @@ from collections import deque
 from datetime import datetime
 
 from ghcrawl.errors import FetchError, SpecError
-from ghcrawl.model import QUEUES, Context, Document, Link, Push, QueueName, Request, digest
+from ghcrawl.model import QUEUES, Context, Document, JsonObject, Link, Push, QueueName, Request, digest
 from ghcrawl.outcome import Save, Visit
 from ghcrawl.platform import Kind, Platform
 from ghcrawl.visitor_map import Scenarios
@@ -68,7 +68,21 @@ def failures(number: int) -> int:
 
 
 def body_of(number: int) -> dict[str, object]:
+    """What never changes of a node."""
     return {"number": number, "name": f"node {number}", "text": "x" * (number % 400)}
+
+
+def seen_at(number: int, version: int) -> dict[str, object]:
+    """A node as it answers at one moment: it is another one each time that it is asked.
+
+    version: nanoseconds since 1970, by the clock that all nodes share.
+    """
+    return body_of(number) | {"version": version}
+
+
+def lasting(body: JsonObject) -> str:
+    """Digest of what never changes in a node's answer."""
+    return digest({name: item for name, item in body.items() if name != "version"})
 
 
 def expected(size: int, poison: int = 0) -> tuple[dict[int, str], set[int]]:
@@ -106,6 +120,7 @@ def platform(size: int) -> Platform:
             processed_at=visit.processed_at,
             version=visit.version,
             digest=digest(body),
+            changed_at=str(body["version"]),
         )
         return Save(document=document, follow_ups=pushes)
 

@@ -67,7 +67,7 @@ async def test_clocks_that_are_wrong_by_ten_minutes_lose_nothing(rabbitmq: Serve
         await it.end(fast)
         await it.start()
         await it.quiet()
-        await it.hold_invariants(duplicates=3.0, skew_s=600.0)
+        await it.hold_invariants(duplicates=3.0)
 
 
 async def test_tags_that_vanish_at_any_moment_cost_duplicates_and_nothing_else(

@@ -22,17 +22,18 @@ from ghcrawl.backend import open_backend
 from ghcrawl.clock import SystemClock
 from ghcrawl.decision import Mounted
 from ghcrawl.engine import Engine, Ports
-from ghcrawl.model import Request
+from ghcrawl.model import Document, Request
 from ghcrawl.outcome import Fetched, Missing, Retrieved
-from ghcrawl.ports import Call, Settled, Stored
+from ghcrawl.ports import Call, Saved, Settled, Stored
 from ghcrawl.settings import Settings
 from ghcrawl.supervisor import Supervisor
 from ghcrawl.tags import Tag
 from ghcrawl.telemetry import configure_logging
 from ghcrawl.tuning import Tuning
 from queues.amqp import AmqpQueue
+from queues.amqp_pops import AmqpDelivery
 from queues.weighted import draw
-from tests.faults.graph import ATTEMPTS, body_of, missing, number_of, platform, refuse
+from tests.faults.graph import ATTEMPTS, missing, number_of, platform, refuse, seen_at
 
 POINTS = ("tag_inserted", "publishing", "published", "marked", "untagged", "fetched", "children", "saved", "acked")
 
@@ -87,8 +88,8 @@ class Fetcher:
         self._clock = clock
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
-        number = number_of(request.url)
-        self._journal.say("fetch", number, time.time_ns(), request.attempt)
+        number, version = number_of(request.url), time.time_ns()
+        self._journal.say("fetch", number, version, request.attempt)
         if number == self._errand.poison:
             os._exit(137)
         await asyncio.sleep(self._errand.slow_s if number == self._errand.slow else self._errand.fetch_s)
@@ -96,7 +97,9 @@ class Fetcher:
         if missing(number):
             return Missing(status=404, detail="no such node", observed_at=observed_at)
         refuse(request)
-        return Fetched(body=body_of(number), url=request.url, observed_at=observed_at, checked_at=self._clock.now())
+        return Fetched(
+            body=seen_at(number, version), url=request.url, observed_at=observed_at, checked_at=self._clock.now()
+        )
 
     def blocked_until(self) -> datetime | None:
         return None
@@ -149,6 +152,25 @@ class Crash:
         self.after(queue.pops, "settle", "acked")
 
 
+def write_down(journal: Journal, queue: AmqpQueue, store: Any) -> None:
+    """Which copies work was begun on, and which versions of what the store answered for."""
+    pop, save = queue.pop, store.save
+
+    async def begun(*args: Any, **named: Any) -> AmqpDelivery | None:
+        delivery = await pop(*args, **named)
+        if delivery is not None:
+            journal.say("begun", delivery.name)
+        return delivery
+
+    async def saved(document: Document, **named: Any) -> Saved:
+        result: Saved = await save(document, **named)
+        journal.say("saved", document.body["number"], document.body["version"], result)
+        return result
+
+    queue.pop = begun  # type: ignore[method-assign]  # what it is told to pop, it pops
+    store.save = saved
+
+
 def one_state(tags: Any) -> None:
     """A tag that is queued from the beginning, whether or not its copy ever is."""
     insert = tags.insert
@@ -172,6 +194,7 @@ async def work(errand: Errand) -> None:
     async with open_backend(Settings.model_validate(errand.settings), clock=clock) as backend:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
+        write_down(journal, queue, backend.store)
         fetcher, crash = Fetcher(errand, journal, clock), Crash(errand.crash_at)
         crash.place(queue, backend.store)
         crash.after(fetcher, "fetch", "fetched")
