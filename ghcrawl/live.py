@@ -4,13 +4,14 @@
     live-audit  {"entries": [{"at", "who", "name", "from", "to"}, …]}, newest first
 
 A value that cannot be used never gets into the store: a change is checked against everything else that is set before
-anything is written. Who changes two settings at once changes both or none.
+anything is written. Who changes two settings at once changes both or none. Of two who change different settings in the
+same moment, on whichever replicas, none undoes what the other did: each writes only over what it has read.
 """
 
 from __future__ import annotations
 
-import asyncio
 import difflib
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ghcrawl import settings as setting
-from ghcrawl.errors import ConfigError
+from ghcrawl.errors import ConfigError, StoreError
 from ghcrawl.model import iso, moment
 from ghcrawl.ports import Clock, Store
 from ghcrawl.settings import LIVE, Origins, Settings
@@ -26,6 +27,13 @@ from ghcrawl.settings import LIVE, Origins, Settings
 STATE: Final = "live"
 AUDIT: Final = "live-audit"
 MAX_ENTRIES: Final = 200
+MAX_TRIES: Final = 50
+RETRY_S: Final = 0.02
+"""The longest wait before the second try; each one after it may be longer by as much."""
+
+
+class Contended(StoreError):
+    """Others changed the same thing again and again while this one tried. Nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +85,9 @@ class Base:
 
 
 class LiveSettings:
-    """The live settings of all processes that share `store`. demand: raises ConfigError for settings that it refuses.
+    """The live settings of all processes that share `store`.
 
-    One process changes them one after another. Of two processes that do so in the same moment, the later one wins
-    whole: what the other changed is lost then, and its entry in the audit may be.
+    demand: raises ConfigError for settings that it refuses.
     """
 
     def __init__(
@@ -90,7 +97,6 @@ class LiveSettings:
         self._clock = clock
         self._base = base
         self._demand = demand
-        self._one_at_a_time = asyncio.Lock()
 
     async def read(self) -> Holding:
         """What holds now. Raises StoreError, and ConfigError where what is kept cannot be used."""
@@ -99,21 +105,28 @@ class LiveSettings:
     async def change(self, wanted: Mapping[str, Any], who: str) -> Sequence[Entry]:
         """`wanted` holds from now on, `section.name` → value; None: it is no longer set live.
 
-        Returns what that changed. Raises ConfigError, and then nothing was changed; StoreError.
+        Returns what that changed. Raises ConfigError or Contended, and then nothing was changed; StoreError.
         """
         for name in wanted:
             checked(name)
-        async with self._one_at_a_time:
-            before = dict(await self._store.read_state(STATE) or {})
-            after = {name: value for name, value in {**before, **wanted}.items() if value is not None}
-            holding = self._base.holding(after)
-            self._demand(holding.settings)
-            after = {name: value_of(holding.settings, name) for name in after}
-            entries = self._entries(before, after, who)
-            if entries:
-                await self._store.write_state(STATE, after)
+        for tries in range(MAX_TRIES):
+            before = await self._store.read_state(STATE)
+            after = self._after(before or {}, wanted)
+            entries = self._entries(before or {}, after, who)
+            if not entries:
+                return entries
+            if await self._store.swap_state(STATE, before, after):
                 await self._write_down(entries)
-        return entries
+                return entries
+            await self._wait(tries)
+        raise Contended("others change the settings all the time; try again")
+
+    def _after(self, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What is set live once `wanted` holds. Raises ConfigError."""
+        after = {name: value for name, value in {**before, **wanted}.items() if value is not None}
+        holding = self._base.holding(after)
+        self._demand(holding.settings)
+        return {name: value_of(holding.settings, name) for name in after}
 
     async def audit(self) -> Sequence[Entry]:
         """Who changed what, newest first. Raises StoreError."""
@@ -126,8 +139,17 @@ class LiveSettings:
         return [Entry(at=at, who=who, name=name, before=before.get(name), after=after.get(name)) for name in names]
 
     async def _write_down(self, entries: Sequence[Entry]) -> None:
-        kept = [*entries, *await self.audit()][:MAX_ENTRIES]
-        await self._store.write_state(AUDIT, {"entries": [entry.to_json() for entry in kept]})
+        new = [entry.to_json() for entry in entries]
+        for tries in range(MAX_TRIES):
+            before: Any = await self._store.read_state(AUDIT)
+            kept = [*new, *(before or {}).get("entries", ())][:MAX_ENTRIES]
+            if await self._store.swap_state(AUDIT, before, {"entries": kept}):
+                return
+            await self._wait(tries)
+        raise StoreError("the settings were changed, and who did so could not be written down")
+
+    async def _wait(self, tries: int) -> None:
+        await self._clock.sleep(random.random() * RETRY_S * (tries + 1))
 
 
 def value_of(settings: Settings, name: str) -> Any:

@@ -212,6 +212,12 @@ class Store(Protocol):
     async def write_state(self, name: str, value: Mapping[str, object]) -> None:
         """Replace that object."""
 
+    async def swap_state(self, name: str, before: Mapping[str, object] | None, after: Mapping[str, object]) -> bool:
+        """Replace that object by `after` if it is still `before`, as it was read; None: there is none yet.
+
+        False: somebody else replaced it meanwhile, and nothing was written. One atomic step.
+        """
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadletterFilter:

@@ -116,6 +116,13 @@ class MemoryStore:
         """As the port says."""
         self._state[name] = to_text(dict(value), name)
 
+    async def swap_state(self, name: str, before: Mapping[str, object] | None, after: Mapping[str, object]) -> bool:
+        """As the port says."""
+        if self._state.get(name) != (None if before is None else to_text(dict(before), name)):
+            return False
+        self._state[name] = to_text(dict(after), name)
+        return True
+
     def _claimants(self, url: str) -> Sequence[_Kept]:
         """Who was ever found under `url`, the strongest claim first."""
         found = [self._kept[urn] for urn in self._claimed.get(url, ())]

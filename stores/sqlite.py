@@ -69,6 +69,8 @@ _LIST: Final = """
     ORDER BY urn LIMIT ?"""
 _LIST_TYPE: Final = _LIST.replace("WHERE", "WHERE type = ? AND")
 _WRITE_STATE: Final = "REPLACE INTO state (name, value) VALUES (?, ?)"
+_BEGIN_STATE: Final = "INSERT OR IGNORE INTO state (value, name) VALUES (?, ?)"
+_SWAP_STATE: Final = "UPDATE state SET value = ? WHERE name = ? AND value = ?"
 _COUNTS: Final = "SELECT type, COUNT(*) FROM documents WHERE deleted_at IS NULL GROUP BY type"
 _AFTER_ALL: Final = b"\xff"
 """Greater than every URN: bytes come after text, and this byte after all of UTF-8."""
@@ -120,6 +122,15 @@ class SqliteStore:
         """As the port says."""
         row = (storable(name), to_text(dict(value), name))
         await self._file.write(Work(lambda connection: connection.execute(_WRITE_STATE, row).rowcount), StoreError)
+
+    async def swap_state(self, name: str, before: Mapping[str, object] | None, after: Mapping[str, object]) -> bool:
+        """As the port says, in one statement."""
+        values: tuple[str | bytes, ...] = (to_text(dict(after), name), storable(name))
+        sql = _BEGIN_STATE
+        if before is not None:
+            sql, values = _SWAP_STATE, (*values, to_text(dict(before), name))
+        work = Work(lambda connection: connection.execute(sql, values).rowcount)
+        return await self._file.write(work, StoreError) > 0
 
     # Reading
 

@@ -9,6 +9,7 @@ from pydantic import Field, GetJsonSchemaHandler, RootModel
 
 from ghcrawl import __version__
 from ghcrawl.admin import deadletters, documents, queues
+from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
 from ghcrawl.admin.running_shapes import (
     ChangeShape,
@@ -21,7 +22,7 @@ from ghcrawl.admin.running_shapes import (
 )
 from ghcrawl.admin.site import Site
 from ghcrawl.errors import ConfigError
-from ghcrawl.live import Entry, value_of
+from ghcrawl.live import Contended, Entry, value_of
 from ghcrawl.model import iso
 from ghcrawl.ports import DeadletterFilter
 from ghcrawl.settings import LIVE, Settings
@@ -131,7 +132,10 @@ async def _resume(asked: Asked[Nothing, None]) -> Answer:
 
 async def _changed(asked: Asked[Any, Any], wanted: Mapping[str, Any]) -> Answer:
     """They hold in the store, and in this replica already when it answers; in the others in a moment."""
-    entries = await asked.site.live.change(wanted, asked.caller.name)
+    try:
+        entries = await asked.site.live.change(wanted, asked.caller.name)
+    except Contended as error:
+        raise Problem(409, str(error)) from error
     await asked.site.applied()
     return _changes(entries)
 
@@ -187,6 +191,7 @@ ROUTES: Final = (
         tag="settings",
         body=Changing,
         answer=ChangesShape,
+        problems=(409,),
     ),
     Route(
         method="GET",
@@ -206,6 +211,7 @@ ROUTES: Final = (
         role="operate",
         tag="settings",
         answer=ChangesShape,
+        problems=(409,),
     ),
     Route(
         method="POST",
@@ -216,5 +222,6 @@ ROUTES: Final = (
         role="operate",
         tag="settings",
         answer=ChangesShape,
+        problems=(409,),
     ),
 )

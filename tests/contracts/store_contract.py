@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from dataclasses import replace
 from typing import Any
@@ -292,3 +293,30 @@ class StoreContract:
         await rig.crash()
         assert await rig.store.read_state("crawl") == {"b": {"c": ["\ud800", None]}}
         assert await rig.store.read_state("other") == {}
+
+    async def test_state_is_swapped_only_for_what_was_read(self, rig: Rig) -> None:
+        store = rig.store
+        first: dict[str, Any] = {"z": 1, "a.b": {"$c": ["\ud800", None, 1.5, True, 2**70]}, "e": {}}
+        assert not await store.swap_state("x", {}, first)
+        assert await store.swap_state("x", None, first)
+        assert not await store.swap_state("x", None, {"late": 1})
+        assert not await store.swap_state("x", {**first, "z": 2}, {"late": 1})
+        await rig.crash()
+        assert await rig.store.read_state("x") == first
+        assert await rig.store.swap_state("x", await rig.store.read_state("x"), {})
+        assert await rig.store.swap_state("x", {}, {"b": 1, "a": 2})
+        assert not await rig.store.swap_state("x", first, {"late": 1})
+        assert await rig.store.read_state("x") == {"a": 2, "b": 1}
+        assert await rig.store.read_state("y") is None
+
+    async def test_of_many_who_swap_at_once_each_sees_all_before_it(self, rig: Rig) -> None:
+        async def add(number: int) -> None:
+            while True:
+                before = await rig.store.read_state("x")
+                numbers: Any = (before or {}).get("numbers", [])
+                if await rig.store.swap_state("x", before, {"numbers": [*numbers, number]}):
+                    return
+
+        await asyncio.gather(*(add(number) for number in range(8)))
+        state: Any = await rig.store.read_state("x")
+        assert sorted(state["numbers"]) == list(range(8))

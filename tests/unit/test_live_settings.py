@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+
 import pytest
 
 from ghcrawl.errors import ConfigError
-from ghcrawl.live import MAX_ENTRIES, Base, LiveSettings
+from ghcrawl.live import MAX_ENTRIES, STATE, Base, Contended, LiveSettings
 from ghcrawl.settings import Settings
 from stores.memory import MemoryStore
 from tests.support.builders import NOW
@@ -84,3 +87,43 @@ async def test_the_audit_is_bounded(store: MemoryStore):
     for number in range(MAX_ENTRIES + 5):
         await settings.change({"crawl.loops": number % 2 + 1}, "ada")
     assert len(await settings.audit()) == MAX_ENTRIES
+
+
+class Crowded(MemoryStore):
+    """Every read lets others have their turn; `rivals` change something between a read and its write."""
+
+    rivals = 0
+
+    async def read_state(self, name: str) -> Mapping[str, object] | None:
+        read = await super().read_state(name)
+        await asyncio.sleep(0)
+        if self.rivals and name == STATE:
+            self.rivals -= 1
+            await super().write_state(STATE, {**(read or {}), "crawl.max_attempts": self.rivals % 90 + 1})
+        return read
+
+
+async def test_replicas_that_change_different_settings_at_once_undo_nothing_of_each_other():
+    store = Crowded()
+    wanted = {"crawl.loops": 9, "crawl.paused": True, "crawl.weights.soon": 4, "github.concurrency": 3}
+    await asyncio.gather(*(live(store).change({name: value}, name) for name, value in wanted.items()))
+    assert (await live(store).read()).live == wanted
+    assert {(entry.name, entry.after) for entry in await live(store).audit()} == set(wanted.items())
+
+
+async def test_what_changed_meanwhile_is_what_the_next_try_begins_with():
+    store = Crowded()
+    store.rivals = 3
+    (entry,) = await live(store).change({"crawl.loops": 9}, "ada")
+    assert (await live(store).read()).live == {"crawl.loops": 9, "crawl.max_attempts": 1}
+    assert (entry.name, entry.after) == ("crawl.loops", 9)
+
+
+async def test_who_never_gets_a_turn_is_told_and_has_changed_nothing():
+    store = Crowded()
+    store.rivals = 10_000
+    with pytest.raises(Contended):
+        await live(store).change({"crawl.loops": 9}, "ada")
+    store.rivals = 0
+    assert set((await live(store).read()).live) == {"crawl.max_attempts"}
+    assert await live(store).audit() == []

@@ -12,9 +12,11 @@ from ghcrawl.admin.openapi import document
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import DESCRIBED
 from ghcrawl.errors import QueueError
+from ghcrawl.live import Base, LiveSettings
 from ghcrawl.model import Document, Push
 from ghcrawl.ports import DeadletterFilter
 from queues.memory import MemoryQueue
+from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
 from tests.unit.admin.conftest import Asker, Peeked, Rig
 
@@ -355,3 +357,16 @@ def test_every_reference_in_the_description_leads_somewhere():
     found = references(described)
     assert found
     assert {ref.removeprefix("#/components/schemas/") for ref in found} <= set(schemas)
+
+
+async def test_a_change_that_others_always_outrun_is_a_conflict_and_changes_nothing():
+    class Outrun(MemoryStore):
+        async def swap_state(self, name: str, before: object, after: object) -> bool:
+            return False
+
+    rig = Rig()
+    rig.live = LiveSettings(Outrun(), rig.clock, Base())
+    async with rig.running() as asker:
+        answer = await asker.ask("PATCH", "/api/v1/settings", {"crawl.loops": 7})
+    assert (answer.status, rig.applied) == (409, 0)
+    assert (await rig.live.read()).live == {}
