@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -30,6 +31,7 @@ _TITLES: Final = {
     403: "The token may not do this",
     404: "There is no such thing",
     408: "The body came too slowly",
+    409: "Others changed the same thing at the same time; nothing was changed",
     413: "The body is too large",
     415: "The body is not what its Content-Type should say",
     422: "Something asked for is not as it should be; `errors` says what",
@@ -136,10 +138,13 @@ def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
 
 def route(described: Sequence[Route]) -> Route:
     """The route that answers with the description. Anybody may read it: it is in the source."""
-    answer = Answer(value=document(described))
+
+    @cache
+    def answer() -> Answer:  # made when somebody first asks: half of what starting the service took
+        return Answer(value=document(described))
 
     async def show(_: Asked[Nothing, None]) -> Answer:
-        return answer
+        return answer()
 
     return Route(
         method="GET",
