@@ -2,10 +2,13 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo test unit faults lint bench lock clean image compose servers rehearsal
 
+unexport PYTHONDONTWRITEBYTECODE # tests start a thousand processes, and each would compile everything anew
+
 PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,$(shell $(name) -c \
 	'import sys, venv, ensurepip; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null)))
 VENV := .venv
 RUN := $(VENV)/bin/python
+UNIT := $(RUN) -m pytest tests/unit tests/contracts -n 2 -p no:schemathesis # a plugin that takes a second to start
 INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ghcrawl/__init__.py)
 BUILD ?= docker build
@@ -19,12 +22,12 @@ demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
 	@$(VENV)/bin/ghcrawl demo
 
 test: $(VENV)/.dev ## every test
-	$(RUN) -m pytest tests/unit tests/contracts -n 2
+	$(UNIT)
 	$(RUN) -m pytest tests/integration tests/e2e
 	$(RUN) -m pytest tests/faults -m "not faults"
 
 unit: $(VENV)/.dev ## the fast tests only, in seconds
-	$(RUN) -m pytest tests/unit tests/contracts -n 2 -m "not slow"
+	$(UNIT) -m "not slow"
 
 faults: $(VENV)/.dev ## every fault there is, on real servers: half an hour
 	$(RUN) -m pytest tests/faults

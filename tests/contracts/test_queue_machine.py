@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
@@ -154,4 +155,4 @@ class QueueMachine(RigMachine):
 
 
 TestMemory = case_of(QueueMachine, ADAPTERS["memory"])
-TestSqlite = case_of(QueueMachine, ADAPTERS["sqlite"])
+TestSqlite = pytest.mark.slow(case_of(QueueMachine, ADAPTERS["sqlite"]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
@@ -135,4 +136,4 @@ class StoreMachine(RigMachine):
 
 
 TestMemory = case_of(StoreMachine, ADAPTERS["memory"])
-TestSqlite = case_of(StoreMachine, ADAPTERS["sqlite"])
+TestSqlite = pytest.mark.slow(case_of(StoreMachine, ADAPTERS["sqlite"]))
