@@ -8,7 +8,7 @@ import random
 import signal
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -207,12 +207,17 @@ class Crawl:
         found = [line.split() for line in self.journal.read_text().splitlines() if line.startswith(f"{word} ")]
         return [[int(part) if part.isdecimal() else part for part in line[1:]] for line in found]
 
+    def begun_again(self) -> list[str]:
+        """Copies of requests that work was begun on more than once."""
+        return [copy for copy, times in Counter(str(copy) for (copy,) in self.lines("begun")).items() if times > 1]
+
     # What must be true in the end -----------------------------------------------------------------------------
 
     async def hold_invariants(self, *, duplicates: float = 1.5, pending: bool = False) -> None:
         """The nine.
 
-        duplicates: fetches for each node at the most. pending: tags of dead pushers may be left.
+        duplicates: fetches for each time that a node is to be fetched, at the most.
+        pending: tags of dead pushers may be left.
         """
         documents, dead = expected(self.size, self.poison)
         async with self.watching() as backend:
@@ -271,7 +276,8 @@ class Crawl:
     def _hold_journal(self, documents: dict[int, str], duplicates: float) -> None:
         fetches = self.lines("fetch")
         once = len({number for number, *_ in fetches})
-        assert len(fetches) <= duplicates * (once + sum(f[2] > 0 for f in fetches)), f"I6: {len(fetches)} for {once}"
+        asked = once + sum(attempt > 0 for *_, attempt in fetches) + len(self.pushed)
+        assert len(fetches) <= duplicates * asked, f"I6: {len(fetches)} for {asked}"
         assert all(attempt < ATTEMPTS for *_, attempt in fetches), "I8: nothing is tried too often"
         for number, at in self.pushed:
             if number in documents:

@@ -88,7 +88,7 @@ class Fetcher:
         self._clock = clock
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
-        number, version = number_of(request.url), time.time_ns()
+        number, version, asked_at = number_of(request.url), time.time_ns(), self._clock.now()
         self._journal.say("fetch", number, version, request.attempt)
         if number == self._errand.poison:
             os._exit(137)
@@ -97,9 +97,7 @@ class Fetcher:
         if missing(number):
             return Missing(status=404, detail="no such node", observed_at=observed_at)
         refuse(request)
-        return Fetched(
-            body=seen_at(number, version), url=request.url, observed_at=observed_at, checked_at=self._clock.now()
-        )
+        return Fetched(body=seen_at(number, version), url=request.url, observed_at=observed_at, checked_at=asked_at)
 
     def blocked_until(self) -> datetime | None:
         return None
@@ -213,10 +211,10 @@ async def work(errand: Errand) -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await stop.wait()
-        running = supervisor.running
+        running, in_hand = supervisor.running, len(queue.pops.in_hand)
         drained = await supervisor.drain(10.0)
         telling.cancel()
-    said = {"running": running, "restarts": supervisor.restarts, "drained": drained}
+    said = {"running": running, "in_hand": in_hand, "restarts": supervisor.restarts, "drained": drained}
     sys.stdout.write(json.dumps(said) + "\n")
     sys.stdout.flush()
 
