@@ -81,6 +81,7 @@ async def _living(server: Server, wish: Wish, stays: Sequence[str]) -> AsyncIter
     sender = None
     if wish.webhook_url:
         sender = Sender(wish.webhook_url, wish.webhook_secret, seeded(wish.seed, "deliveries"))
+        server.webhooks.add(f"orgs/{ORG}", sender)
     told = f", and {wish.webhook_url} is told" if sender else ""
     say(f"About {wish.changes_per_minute:g} things happen there a minute{told}.")
     stop = asyncio.Event()

@@ -71,7 +71,7 @@ class AppDesk:
 
     def answer(self, method: str, path: str, claim: str) -> Answer:
         """What one of the App's own routes answers to that claim. Raises Refusal."""
-        self._check(claim)
+        self.check(claim)
         match (method, path.strip("/").split("/")):
             case ("GET", ["app"]):
                 return Answer(status=200, body={"id": self.app.id, "slug": self.app.slug, "name": self.app.slug})
@@ -82,7 +82,7 @@ class AppDesk:
             case _:
                 raise not_found()
 
-    def _check(self, claim: str) -> None:
+    def check(self, claim: str) -> None:
         """Raises Refusal (401) for a claim that is not signed by the App's key, or not for now."""
         try:
             claims = jwt.decode(

@@ -35,6 +35,7 @@ async def running(
         await web.SockSite(runner, listening).start()
         yield server
     finally:
+        await server.webhooks.close()
         await runner.cleanup()
         listening.close()
 

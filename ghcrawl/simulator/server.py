@@ -16,6 +16,7 @@ from ghcrawl.simulator.faults import Broken, Fault, Faults, Limited, Scripted, S
 from ghcrawl.simulator.identity import Doorman, read_credential
 from ghcrawl.simulator.journal import Call, Journal
 from ghcrawl.simulator.limits import Entry, Limits, Resource
+from ghcrawl.simulator.live.webhooks import Webhooks
 from ghcrawl.simulator.manners import Manners
 from ghcrawl.simulator.paging import per_page
 from ghcrawl.simulator.principals import Principal
@@ -70,6 +71,7 @@ class Server:
         self.limits = Limits(setup.manners, world.clock)
         self.desk = AppDesk(setup.app, world, self.site, world.clock) if setup.app else None
         self.doorman = Doorman(setup.tokens, setup.manners, self.desk)
+        self.webhooks = Webhooks(base, world.clock)
         self._renderer = Renderer(world, self.site, setup.manners)
         self._numbers = count(1)
 
@@ -152,6 +154,8 @@ class Server:
         """What is true, with nothing going wrong."""
         if self.desk is not None and _is_app_route(request.path):
             return self._at_the_desk(request, self.desk)
+        if (place := self.webhooks.place_of(request.path)) is not None:
+            return self._administrated(request, place, principal)
         if request.method not in ("GET", "HEAD"):
             return rendered_answer(not_found().answer)
         version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
@@ -174,7 +178,20 @@ class Server:
     def _at_the_desk(self, request: web.BaseRequest, desk: AppDesk) -> Rendered:
         claim = read_credential(request.headers.get("Authorization")).value
         try:
+            if self.webhooks.place_of(request.path) is not None:
+                desk.check(claim)
+                return rendered_answer(self.webhooks.answer(request.method, request.path, request.query))
             return rendered_answer(desk.answer(request.method, request.path, claim))
+        except Refusal as refusal:
+            return rendered_answer(refusal.answer)
+
+    def _administrated(self, request: web.BaseRequest, place: str, principal: Principal) -> Rendered:
+        """What those are shown of an owner's webhooks who belong to it."""
+        owner = self.world.account(place.split("/")[1]) if "/" in place else None
+        try:
+            if owner is None or not principal.viewer.insider(owner):
+                raise not_found()
+            return rendered_answer(self.webhooks.answer(request.method, request.path, request.query))
         except Refusal as refusal:
             return rendered_answer(refusal.answer)
 

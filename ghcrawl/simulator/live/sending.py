@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 import json
+import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from random import Random
@@ -28,6 +29,7 @@ class Parcel:
 
     id: str
     event: str
+    action: str | None
     body: bytes
     headers: Mapping[str, str]
 
@@ -45,18 +47,22 @@ def pack(hook: Hook, delivery_id: str, secret: str, *, target: int = 0) -> Parce
         "X-GitHub-Hook-Installation-Target-ID": str(target),
         "X-Hub-Signature-256": f"sha256={hmac.new(secret.encode(), body, sha256).hexdigest()}",
     }
-    return Parcel(id=delivery_id, event=hook.event, body=body, headers=headers)
+    return Parcel(id=delivery_id, event=hook.event, action=hook.payload.get("action"), body=body, headers=headers)
 
 
 @dataclass(slots=True)
 class Sender:
-    """Sends parcels to one URL. Like GitHub, it sends nothing again unless it is told to."""
+    """Sends parcels to one URL. Like GitHub, it sends nothing again unless it is told to.
+
+    told: of every parcel sent, the status that it was answered with and the seconds that took.
+    """
 
     url: str
     secret: str
     rng: Random
     failed: deque[Parcel] = field(default_factory=lambda: deque(maxlen=10_000))
     answers: Counter[int] = field(default_factory=Counter)
+    told: Callable[[Parcel, int, float], None] = lambda _parcel, _status, _seconds: None
 
     def pack(self, hook: Hook, *, target: int = 0) -> Parcel:
         """`hook` with an id of its own."""
@@ -64,6 +70,7 @@ class Sender:
 
     async def send(self, session: aiohttp.ClientSession, parcel: Parcel) -> int:
         """The status that it was answered with; 0 where there was none. Anything but 2xx has failed."""
+        began = time.monotonic()
         try:
             async with session.post(
                 self.url,
@@ -76,6 +83,7 @@ class Sender:
         except (aiohttp.ClientError, TimeoutError):
             status = 0
         self.answers[status] += 1
+        self.told(parcel, status, time.monotonic() - began)
         if not 200 <= status < 300:
             self.failed.append(parcel)
         return status
