@@ -43,7 +43,10 @@ def demand_strong(secrets: SecretLines) -> None:
         if role not in ("", "read", "operate"):
             raise ConfigError(f"an admin token has the role {role!r}; there are #read and #operate (or nothing)")
         if len(token) < MIN_LENGTH:
-            raise ConfigError(f"an admin token is shorter than {MIN_LENGTH} characters: anybody could guess it")
+            raise ConfigError(
+                f"an admin token is shorter than {MIN_LENGTH} characters: anybody could guess it; "
+                "`openssl rand -hex 24` makes a good one"
+            )
 
 
 class Access:

@@ -90,7 +90,10 @@ def _show_all(letters: Sequence[Deadletter], now: datetime) -> None:
 async def show(place: Place, name: str, *, json: bool) -> int:
     """Returns the exit status: 1 where there is no such deadletter. Raises ConfigError, SpecError, StoreError."""
     async with opened(place) as desk:
-        letter = await desk.letters.get((await _urns(desk, [name]))[0])
+        try:
+            letter = await desk.letters.get(await _only(desk, PREFIX + name.removeprefix(PREFIX)))
+        except _NoneSuchError:
+            letter = None
         now = desk.now()
     if letter is None:
         complain(f"there is no deadletter {name}; `ghcrawl deadletters list` names them")
@@ -167,6 +170,10 @@ async def _filter(desk: Desk, which: Which) -> DeadletterFilter:
     )
 
 
+class _NoneSuchError(SpecError):
+    """No deadletter's id begins like that."""
+
+
 async def _urns(desk: Desk, names: Sequence[str]) -> Sequence[str]:
     """The URNs that these names begin; a whole one as it is. Raises SpecError for what names none, or several."""
     return [await _only(desk, PREFIX + name.removeprefix(PREFIX)) for name in names]
@@ -179,7 +186,7 @@ async def _only(desk: Desk, name: str) -> str:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise SpecError(f"there is no deadletter {typed}; `ghcrawl deadletters list` names them")
+        raise _NoneSuchError(f"there is no deadletter {typed}; `ghcrawl deadletters list` names them")
     raise SpecError(f"{typed} is the beginning of {len(found)} ids; add some digits")
 
 

@@ -46,7 +46,7 @@ class Snapshot:
     """Everything about a running crawl that is worth showing.
 
     left: an estimate, in words. quota_until: nothing that needs a call is begun before. restarts: of loops that died,
-    which only a bug makes them do. paused: what goes on. stopping: what is being waited for before the end.
+    which only a bug makes them do. paused: the command that lets it go on. stopping: what is waited for before the end.
     """
 
     now: datetime
@@ -94,7 +94,7 @@ class Snapshot:
         notes = {
             "outage": _outage(self),
             "quota": _out_of_quota(self),
-            "paused": f"paused; this goes on: {self.paused}" if self.paused else "",
+            "paused": f"paused; to go on: {self.paused}" if self.paused else "",
             "trouble": f"{self.trouble}; trying again" if self.trouble else "",
             "stopping": self.stopping,
         }
@@ -116,9 +116,18 @@ def _out_of_quota(snapshot: Snapshot) -> str:
         return ""
     waiting = sum(depth.total for name, depth in snapshot.depths.items() if name != "event")
     what = counted(waiting, "request waits", "requests wait")
-    troubles = [quota.trouble for quota in snapshot.quotas]
-    why = ", ".join(sorted(set(troubles))) if troubles and all(troubles) else "quota used up"
+    why = _why_nobody_is_asked(snapshot.quotas)
     return f"{why} until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C is safe meanwhile."
+
+
+def _why_nobody_is_asked(quotas: Sequence[Quota]) -> str:
+    """What every credential waits for: what it was told, the next minute, or the next hour."""
+    troubles = [quota.trouble for quota in quotas]
+    if troubles and all(troubles):
+        return ", ".join(sorted(set(troubles)))
+    if any(quota.usable and not quota.trouble for quota in quotas):
+        return "all that GitHub allows in a minute is asked; nothing more"
+    return "quota used up"
 
 
 class _Mark(NamedTuple):

@@ -118,7 +118,7 @@ def advice(result: Result) -> Iterable[tuple[str, str]]:
     if result.stored:
         yield command("documents", "list", "--limit", "20"), "what was saved"
         yield command("documents", "export", "--output", "documents.jsonl"), "all of it, one document a line"
-    if result.finished and result.stored and result.specs:
+    if result.finished and result.stored and result.specs and not result.refused:
         yield result.command, "refreshes it, for next to nothing"
 
 

@@ -17,8 +17,9 @@ app = typer.Typer(help="See what is set, check it, and change a crawl while it r
 def show(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
     """Show every setting that holds, as TOML, and where each that is no default comes from.
 
-    Defaults are overridden by a file (--config or GHCRAWL_CONFIG), that by the environment
-    (GHCRAWL_GITHUB__API_URL is api_url in section github), that by `config set`, and that by the command line.
+    Defaults are overridden by a file (--config or GHCRAWL_CONFIG), that by the
+    environment (GHCRAWL_GITHUB__API_URL is api_url in section github), that by
+    `config set`, and that by the command line.
 
     [bold]Example[/bold]
 

@@ -72,22 +72,23 @@ def crawl(
     of the API or from a browser, or TYPE:URL. Without a SPEC, what waits in
     the file is worked through.
 
-    [bold]Again[/bold] The same command goes on with a crawl that was interrupted, however
-    that happened. After a finished one it refreshes; what has not changed
+    [bold]Again:[/bold] the same command goes on with a crawl that was interrupted,
+    however that happened. After a finished one it refreshes; what has not changed
     since costs nothing.
 
     [bold]Ctrl-C[/bold] finishes what is in hand and says what is left; a second one stops
     at once. Nothing is lost either way.
 
-    [bold]Follow[/bold] With --follow event feeds are polled as often as they allow, and once a
-    day every list is audited, which finds what is gone. Webhooks are not needed.
+    [bold]Follow:[/bold] with --follow, event feeds are polled as often as they allow, and
+    once a day every list is audited, which finds what is gone. Webhooks are
+    not needed.
 
-    [bold]Policy[/bold] NAME, or NAME:MAP for where to go from there: default, refresh,
+    [bold]Policy:[/bold] NAME, or NAME:MAP for where to go from there: default, refresh,
     audit (read lists from end to end: finds what is gone), reload (ask even
     for what cannot change), always (ask unconditionally), mutables+7d (what was
     not looked at for 7 days), default:self (no further).
 
-    [bold]Scenario[/bold] default, everything (traffic, checks, reactions, … as well),
+    [bold]Scenario:[/bold] default, everything (traffic, checks, reactions, … as well),
     metadata (no issues, no code), issues, code, relationOnly (who belongs to
     what), self (no further). docs/github.md says what each follows.
 
@@ -101,7 +102,7 @@ def crawl(
         ghcrawl crawl acme --api-url https://ghe.example.com/api/v3
 
     [bold]Exit status[/bold]
-        0    all is done, or it was stopped by SIGTERM
+        0    all is done, or as much as --max-calls allows, or as SIGTERM let it
         1    all is done, and there are deadletters in the file
         2    it could not be done, or a SPEC leads to nothing
         130  stopped by Ctrl-C

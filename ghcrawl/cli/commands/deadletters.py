@@ -102,7 +102,8 @@ def requeue(
 ) -> int:
     """Put them back into their queues, as if they had never been tried.
 
-    They are asked for when something crawls this file: `ghcrawl crawl` alone does, and so does any other crawl.
+    They are asked for when something crawls this file: `ghcrawl crawl` alone
+    does, and so does any other crawl.
 
     [bold]Example[/bold]
 

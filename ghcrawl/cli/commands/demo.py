@@ -22,8 +22,8 @@ def demo(
 ) -> int:
     """Crawl a simulated GitHub: no server, no token, no internet.
 
-    An organisation is made up, crawled, and crawled again to show what a refresh costs. What was saved stays in the
-    file, to be looked at.
+    An organisation is made up, crawled, and crawled again to show what a
+    refresh costs. What was saved stays in the file, to be looked at.
 
     [bold]Example[/bold]
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, LogLevel, Place, TokensFile, Verbose
+from ghcrawl.cli.options import ApiUrl, Config, Db, Place, TokensFile, Verbose
 
-PORT_HELP = "Port of the API and of webhooks; 3000 if not set, 0: any free one."
+PORT_HELP = "Of the API and of webhooks; 3000 if not set, 0: any free one."
 
 
 def serve(
@@ -19,31 +19,48 @@ def serve(
         str | None,
         typer.Option("--host", metavar="ADDRESS", help="Who is listened to; 127.0.0.1.", show_default=False),
     ] = None,
-    port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help=PORT_HELP, show_default=False)] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, metavar="PORT", help=PORT_HELP, show_default=False)
+    ] = None,
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            "--metrics-port", min=0, max=65535, help="Port of metrics and probes; 9464 if not set.", show_default=False
+            "--metrics-port",
+            min=0,
+            max=65535,
+            metavar="PORT",
+            help="Of metrics and probes; 9464 if not set.",
+            show_default=False,
         ),
     ] = None,
     loops: Annotated[
         int | None,
-        typer.Option("--loops", min=1, metavar="N", help="Requests in hand at a time; 20.", show_default=False),
+        typer.Option(
+            "--loops", min=1, metavar="N", help="Requests in hand at a time; 20 if not set.", show_default=False
+        ),
     ] = None,
     db: Db = None,
     api_url: ApiUrl = None,
     tokens_file: TokensFile = None,
     config: Config = None,
-    log_level: LogLevel = None,
+    log_level: Annotated[
+        str | None,
+        typer.Option(
+            "--log-level", metavar="LEVEL", help="debug, info, warning or error; info if not set.", show_default=False
+        ),
+    ] = None,
     verbose: Verbose = False,
 ) -> int:
     """Work through what waits for ever, and answer webhooks, operators and Prometheus.
 
-    Runs until SIGTERM or Ctrl-C, which finishes what is in hand; a second one stops at once. Nothing is lost
-    either way. Any number of these may share one RabbitMQ and one MongoDB.
+    Runs until SIGTERM or Ctrl-C, which finishes what is in hand; a second one
+    stops at once. Nothing is lost either way. Any number of these may share
+    one RabbitMQ and one MongoDB.
 
-    [bold]Who may ask[/bold] Without a token only this machine is answered. Set GHCRAWL_ADMIN_TOKEN to one or more,
-    separated by semicolons: TOKEN may do everything, TOKEN#read may look. Webhooks need GHCRAWL_WEBHOOK_SECRETS.
+    [bold]Who may ask:[/bold] without a token only this machine is answered. Set
+    GHCRAWL_ADMIN_TOKEN to one or more, separated by semicolons: TOKEN may do
+    everything, TOKEN#read may look. `openssl rand -hex 24` makes a good one.
+    Webhooks need GHCRAWL_WEBHOOK_SECRETS.
 
     [bold]Examples[/bold]
 

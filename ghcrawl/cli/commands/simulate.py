@@ -13,7 +13,9 @@ from ghcrawl.cli.options import flag
 
 def simulate(
     *,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0: any free port.")] = 8642,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where to listen; 0: any free port.")
+    ] = 8642,
     size: Annotated[
         int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Documents, more or less.")
     ] = 2000,

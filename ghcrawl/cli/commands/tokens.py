@@ -15,8 +15,9 @@ app = typer.Typer(invoke_without_command=True)
 def tokens(context: typer.Context, json: Json = False, tokens_file: TokensFile = None, config: Config = None) -> int:
     """What credentials there are, and whether they are any good.
 
-    They come from GHCRAWL_TOKENS and --tokens-file, each as TOKEN or TOKEN#trait,trait, separated by ; or line ends.
-    Traits: public, private, admin, org:NAME, and user:LOGIN for tokens of one user, who has one budget.
+    They come from GHCRAWL_TOKENS and --tokens-file, each as TOKEN or
+    TOKEN#trait,trait, separated by ; or line ends. Traits: public, private,
+    admin, org:NAME, and user:LOGIN for tokens of one user, who has one budget.
     No token is ever shown.
 
     [bold]Examples[/bold]

@@ -54,7 +54,10 @@ class Client:
             ) as response:
                 return await self._read(response)
         except ClientConnectorError as error:
-            raise ConfigError(f"{self.url} cannot be reached: {error.strerror or error}") from None
+            why = (
+                "connection refused" if isinstance(error.os_error, ConnectionRefusedError) else error.strerror or error
+            )
+            raise ConfigError(f"{self.url} cannot be reached: {why}; is `ghcrawl serve` running there?") from None
         except (ClientError, TimeoutError) as error:
             raise StoreError(f"{self.url} did not answer: {str(error) or type(error).__name__}") from error
 
@@ -72,6 +75,8 @@ class Client:
         raise self._error(response.status, str(detail))
 
     def _error(self, status: int, detail: str) -> ConfigError | StoreError:
+        if status == 401 and "Authorization" not in self._session.headers:
+            return ConfigError(f"{self.url} wants a token: put one of its admin tokens into {VARIABLE}")
         if status == 401:
             return ConfigError(f"{self.url} wants another token in {VARIABLE}: {detail}")
         if 400 <= status < 500 and detail:

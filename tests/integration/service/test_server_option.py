@@ -122,22 +122,24 @@ async def test_what_stands_in_the_way_is_one_line(tmp_path: Path, serve: Serve, 
     async with serve(**PAUSED) as served:
         at = ("--server", served.url)
         nobody = await sh.run("queue", *at)
+        stranger = await sh.as_("somebody-else").run("queue", *at)
         reader = await sh.as_(READER).run("queue", "purge", "soon", "--yes", *at)
         typo = await sh.as_(OPERATOR).run("config", "set", "crawl.loops", "many", *at)
         other = await sh.run("queue", "--server", served.probes)
         away = await sh.run("queue", "--server", "http://127.0.0.1:1")
         wrong = await sh.run("queue", "--server", "localhost:3000")
         password = await sh.run("queue", "--server", "http://me:pass@localhost:3000")
-    said = [ran.err for ran in (nobody, reader, typo, other, away, wrong, password)]
-    assert [ran.status for ran in (nobody, reader, typo, other, away, wrong, password)] == [2] * 7
-    assert [text.count("\n") for text in said] == [1] * 7, said
-    assert "wants another token in GHCRAWL_ADMIN_TOKEN" in said[0]
+    said = [ran.err for ran in (nobody, reader, typo, other, away, wrong, password, stranger)]
+    assert [ran.status for ran in (nobody, reader, typo, other, away, wrong, password, stranger)] == [2] * 8
+    assert [text.count("\n") for text in said] == [1] * 8, said
+    assert "put one of its admin tokens into GHCRAWL_ADMIN_TOKEN" in said[0]
     assert "may look and not change anything" in said[1]
     assert "crawl.loops (live): Input should be a valid integer" in said[2]
     assert "is it a ghcrawl?" in said[3]
-    assert "http://127.0.0.1:1 cannot be reached" in said[4]
+    assert "http://127.0.0.1:1 cannot be reached: connection refused; is `ghcrawl serve` running there?" in said[4]
     assert "is no URL of a service" in said[5]
     assert "leave the password out" in said[6]
+    assert "wants another token in GHCRAWL_ADMIN_TOKEN: nobody here knows this token" in said[7]
     assert not [text for text in said if READER in text or OPERATOR in text]
 
 

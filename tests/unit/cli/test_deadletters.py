@@ -159,7 +159,7 @@ def test_what_never_was_a_request_is_shown_as_it_came(ghcrawl: Command, filled: 
 def test_an_id_that_is_unknown_or_begins_several_is_refused(ghcrawl: Command, db: Path) -> None:
     assert ghcrawl("deadletters", "show", "aa").err == "ghcrawl: aa is the beginning of 2 ids; add some digits\n"
     ran = ghcrawl("deadletters", "show", "ffff")
-    assert (ran.status, ran.err) == (2, "ghcrawl: there is no deadletter ffff; `ghcrawl deadletters list` names them\n")
+    assert (ran.status, ran.err) == (1, "ghcrawl: there is no deadletter ffff; `ghcrawl deadletters list` names them\n")
     ran = ghcrawl("deadletters", "show", "urn:deadletter:00000000-0000-4000-8000-000000000009")
     assert ran.status == 1
     assert "there is no deadletter urn:deadletter:0000" in ran.err

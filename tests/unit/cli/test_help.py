@@ -41,6 +41,15 @@ def test_the_help_of_every_command_says_what_it_does_and_shows_how(ghcrawl: Comm
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_what_the_help_tells_is_wrapped_where_it_says_and_leaves_no_stumps(words: tuple[str, ...]) -> None:
+    command: Any = typer.main.get_command(app)
+    for word in words:
+        command = command.commands[word]
+    told = re.sub(r"\[/?bold\]", "", command.help).partition("Example")[0].splitlines()
+    assert max(map(len, told[1:]), default=0) <= 78
+
+
 @pytest.mark.parametrize("words", [("--help",), ("-h",), ()])
 def test_the_first_help_shows_the_way_and_every_exit_status(ghcrawl: Command, words: tuple[str, ...]) -> None:
     ran = ghcrawl(*words)

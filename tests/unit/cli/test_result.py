@@ -173,6 +173,8 @@ def test_what_to_type_next_leads_to_the_same_file() -> None:
     assert not list(summary.advice(a_result(stored={})))
     waiting = [purpose for _, purpose in summary.advice(a_result(specs=()))]
     assert "refreshes it, for next to nothing" not in waiting
+    nowhere = [purpose for _, purpose in summary.advice(a_result(refused=REFUSED))]
+    assert "refreshes it, for next to nothing" not in nowhere
 
 
 def test_what_went_wrong_is_one_line_each() -> None:

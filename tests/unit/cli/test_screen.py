@@ -106,7 +106,7 @@ def test_of_many_principals_only_the_first_are_shown() -> None:
 
 def test_notes_take_the_place_of_the_hint() -> None:
     text = "\n".join(shown(a_snapshot(paused="ghcrawl config set crawl.paused false")))
-    assert "paused; this goes on: ghcrawl config set crawl.paused false" in text
+    assert "paused; to go on: ghcrawl config set crawl.paused false" in text
     assert "Ctrl-C stops" not in text
 
 
@@ -164,7 +164,7 @@ def test_without_a_terminal_a_note_is_said_once_while_it_holds() -> None:
     lines = Lines(file)
     for until in (5, 6, None, 7):
         lines.show(a_snapshot(elapsed_s=1, quota_until=at(until) if until else None))
-    assert file.getvalue().count("quota used up until") == 2
+    assert file.getvalue().count("Ctrl-C is safe meanwhile") == 2
 
 
 def test_a_line_says_what_the_screen_says() -> None:

@@ -85,10 +85,19 @@ def test_while_every_credential_is_to_pause_that_is_told_and_not_that_the_quota_
     assert note.startswith("quota used up until ")
 
 
+def test_while_a_minute_has_all_the_calls_it_may_have_the_quota_is_not_said_to_be_used_up() -> None:
+    quotas = [Quota(label="a", remaining=3900, reserved=250), Quota(label="b", trouble="asked to pause")]
+    (note,) = a_snapshot(depths={"soon": Depth(ready=364)}, quota_until=at(60), quotas=quotas).notes.values()
+    assert note.startswith("all that GitHub allows in a minute is asked; nothing more until ")
+    quotas = [Quota(label="a", remaining=250, reserved=250)]
+    (note,) = a_snapshot(depths={"soon": Depth(ready=364)}, quota_until=at(60), quotas=quotas).notes.values()
+    assert note.startswith("quota used up until ")
+
+
 def test_everything_else_that_is_in_the_way_is_told_too() -> None:
     notes = a_snapshot(paused="ghcrawl config set …", trouble="the disk is full", stopping="Stopping").notes
     assert notes == {
-        "paused": "paused; this goes on: ghcrawl config set …",
+        "paused": "paused; to go on: ghcrawl config set …",
         "trouble": "the disk is full; trying again",
         "stopping": "Stopping",
     }
