@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, partial
 
 import typer
+from typer.main import get_command
 
 from ghcrawl.cli.app import app
 from ghcrawl.cli.failures import misused, report
@@ -13,11 +15,15 @@ from ghcrawl.cli.stderr import complain
 __all__ = ["main"]
 
 
+_command = cache(partial(get_command, app))
+"""Every command with its options: takes long enough to be made once where a process runs several."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit status."""
     try:
         words = None if arguments is None else list(arguments)
-        status = app(words, prog_name="ghcrawl", standalone_mode=False)
+        status = _command().main(words, prog_name="ghcrawl", standalone_mode=False)
     except typer.TyperException as error:
         return misused(error)
     except typer.Abort:
