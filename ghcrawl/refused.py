@@ -1,9 +1,9 @@
-"""Lists that were refused, remembered: a 404 or a 403 costs quota every time, and no validator makes it cheaper.
+"""What was refused, remembered: a 404 or a 403 costs quota every time, and no validator makes it cheaper.
 
-Many lists answer so for ever: the teams of a foreign organisation, the traffic of a repository that is not ours. The
-refusal is kept as a tombstone that never lived, with the digest of what the list belongs to. It stands while that is
-unchanged and the same credentials ask, for a week at the most; and never where somebody asks for it by event or by a
-policy that wants the platform's own word.
+Much answers so for ever: the teams of a foreign organisation, the traffic of a repository that is not ours, a README
+that nobody wrote. The refusal is kept as a tombstone that never lived, with the digest of what the refused list or part
+belongs to. It stands while that is unchanged and the same credentials ask, for a week at the most; and never for an
+operator's request, which any answer is too old for, or a policy that wants the platform's own word.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ghcrawl.platform import Kind
 from ghcrawl.ports import Clock, Fetcher, Store, Stored
 
 STANDS: Final = timedelta(days=7)
-"""A feature may be switched on, or a right be given, without a trace in what the list belongs to."""
+"""A feature may be switched on, or a right be given, without a trace in what it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,10 @@ class NoBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """The platform no longer has (or no longer shows) it. `stored` is the copy that becomes a tombstone."""
+    """The platform no longer has (or no longer shows) it.
+
+    stored: the copy that becomes a tombstone; None where we hold nothing but the memory of a refusal.
+    """
 
     missing: Missing
     stored: Stored | None
@@ -195,7 +198,8 @@ def _read(retrieved: Retrieved, request: Request, kind: Kind, policy: Policy, st
             processes = policy.processes(current=False, stored_version=version, version=kind.version)
             return Body(request=request, fetched=retrieved, processes=processes, stored=stored)
         case Missing():
-            return Gone(missing=retrieved, stored=stored)
+            refused = stored is not None and kind.refusal is not None and stored.urn == kind.refusal(request)
+            return Gone(missing=retrieved, stored=None if refused else stored)
         case Unchanged():
             return NoBody(reason="unchanged_unasked", detail=f"{request.url} answered 304 to an unconditional request")
         case _:

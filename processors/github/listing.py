@@ -62,7 +62,6 @@ class Listing:
     item_at: the field that holds the elements, where they are not the whole answer.
     inside: the field of an item that holds the element, where items say more than that: a star has a date.
     embedded: the field of the owner's body that holds the whole list already, so that it costs no call.
-    shy: it may be refused or not be there at all, so once that is known it waits until its owner changes.
     lively: what stands at its head still changes, so page 1 is saved whole; behind it only what is new.
     dated: it takes `since=`, by the elements' own dates, although it is not kept up to date by that.
     via: things that lead to this list of a commit, by what makes the commit's sha of their body.
@@ -90,7 +89,6 @@ class Listing:
     item_at: str = ""
     inside: str = ""
     embedded: str = ""
-    shy: bool = False
     lively: bool = False
     dated: bool = False
     via: Mapping[str, Callable[[JsonObject], str]] = field(default_factory=dict)
@@ -142,8 +140,7 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
         _follow(node, wide, repo_of(node.urn), repo_url(node.url), known_only=False)
     else:
         known_only = listing.known_only and not (listing.quiet and node.visit.known)
-        refused = listing.shy and stored and node.visit.visited
-        _follow(node, listing, owner, owner_url, known_only=known_only or refused)
+        _follow(node, listing, owner, owner_url, known_only=known_only)
 
 
 def _carry(node: Node, listing: Listing) -> None:

@@ -12,6 +12,7 @@ from ghcrawl.model import JsonObject, Payload, Request
 from ghcrawl.outcome import Processor, Save, Visit
 from processors.github.graph import Node, owner_kind
 from processors.github.listing import always
+from processors.github.webhook import POLICY
 
 
 def nothing(_owner: JsonObject) -> JsonObject | None:
@@ -26,8 +27,8 @@ class Part:
     type: of its documents and of the requests for them, and the name of the link on its owner.
     of: the entity whose URL it lies below. path: below that URL. elsewhere: other paths where it may be instead.
     when: the owner's body says that there may be one; only_if says the same in words.
-    settled: it changes only when its owner does, so an unchanged owner that was here before is not asked for it.
-    shy: it may be refused or not be there at all, so once that is known it waits until its owner changes.
+    settled: it changes only when its owner does, so of an unchanged owner that was here before only what is missing is
+    asked for.
     daily: each day's answer is a document of its own, because GitHub forgets.
     embedded: what makes its body of the owner's, so that it costs no call.
     was: what the predecessor called it.
@@ -40,7 +41,6 @@ class Part:
     when: Callable[[JsonObject], bool] = always
     only_if: str = ""
     settled: bool = False
-    shy: bool = True
     daily: bool = False
     embedded: Callable[[JsonObject], JsonObject | None] = nothing
     version: int = 1
@@ -49,6 +49,10 @@ class Part:
     def urn(self, owner: str) -> str:
         """The URN of the part of `owner`; of all its days, where it has some."""
         return f"{owner}:{self.type}"
+
+    def refusal(self, request: Request) -> str:
+        """For `Kind.refusal`: one for all the places where it may be."""
+        return f"{self.urn(request.context.qualifier)}:refused"
 
 
 def add_part(node: Node, part: Part, owner_url: str) -> None:
@@ -67,9 +71,11 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
             payload = Payload.of(body, origin="list", observed_at=node.visit.fetched.observed_at)
             node.follow(part.type, url, step.thing, context, payload=payload)
         return
-    seen = stored and node.visit.visited
-    if not (seen and part.settled):
-        node.follow(part.type, url, step.thing, replace(context, only_known=seen and part.shy), queue="later")
+    policy = step.thing
+    if stored and node.visit.visited and part.settled:
+        policy = f"{POLICY}:{policy.partition(':')[2]}"
+    known_as = "" if part.daily else part.urn(node.urn)
+    node.follow(part.type, url, policy, replace(context, urn=known_as), queue="later")
 
 
 def processor(part: Part) -> Processor:

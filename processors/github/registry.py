@@ -74,6 +74,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
             position=each.type,
             version=each.version,
             queue="later",
+            refusal=each.refusal,
             fallback=part.elsewhere_of(each) if each.elsewhere else None,
         )
     process = page.processor(lists, entities)

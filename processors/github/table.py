@@ -22,9 +22,9 @@ _INTRODUCTION: Final = """\
 Written from the registry by `python -m processors.github.table`; a test holds this page to it.
 
 A thing is saved once, under a name that no rename changes, whichever way it was found. Where the element of a list is
-the whole resource, it is saved from there: a hundred documents a call. An unchanged answer costs nothing. A list or
-part that is marked *shy* may be refused to a token or not be there at all; then it is skipped, the summary says why
-(`missing`, `denied_…`), and it is not asked for again until its owner changes.
+the whole resource, it is saved from there: a hundred documents a call. An unchanged answer costs nothing. What a token
+may not see, or what is not there at all, is skipped, and the summary says why (`missing`, `denied_…`). It is not asked
+for again while what it belongs to stays as it is and the same tokens ask, for seven days at the most.
 """
 _SCENARIO_WORDS: Final = """\
 Crawl in another scenario with `--scenario NAME`, or by the policy: `refresh:issues/`. What a scenario leaves out can be
@@ -100,7 +100,7 @@ def _entity(row: Entity) -> Sequence[str]:
 
 def _listing(row: Listing) -> Sequence[str]:
     endpoint = next(each.endpoint for each in ENTITIES if each.type == row.of) or "…"
-    name = f"{_code(row.type)}{' (relation)' if row.relation else ''}{' *shy*' if row.shy else ''}"
+    name = f"{_code(row.type)}{' (relation)' if row.relation else ''}"
     return name, _code(endpoint + row.path), _code(row.element), row.only_if, _upkeep(row), row.was
 
 
@@ -133,7 +133,7 @@ def _part(row: Part) -> Sequence[str]:
         upkeep = "1 call when the repository changed"
     else:
         upkeep = "1 call, 304 if unchanged"
-    return f"{_code(row.type)}{' *shy*' if row.shy else ''}", paths, row.only_if, upkeep, _code(row.was)
+    return _code(row.type), paths, row.only_if, upkeep, _code(row.was)
 
 
 _SAMPLE: Final = {"topics": ["crawler"]}

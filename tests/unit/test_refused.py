@@ -10,7 +10,9 @@ import pytest
 from ghcrawl.model import Request
 from ghcrawl.outcome import Denied, Missing
 from ghcrawl.refused import STANDS
-from tests.support.builders import NOW
+from processors.github import platform
+from tests.support.builders import API, NOW
+from tests.support.github import a_repo
 from tests.support.library import LIBRARY
 from tests.support.scripted import Rig, a_body
 
@@ -86,7 +88,7 @@ async def test_who_wants_the_platforms_own_word_gets_it(policy: str):
     assert await crawl(rig, policy=policy) == 1
 
 
-async def test_an_event_asks_again():
+async def test_what_no_earlier_answer_will_do_for_is_asked_again():
     rig = a_rig(BLOCKED)
     await crawl(rig)
     await rig.push(replace(SHELF, asked_at=None))
@@ -106,3 +108,22 @@ async def test_what_is_shown_at_last_takes_the_place_of_the_refusal():
     stored = await rig.store.look_up("books", BOOKS)
     assert stored is not None
     assert stored.deleted_at is None
+
+
+async def test_a_refusal_hides_no_other_place_where_it_may_be_once_its_owner_changes():
+    repo, place = f"{API}/repos/acme/web", "contents{}/CODEOWNERS"
+    first, second = f"{repo}/{place.format('/.github')}", f"{repo}/{place.format('')}"
+    owners = a_body({"path": "CODEOWNERS"}, second)
+    rig = Rig(platform(), {repo: a_body(a_repo(size=1), repo), first: ABSENT, second: owners})
+    asked: list[int] = []
+    for size in (1, 1, 2):
+        rig.clock.advance(3600)
+        rig.fetcher.answers[repo] = a_body(a_repo(size=size), repo)
+        before = len(rig.fetcher.asked)
+        policy = "refresh:default__only__codeowners/"
+        await rig.push(Request(type="repo", url=repo, policy=policy, asked_at=rig.clock.now()))
+        await rig.drain()
+        asked.append(len([url for url, _ in rig.fetcher.asked[before:] if url != repo]))
+
+    assert asked == [2, 0, 2]
+    assert (await rig.store.counts())["codeowners"] == 1

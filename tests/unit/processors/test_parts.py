@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.errors import Malformed
-from ghcrawl.model import Request
+from ghcrawl.model import Context, Request
 from processors.github import PARTS
 from tests.support.builders import NOW, at
 from tests.support.github import PLATFORM, REPO, a_repo, asked, carried, process, saved
@@ -40,12 +40,24 @@ def test_a_repository_without_files_is_not_asked_for_any():
     assert not any(word in url for url in wanted for word in ("readme", "license", "stats", "languages", "CODEOWNERS"))
 
 
-def test_files_are_not_asked_for_again_while_the_repository_does_not_change():
+def test_files_are_asked_for_again_only_where_they_are_missing_while_the_repository_does_not_change():
+    first = asked(saved("repo", WHOLE, policy=EVERYTHING, origin="storage"))
     again = asked(saved("repo", WHOLE, policy=EVERYTHING, origin="storage", visited=True))
 
-    assert f"{REPO}/readme" not in again
-    assert f"{REPO}/traffic/views" in again
-    assert f"{REPO}/readme" in asked(saved("repo", WHOLE, policy=EVERYTHING, origin="storage"))
+    assert first[f"{REPO}/readme"] == "default:everything/self"
+    assert again[f"{REPO}/readme"] == "storageOriginIfMissing+match:everything/self"
+    assert again[f"{REPO}/traffic/views"] == first[f"{REPO}/traffic/views"] == "default:everything/self"
+
+
+def test_a_part_that_may_be_in_several_places_is_refused_once_for_all_of_them():
+    refusal = PLATFORM.kinds["codeowners"].refusal
+    assert refusal is not None
+    context = Context(qualifier="urn:repo:12")
+
+    assert {
+        refusal(Request(type="codeowners", url=f"{REPO}/contents/{place}CODEOWNERS", context=context))
+        for place in (".github/", "", "docs/")
+    } == {"urn:repo:12:codeowners:refused"}
 
 
 def test_traffic_is_a_document_for_each_day_because_github_forgets():
