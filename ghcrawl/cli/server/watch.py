@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -37,7 +38,7 @@ async def watch(look: Look) -> int:
             return 0
         with Live(console=out, auto_refresh=False, transient=False) as live:
             while not signals.received:
-                live.update(_table(await _seen(look), out), refresh=True)
+                live.update(table(await _seen(look), out), refresh=True)
                 await signals.wait(EVERY_S)
     return 0
 
@@ -56,12 +57,14 @@ def _print(facts: Facts) -> None:
     sys.stdout.flush()
 
 
-def _table(facts: Facts, out: Console) -> Table:
-    """As many lines as the terminal has."""
+def table(facts: Facts, out: Console) -> Table:
+    """As many lines as the terminal has. Names are whole; values are cut to what room is left."""
+    shown = facts[: max(1, out.height - 1)]
+    names = max((cell_len(name) for name, _ in shown), default=0)
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="ellipsis", no_wrap=True)
-    for name, value in facts[: max(1, out.height - 1)]:
+    grid.add_column(style="dim", no_wrap=True, width=names)  # or rich would cut it as well as what is too long
+    grid.add_column(overflow="ellipsis", no_wrap=True, width=max(1, out.width - names - 2))
+    for name, value in shown:
         grid.add_row(name, Text(printable(value)))
     return grid
 

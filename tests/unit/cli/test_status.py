@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from ghcrawl.cli.server import watch
 from ghcrawl.model import Push, iso
 from ghcrawl.wiring import crawled_by
 from tests.support.builders import API, a_deadletter, a_document, a_request
@@ -97,3 +100,11 @@ def test_a_lock_file_that_nobody_holds_means_nobody(tmp_path: Path, text: str) -
     Path(tmp_path / "x.db.lock").write_text(text)
     assert crawled_by(tmp_path / "x.db") is None
     assert crawled_by(tmp_path / "y.db") is None
+
+
+def test_what_is_watched_fits_the_terminal_and_only_values_are_cut() -> None:
+    out = Console(width=40, height=3, file=io.StringIO(), force_terminal=True, color_system=None)
+    out.print(watch.table([("deadletters", "x" * 99), ("at work on", "short"), ("", "beyond the last line")], out))
+    assert isinstance(out.file, io.StringIO)
+    lines = out.file.getvalue().splitlines()
+    assert [line.rstrip() for line in lines] == [f"deadletters  {'x' * 26}…", "at work on   short"]
