@@ -94,6 +94,16 @@ def test_an_overlay_takes_in_every_component(tmp_path: Path):
     assert faults(things) == []
 
 
+@pytest.mark.parametrize("component", ["hpa", "keda"])
+def test_an_overlay_that_is_applied_again_leaves_the_number_of_pods_to_its_autoscaler(tmp_path: Path, component: str):
+    things = with_components(tmp_path, "production", [component])
+
+    (deployment,) = [thing for thing in things if thing["kind"] == "Deployment"]
+    assert "replicas" not in deployment["spec"]
+    (alone,) = [thing for thing in build(MANIFESTS / "overlays/production") if thing["kind"] == "Deployment"]
+    assert alone["spec"]["replicas"] == 3
+
+
 def test_the_image_of_a_registry_takes_the_place_of_ours(tmp_path: Path):
     (deployment,) = [thing for thing in with_components(tmp_path, "small", []) if thing["kind"] == "Deployment"]
 
