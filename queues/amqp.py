@@ -28,7 +28,9 @@ from ghcrawl.tags import Starts, Tags
 from queues.amqp_chores import Chores
 from queues.amqp_consumers import Consumers
 from queues.amqp_deaths import Bury, Undertaker
+from queues.amqp_demand import Demand
 from queues.amqp_errors import Unroutable
+from queues.amqp_housekeeping import Housekeeping
 from queues.amqp_link import AmqpLink, open_link, parsed
 from queues.amqp_looks import Looks
 from queues.amqp_management import Management
@@ -44,9 +46,6 @@ from queues.tags import Post, Tagging
 
 log = structlog.stdlib.get_logger(__name__)
 
-HOUSEKEEPING_S: Final = 1.0
-REVIVE_S: Final = 30.0
-SWEEP_S: Final = 3600.0
 QUIET_S: Final = 12.0
 """What others have in hand shows by what comes of it, or in the management API, within this time."""
 AT_ONCE: Final = 500
@@ -77,6 +76,7 @@ class AmqpQueue:
         self._management: Management | None = None
         if settings.management_url:
             self._management = Management(settings.management_url, parsed(settings).path.removeprefix("/") or "/")
+        self._demand = Demand(settings.loops, settings.hand_back_s)
         self._closing = False
         self._quiet_since: float | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -103,6 +103,10 @@ class AmqpQueue:
 
     async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> AmqpDelivery | None:
         """As the port says. Without patience, what is still on its way from the broker does not count as there."""
+        with self._demand.popping(len(self.pops.in_hand)):
+            return await self._pop(order, patience_s)
+
+    async def _pop(self, order: Sequence[QueueName], patience_s: float) -> AmqpDelivery | None:
         trouble = self.link.trouble()
         if trouble is not None:
             raise trouble
@@ -198,39 +202,13 @@ class AmqpQueue:
 
     def start(self) -> None:
         """From now on what has to be done beside the loops is done."""
-        works: list[Coroutine[Any, Any, None]] = [self.early.run(), self._dead.run(), self._keep_house()]
+        house = Housekeeping(self.link, self.consumers, self._demand, hand_back=self.hand_back, sweep=self._sweep)
+        works: list[Coroutine[Any, Any, None]] = [self.early.run(), self._dead.run(), house.keep()]
         self._tasks = [asyncio.create_task(work, name="amqp-queue") for work in works]
 
-    async def _keep_house(self) -> None:
-        monotonic = asyncio.get_running_loop().time
-        swept_at = revived_at = monotonic()
-        while True:
-            await asyncio.sleep(HOUSEKEEPING_S)
-            try:
-                await self.link.check()
-                await self.hand_back(self.consumers.unwanted())
-                if monotonic() - revived_at >= REVIVE_S:
-                    revived_at = monotonic()
-                    await self._revive()
-                if monotonic() - swept_at >= SWEEP_S:
-                    swept_at = monotonic()
-                    await self._sweep()
-            except CrawlError as error:
-                log.warning("chore_failed", chore="housekeeping", error=str(error))
-
-    async def _revive(self) -> None:
-        """Consumers that the broker forgot, because somebody deleted their queue and another made it anew."""
-        active = [name for name in QUEUES if name in self.consumers.active]
-        deaf = [name for name in active if not await self.link.consumer_count(self.names.queue(name))]
-        if deaf:
-            log.warning("consumers_lost", queues=deaf)
-            await self.consumers.stop(deaf)
-
-    async def _sweep(self) -> None:
+    async def _sweep(self) -> int:
         before = self._clock.now() - timedelta(seconds=self.link.settings.residence_s)
-        gone = await self._tags.sweep(before) + await self._starts.sweep(before)
-        if gone:
-            log.info("tags_swept", count=gone)
+        return await self._tags.sweep(before) + await self._starts.sweep(before)
 
     async def hand_back(self, queues: Sequence[QueueName]) -> None:
         """Nothing of these queues is held here, except what is in hand. The next pop fetches anew."""

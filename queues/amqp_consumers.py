@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from aio_pika.abc import AbstractIncomingMessage, AbstractQueue, AbstractRobustChannel
 
@@ -17,7 +18,7 @@ from queues.amqp_message import Incoming
 from queues.amqp_names import Names
 from queues.amqp_settings import prefetch
 
-DEAD_PREFETCH = 10
+DEAD_PREFETCH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class _Consumer:
     channel: AbstractRobustChannel
     queue: AbstractQueue
     tag: str
+    size: int
 
 
 class Consumers:
@@ -38,7 +40,7 @@ class Consumers:
     ) -> None:
         self.active: set[QueueName] = set()
         self._link = link
-        self._names = names
+        self.names: Final = names
         self._arrived = arrived
         self._died = died
         self._sizes = prefetch(link.settings.loops)
@@ -61,15 +63,14 @@ class Consumers:
             if self._link.settings.alone and self._mark is None:
                 self._mark = await self._alone()
             for name in [name for name in queues if name not in self.active]:
-                await self._start(self._names.queue(name), self._sizes[name], _into(self._arrived, name))
-                self.active.add(name)
-            if self._names.dead not in self._consumers:
-                await self._start(self._names.dead, DEAD_PREFETCH, _into(self._died, "normal"))
+                await self._begin(name)
+            if self.names.dead not in self._consumers:
+                await self._start(self.names.dead, DEAD_PREFETCH, _into(self._died, "normal"))
 
     async def _alone(self) -> AbstractQueue:
         """Nobody else pops, who asks for the same: a queue that only one connection can have."""
         channel = await self._link.consumer_channel()
-        asking = channel.declare_queue(f"{self._names.prefix}.alone", exclusive=True)
+        asking = channel.declare_queue(f"{self.names.prefix}.alone", exclusive=True)
         try:
             return await spoken(asking, within_s=self._link.settings.connect_timeout_s)
         except QueueError:
@@ -85,10 +86,40 @@ class Consumers:
         """There are no consumers on these queues; what they brought is still whose it was. Raises QueueError."""
         async with self._changing:
             for name in queues:
-                if name in self.active:
-                    self.active.discard(name)
-                    consumer = self._consumers[self._names.queue(name)]
-                    await spoken(consumer.queue.cancel(consumer.tag), within_s=self._link.settings.connect_timeout_s)
+                await self._stop(name)
+
+    async def _stop(self, name: QueueName) -> None:
+        if name in self.active:
+            self.active.discard(name)
+            consumer = self._consumers[self.names.queue(name)]
+            await spoken(consumer.queue.cancel(consumer.tag), within_s=self._link.settings.connect_timeout_s)
+
+    def fit(self, loops: int) -> list[QueueName]:
+        """From now on consumers begin with what suits so many loops. Returns those that began with something else."""
+        self._sizes = prefetch(loops)
+        return [name for name in QUEUES if name in self.active and self._begun_with(name) != self._sizes[name]]
+
+    def too_large(self, queue: QueueName) -> bool:
+        """Whether the consumer of `queue` may hold more than fits."""
+        return queue in self.active and self._begun_with(queue) > self._sizes[queue]
+
+    def _begun_with(self, queue: QueueName) -> int:
+        return self._consumers[self.names.queue(queue)].size
+
+    async def begin_anew(self, queues: Sequence[QueueName]) -> None:
+        """Consumers on these queues have the size that fits; what the old ones brought is still there.
+
+        A size holds for consumers that begin after it was set. One that cannot begin now does so at the next pop.
+        Raises QueueError.
+        """
+        async with self._changing:
+            for name in queues:
+                await self._stop(name)
+                await self._begin(name)
+
+    async def _begin(self, name: QueueName) -> None:
+        await self._start(self.names.queue(name), self._sizes[name], _into(self._arrived, name))
+        self.active.add(name)
 
     async def _start(self, name: str, size: int, arrived: Callable[[AbstractIncomingMessage], None]) -> None:
         async def take(message: AbstractIncomingMessage) -> None:
@@ -99,7 +130,7 @@ class Consumers:
             channel = known.channel if known else await self._link.consumer_channel()
             await channel.set_qos(prefetch_count=size)
             queue = known.queue if known else await channel.get_queue(name)  # passive: it waits for a lost one
-            return _Consumer(channel, queue, await queue.consume(take))
+            return _Consumer(channel, queue, await queue.consume(take), size)
 
         if self._link.away:
             raise QueueError("RabbitMQ is away")

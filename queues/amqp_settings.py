@@ -19,7 +19,7 @@ class AmqpSettings:
     url: `amqp://user:password@host:port/vhost`, or `amqps://`. Never shown.
     management_url: `http://user:password@host:15672`; empty: what only it can tell is not known. Never shown.
     prefix: begins the name of everything we declare. Another prefix is another set of queues.
-    loops: requests that this process has in hand at the most; sizes what is prefetched.
+    loops: requests that this process has in hand at the most, to begin with; sizes what is prefetched.
     alone: this process alone knows what waits, so one process at a time pops; another one is refused.
     heartbeat_s: a peer that is silent is given up after about three times as long.
     confirm_timeout_s: for the broker to confirm one publish; in_flight: unconfirmed publishes at a time.

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ghcrawl.model import QUEUES
+from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import Pushed
 from queues.amqp import AmqpQueue
-from tests.integration.amqp.own import Place, popped, push_of
+from queues.amqp_settings import SPARE
+from tests.integration.amqp.own import PATIENT_S, Place, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.services.wanted import MANAGEMENT_URL
 
@@ -39,8 +40,34 @@ async def test_no_process_hoards_and_a_flood_in_later_leaves_loops_free(place: P
         assert len(queue.pops.held("normal")) == 6, "all of the loops, and the next two"
 
 
-async def holds(queue: AmqpQueue, number: int) -> bool:
-    return len(queue.pops.held("later")) >= number
+async def holds(queue: AmqpQueue, number: int, name: QueueName = "later") -> bool:
+    return len(queue.pops.held(name)) >= number
+
+
+async def test_more_loops_than_there_were_at_first_have_all_the_more_in_hand(place: Place) -> None:
+    async with place.process(loops=2) as queue:
+        await queue.push(push_of(*range(30)))
+        loops = [asyncio.create_task(popped(queue)) for _ in range(20)]
+        deliveries = await asyncio.gather(*loops)
+        assert len({delivery.request.url for delivery in deliveries}) == 20
+        assert {delivery.incoming.returns for delivery in deliveries} == {0}, "what was held already stayed"
+        for delivery in deliveries:
+            await delivery.ack()
+
+
+async def test_fewer_loops_than_there_were_at_first_leave_more_to_others(place: Place) -> None:
+    async with place.process(loops=20, hand_back_s=1.0) as queue:
+        await queue.push(push_of(*range(500)))
+        deliveries = [await popped(queue) for _ in range(4)]
+        await until(lambda: holds(queue, 20 + SPARE - 4, "normal"))
+        async with asyncio.timeout(PATIENT_S):
+            while len(queue.pops.held("normal")) > SPARE:
+                await deliveries.pop(0).ack()
+                deliveries.append(await popped(queue))
+                await asyncio.sleep(0.02)  # four loops at work
+        assert (await queue.depths())["normal"].ready > 2 * SPARE, "there was more to be had"
+        for delivery in deliveries:
+            await delivery.ack()
 
 
 async def test_what_nobody_pops_is_handed_back_to_others(place: Place) -> None:
