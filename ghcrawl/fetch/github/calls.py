@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 import structlog
 
@@ -17,7 +17,7 @@ from ghcrawl.fetch.github.client import Answer, Client
 from ghcrawl.fetch.github.conditions import condition
 from ghcrawl.fetch.github.limits import Finished
 from ghcrawl.fetch.github.pool import Grant
-from ghcrawl.fetch.github.principals import Installation
+from ghcrawl.fetch.github.principals import Installation, fingerprint
 from ghcrawl.fetch.github.redact import Secret
 from ghcrawl.fetch.github.refusals import Limited, limited, message
 from ghcrawl.fetch.github.responses import Asked, Moved, Verdict
@@ -31,6 +31,7 @@ log = structlog.stdlib.get_logger(__name__)
 PLATFORM: Final = "github"
 NOBODY: Final = "nobody"
 MINTING: Final = "mint"
+AS_APP: Final = "app"
 FOREIGN: Final = "foreign"
 _BUCKETS: Final = (
     ("/search/code", "code_search"),
@@ -46,6 +47,7 @@ class Trip:
 
     url: what is asked next. name: the URL that the document will carry; aliases: those that permanently led to it.
     lasting: no temporary redirect came in between. keeps: a validator would be of use.
+    method: POST asks that something be done, and is answered 202.
     """
 
     type: str
@@ -57,6 +59,7 @@ class Trip:
     keeps: bool
     aliases: tuple[str, ...] = ()
     lasting: bool = True
+    method: Literal["GET", "POST"] = "GET"
 
     def move(self, moved: Moved, *, own: bool) -> None:
         """Go where the platform pointed. own: that is still the API."""
@@ -108,7 +111,7 @@ class Calls:
         began = self._clock.now()
         answer = None
         try:
-            answer = await self._client.ask("GET", trip.url, headers)
+            answer = await self._client.ask(trip.method, trip.url, headers)
         finally:
             if answer is None:  # failed or cancelled: it may have reached the server all the same
                 self._lost(grant, (self._clock.now() - began).total_seconds())
@@ -144,6 +147,15 @@ class Calls:
         except (KeyError, TypeError, ValueError):
             pass
         raise FetchError(f"{url} answered 201 without a token that expires", url=url, status=201)
+
+    async def as_app(self, app: Installation, jwt: Secret, trip: Trip) -> Verdict | Limited:
+        """What `trip.url` answers to the App itself, which is no installation's budget. Raises FetchError."""
+        answer = await self._client.ask(trip.method, trip.url, {"Authorization": Secret(f"Bearer {jwt}")})
+        self._server.learn(answer.headers.get("Date", ""), answer.started, answer.ended)
+        stop = limited(answer, answer.ended + self._server.offset_s) if answer.status in (403, 429) else None
+        throttle = stop.kind if stop is not None else ""
+        self._observer.called(_call(fingerprint(app.app_id), AS_APP, answer, charged=False, throttle=throttle))
+        return stop or self._read(answer, trip, "", conditional=False)
 
     def _condition(self, trip: Trip, fingerprint: str) -> dict[str, str]:
         if trip.validator is None or trip.stored is None:

@@ -11,11 +11,12 @@ Two statuses concern the credential rather than the request:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Final, Literal, Self
 
+from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
 from ghcrawl.fetch.github.calls import Calls, Trip
 from ghcrawl.fetch.github.client import Client
 from ghcrawl.fetch.github.conditions import smaller_page, usable
@@ -93,12 +94,43 @@ class GitHubFetcher:
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """Ask for `request.url`; conditionally, where `stored` has a validator that serves. Raises FetchError."""
         if not self._settings.owns(request.url):
-            detail = f"{request.url} is not below {self._settings.api_url}"
-            return Refused(status=0, reason="foreign_url", detail=detail)
+            return _foreign(request.url, self._settings)
         if (polled_until := self._calls.polled_until(request.url)) is not None:
             return Throttled(until=polled_until, reason="poll_interval")
         validator = usable(stored, accept_for(request.type), self._settings.api_version)
-        need = self._need(request, validator)
+        return await self._asked(self._need(request, validator), lambda: _trip(request, stored, validator))
+
+    async def post(self, request: Request) -> Retrieved:
+        """Ask that something be done; `Pending` says that it is. Never sent twice. Raises FetchError."""
+        if not self._settings.owns(request.url):
+            return _foreign(request.url, self._settings)
+        return await self._asked(self._need(request, None), lambda: replace(_trip(request, None, None), method="POST"))
+
+    async def as_app(self, app_id: str, method: Literal["GET", "POST"], url: str) -> Retrieved:
+        """Ask as the App itself, with the key of one of its installations. Raises FetchError."""
+        app = self._pool.installation(app_id)
+        if app is None:
+            detail = f"there is no GitHub App {app_id} among the credentials"
+            return Denied(status=0, reason="credential", detail=detail)
+        if not self._settings.owns(url):
+            return _foreign(url, self._settings)
+        claim = app_jwt(app.app_id, signing_key(app), self._calls.server_now())
+        verdict = await self._calls.as_app(app, claim, replace(_to(url), method=method))
+        match verdict:
+            case Limited():
+                wait_s = verdict.retry_after_s or REST_S
+                return Throttled(until=self._clock.now() + timedelta(seconds=wait_s), reason=verdict.kind)
+            case Unauthorized(detail=detail):
+                return Denied(status=401, reason="unauthorized", detail=detail)
+            case Unfit(denied=denied):
+                return denied
+            case Moved(url=elsewhere):
+                return Refused(status=301, reason="redirect", detail=f"{url} moved to {elsewhere}")
+            case _:
+                return verdict
+
+    async def _asked(self, need: Need, trip: Callable[[], Trip]) -> Retrieved:
+        """The answer of whoever suits best, or of the next one."""
         otherwise: Retrieved | None = None
         for _ in range(MAX_ASKED):
             grant = await self._pool.grant(need)
@@ -106,7 +138,7 @@ class GitHubFetcher:
                 return grant
             if not isinstance(grant, Grant):
                 return otherwise or grant
-            answer = await self._follow(grant, need, _trip(request, stored, validator))
+            answer = await self._follow(grant, need, trip())
             if not isinstance(answer, _Elsewhere):
                 return answer
             need, otherwise = answer.need, answer.otherwise or otherwise
@@ -195,6 +227,14 @@ def _trip(request: Request, stored: Stored | None, validator: Validator | None) 
         attempt=request.attempt,
         keeps=whole,
     )
+
+
+def _to(url: str) -> Trip:
+    return Trip(type="", url=url, name=url, stored=None, validator=None, attempt=0, keeps=False)
+
+
+def _foreign(url: str, settings: GitHubSettings) -> Refused:
+    return Refused(status=0, reason="foreign_url", detail=f"{url} is not below {settings.api_url}")
 
 
 def _scope_of(path: str) -> str:

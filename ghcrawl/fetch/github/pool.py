@@ -205,6 +205,11 @@ class Pool:
             return ""
         return "; ".join(f"{seat.credential.label}: {seat.retired_for}" for seat in self._seats)
 
+    def installation(self, app_id: str) -> Installation | None:
+        """An installation of that App, whose key is the App's."""
+        found = (seat.credential for seat in self._seats)
+        return next((one for one in found if isinstance(one, Installation) and one.app_id == app_id), None)
+
     def views(self) -> tuple[PrincipalView, ...]:
         """One a credential."""
         return tuple(view(seat, self._clock.now().timestamp()) for seat in self._seats)
