@@ -102,7 +102,7 @@ async def show(place: Place, name: str, *, json: bool) -> int:
         output.write_json(to_json(letter))
     else:
         retry: list[tuple[str, ...]] = [("deadletters", "requeue", _id(letter))]
-        if not place.server:  # a service works through what waits by itself
+        if not desk.attended:
             retry.append(("crawl",))
         commands = [as_typed(shlex.join(("ghcrawl", *words, *place.typed()))) for words in retry]
         show_incident(letter, now, " && ".join(commands))
@@ -121,7 +121,7 @@ async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bo
     say(f"{counted(done.queued + done.bounced, 'request waits', 'requests wait')} again{waited}.")
     if done.unreadable:
         say(f"{counted(done.unreadable, 'deadletter')} never was a request this version can read, and stays.")
-    if not place.server:
+    if not desk.attended:
         suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
     return 0
 

@@ -86,7 +86,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """One place, open. where: its name in sentences. api_url: where what is in it comes from."""
+    """One place, open. where: its name in sentences. api_url: where what is in it comes from.
+
+    attended: what waits is worked through by somebody else, as far as one can know; false: nobody does now.
+    """
 
     where: str
     api_url: str
@@ -95,6 +98,7 @@ class Desk:
     queues: Queues
     documents: Documents
     letters: Letters
+    attended: bool
 
 
 class BackendLetters:

@@ -14,7 +14,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.server.desk import read_by, served
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import Origins, Settings
-from ghcrawl.wiring import Backend, github_platform, open_backend
+from ghcrawl.wiring import Backend, crawled_by, github_platform, open_backend
 
 
 def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins]:
@@ -70,6 +70,7 @@ async def desk(place: Place, *, makes: bool = False) -> AsyncIterator[Desk]:
             queues=opened.backend.queue,
             documents=opened.backend.store,
             letters=BackendLetters(opened.backend),
+            attended=opened.settings.queue.provider == "amqp" or crawled_by(opened.settings.sqlite.path) is not None,
         )
 
 

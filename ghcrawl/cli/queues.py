@@ -95,7 +95,7 @@ async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | 
     waited = f", {number(pushed.bounced)} of which waited already" if pushed.bounced else ""
     waiting = counted(pushed.queued + pushed.bounced, "request waits", "requests wait")
     say(f"{waiting} in {to}{waited}.")
-    if not place.server:
+    if not desk.attended:
         suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
     return 0
 

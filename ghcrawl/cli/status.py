@@ -127,7 +127,7 @@ def _advice(state: State, place: Place) -> Iterable[tuple[str, Sequence[str]]]:
         return
     for record in state.records.unfinished:
         yield f"goes on with {', '.join(record.specs)}", shlex.split(record.command)
-    if state.waiting and not state.records.unfinished:
+    if state.waiting and not state.records.unfinished and state.size_bytes is not None:  # others work on a broker
         yield "works through what waits", ("ghcrawl", "crawl", *place.typed())
     if state.deadletters.total:
         yield "what was given up, and why", ("ghcrawl", "deadletters", "list", *place.typed())

@@ -27,6 +27,7 @@ async def served(url: str) -> AsyncIterator[Desk]:
             queues=ServerQueues(client),
             documents=ServerDocuments(client),
             letters=ServerLetters(client),
+            attended=True,
         )
 
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,14 @@ def test_what_waits_is_shown_and_stays(ghcrawl: Command, db: Path) -> None:
     second = ghcrawl("requests", "peek", "soon", "--limit", "0", "--json").json[1]
     assert second["last_failure"] == "http_503, 2026-11-21 12:00:00 UTC"
     assert len(waiting("soon")) == 2
+
+
+def test_nobody_is_bid_to_work_through_what_somebody_is_at_already(ghcrawl: Command, db: Path) -> None:
+    with Path(f"{db}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        assert ghcrawl("requests", "push", "acme").err == "1 request waits in immediate.\n"
 
 
 def test_specs_are_pushed_where_they_are_wanted(ghcrawl: Command) -> None:
