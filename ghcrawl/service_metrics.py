@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from ghcrawl.measured import Measure, Phase
 from ghcrawl.model import QueueName
 from ghcrawl.ports import Depth
+from ghcrawl.redelivery import Run, State
 
 MAX_EVENTS: Final = 120
 """GitHub has some 75 event names; whoever knows a secret can send any."""
@@ -57,6 +58,20 @@ class ServiceMetrics:
             "ghcrawl_blocked_until_timestamp_seconds", "When a platform can be asked again; 0: now", registry=registry
         )
 
+        self._sweeps = Counter(
+            "ghcrawl_redelivery_sweeps", "Looks for deliveries that did not arrive", ["result"], registry=registry
+        )
+        self._redelivered = Counter(
+            "ghcrawl_redelivery_deliveries",
+            "Deliveries that did not arrive, by what a sweep made of them",
+            ["result"],
+            registry=registry,
+        )
+        self._lost = Gauge("ghcrawl_redelivery_waiting", "Deliveries that have not arrived yet", registry=registry)
+        self._swept_at = Gauge(
+            "ghcrawl_redelivery_last_timestamp_seconds", "When any replica last looked for them", registry=registry
+        )
+
     @property
     def measure(self) -> Measure:
         """What `ghcrawl.wiring.open_service` tells how long everything takes."""
@@ -71,6 +86,17 @@ class ServiceMetrics:
             event = OTHER
         self._events.add(event)
         self._deliveries.labels(event, result).inc()
+
+    def swept(self, run: Run) -> None:
+        """This process looked for deliveries that did not arrive."""
+        self._sweeps.labels("partial" if run.troubles else "complete").inc()
+        for result in ("lost", "asked", "refused", "arrived", "given_up"):
+            self._redelivered.labels(result).inc(getattr(run, result))
+
+    def redelivery(self, state: State) -> None:
+        """What all replicas know of deliveries that did not arrive."""
+        self._lost.set(len(state.lost))
+        self._swept_at.set(state.last.at.timestamp() if state.last else 0)
 
     def reachable(self, port: str, *, answers: bool) -> None:
         """Whether the queue, or the store, could be asked for what is shown of it."""

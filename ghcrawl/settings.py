@@ -210,6 +210,10 @@ class LogSection(Section):
     format: Literal["auto", "console", "json"] = "auto"
 
 
+TELLER: Final = r"^(app:[A-Za-z0-9_.-]+|[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?)$"
+"""Whose webhooks: those of a GitHub App, an organisation, or a repository."""
+
+
 class ServiceSection(Section):
     """What `ghcrawl serve` listens to, and how patiently. Its tokens and secrets are files or environment variables."""
 
@@ -222,6 +226,16 @@ class ServiceSection(Section):
     request_timeout_s: PositiveFloat = 30.0
     webhook_timeout_s: PositiveFloat = 8.0
     max_body_mb: Annotated[int, Field(ge=1, le=100)] = 2
+    redeliver: tuple[Annotated[str, Field(max_length=200, pattern=TELLER)], ...] = ()
+    redeliver_every_s: Annotated[Seconds, Field(ge=1)] = 300.0
+    webhook_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+
+    @model_validator(mode="after")
+    def _knows_its_webhooks(self) -> Self:
+        owners = [name for name in self.redeliver if not name.startswith("app:")]
+        if owners and not self.webhook_url:
+            raise ValueError(f"redeliver names {owners[0]}, whose webhooks are told apart by webhook_url: set it, too")
+        return self
 
     @property
     def probed_at(self) -> str:
@@ -335,7 +349,7 @@ def typed(name: str, text: str) -> Any:
     return tuple(part.strip() for part in text.split(",") if part.strip()) if name in _LISTS else text
 
 
-_LISTS: Final = frozenset({"crawl.allow", "crawl.exclude"})
+_LISTS: Final = frozenset({"crawl.allow", "crawl.exclude", "service.redeliver"})
 
 
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
@@ -366,16 +380,20 @@ _SHAPES: Final = {
     "github.api_version": "a date such as 2022-11-28",
     "mongo.database": "a name of letters, digits, - and _",
     "amqp.prefix": "a name of letters, digits, - and _",
+    "service.redeliver": "app:ID, the name of an organisation, or OWNER/REPO",
+    "service.webhook_url": "an http or https URL",
 }
 """What a pattern asks for, in words."""
 
 
 def _sentence(problem: Any, origins: Origins) -> str:
     name = ".".join(str(part) for part in problem["loc"])
-    origin = origins.get(name) or next((origin for key, origin in origins.items() if key.startswith(name)), "")
+    of = name.rstrip("0123456789").rstrip(".")
+    origin = origins.get(of) or next((origin for key, origin in origins.items() if key.startswith(of)), "")
     where = f" ({origin})" if origin else ""
-    if problem["type"] == "string_pattern_mismatch" and name in _SHAPES:
-        return f"{name}{where}: {problem['input']!r} is not {_SHAPES[name]}"
+    shape = _SHAPES.get(of)
+    if problem["type"] == "string_pattern_mismatch" and shape:
+        return f"{name}{where}: {problem['input']!r} is not {shape}"
     if problem["type"] != "extra_forbidden":
         return f"{name}{where}: {problem['msg']}"
     close = difflib.get_close_matches(name, names(), n=1)

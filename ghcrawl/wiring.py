@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,12 +27,14 @@ from ghcrawl.fetch.github import (
     read_installation,
     read_tokens,
 )
+from ghcrawl.fetch.github.hooks import APP, GitHubHooks
 from ghcrawl.fetch.reach import Reach
 from ghcrawl.fetch.spending import Budgeted, Spending
 from ghcrawl.measured import Measure, MeasuredFetcher, MeasuredLedger, MeasuredQueue, measured
 from ghcrawl.model import QueueName, Request
 from ghcrawl.platform import Platform
 from ghcrawl.ports import Clock, Fetcher, Observer
+from ghcrawl.redelivery import Pace, Redelivery, Run
 from ghcrawl.settings import GitHubSection, LogSection, Settings, logged_as
 from ghcrawl.supervisor import Supervisor
 from ghcrawl.telemetry import Observers, configure_logging
@@ -59,6 +61,7 @@ __all__ = [
     "github_platform",
     "narrow",
     "open_backend",
+    "open_redelivery",
     "open_service",
     "read_credentials",
     "read_message",
@@ -177,6 +180,25 @@ def _service(  # noqa: PLR0913  # the same
         measured=popped,
         spending=spending,
     )
+
+
+def open_redelivery(
+    service: Service, settings: Settings, *, worker: str = "", tell: Callable[[Run], None] = lambda _: None
+) -> Redelivery | None:
+    """Who asks for deliveries that did not arrive; None where the settings name nobody whose they are.
+
+    tell: told of every sweep of this process. Raises ConfigError for an App that is not among the credentials.
+    """
+    section = settings.service
+    known = {f"{APP}{app.app_id}" for app in settings.github.apps}
+    unknown = [name for name in section.redeliver if name.startswith(APP) and name not in known]
+    if unknown:
+        raise ConfigError(f"service.redeliver: github.apps has no {unknown[0]}; it needs the App's key")
+    if not section.redeliver:
+        return None
+    hooks = GitHubHooks(service.github, settings.github.api_url, section.redeliver, section.webhook_url)
+    pace = Pace(every_s=section.redeliver_every_s)
+    return Redelivery(hooks, service.backend.store, service.backend.clock, pace, worker=worker, tell=tell)
 
 
 def crawled_by(path: Path) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, running, whoami
+from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, redelivery, running, whoami
 from ghcrawl.admin.access import Access
 from ghcrawl.admin.console import Console
 from ghcrawl.admin.probes import Probed
@@ -20,7 +20,14 @@ from ghcrawl.admin.site import Site
 from ghcrawl.admin.webhook import Webhook
 from ghcrawl.errors import ConfigError
 
-DESCRIBED: Final = (*running.ROUTES, *queues.ROUTES, *deadletters.ROUTES, *documents.ROUTES, *whoami.ROUTES)
+DESCRIBED: Final = (
+    *running.ROUTES,
+    *queues.ROUTES,
+    *deadletters.ROUTES,
+    *documents.ROUTES,
+    *redelivery.ROUTES,
+    *whoami.ROUTES,
+)
 KEEPALIVE_S: Final = 75.0
 QUIET: Final = logging.getLogger("ghcrawl.admin.http")
 """What strangers send that is no HTTP is no error of ours; what our handlers do wrong is logged where it happens."""

@@ -12,6 +12,7 @@ from ghcrawl.model import QueueName, Request
 from ghcrawl.platform import Platform
 from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Queue, Store
 from ghcrawl.receipts import Receipts
+from ghcrawl.redelivery import Redelivery
 
 
 class Requeued(Protocol):
@@ -92,6 +93,7 @@ class Site:
     else's; raises DecodeError. use_tokens: work with these credentials until the next start; raises ConfigError.
     figures: what was done since the start, as JSON; rate: requests settled from a queue in the last minute.
     applied: returns once the live settings of this moment hold in this process.
+    redelivery: who asks for deliveries that did not arrive; None where nobody does.
     """
 
     queue: Queue
@@ -111,6 +113,7 @@ class Site:
     figures: Callable[[], Mapping[str, object]]
     rate: Callable[[QueueName], int]
     applied: Callable[[], Awaitable[None]]
+    redelivery: Redelivery | None = None
 
     @property
     def platform(self) -> Platform:

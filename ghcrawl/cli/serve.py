@@ -24,11 +24,19 @@ from ghcrawl.cli.signals import Signals
 from ghcrawl.errors import CrawlError
 from ghcrawl.live import Base, Holding, LiveSettings
 from ghcrawl.rates import Rates
+from ghcrawl.redelivery import Redelivery, Run
 from ghcrawl.service_metrics import ServiceMetrics
 from ghcrawl.settings import LogSection, Settings
 from ghcrawl.tally import Tally
 from ghcrawl.telemetry import Metrics, Observers, SettledLog
-from ghcrawl.wiring import Service, demand_runnable, open_service, read_credentials, start_logging
+from ghcrawl.wiring import (
+    Service,
+    demand_runnable,
+    open_redelivery,
+    open_service,
+    read_credentials,
+    start_logging,
+)
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -105,6 +113,8 @@ class _Serving:
         self._holding: Holding | None = None
         self._tokens = _Changing(settings.github.tokens_file)
         self._next_sweep_s = 0.0
+        self._redelivery = open_redelivery(service, settings, worker=worker, tell=watching.gauges.swept)
+        self._redelivering = _Beside(self._redelivery)
         self._surface = Surface(
             settings=settings,
             environ=base.environ,
@@ -113,6 +123,7 @@ class _Serving:
             live=self._live,
             worker=worker,
             applied=self._follow,
+            redelivery=self._redelivery,
         )
 
     async def run(self, signals: Signals) -> int:
@@ -148,6 +159,7 @@ class _Serving:
 
     async def _drain(self, received: str) -> None:
         """Nothing is begun any more, and what is in hand is finished in time or waits again. The API answers on."""
+        await self._redelivering.stop()
         self._surface.draining = True
         grace_s = self._settings.crawl.shutdown_grace_s
         log.info("service_draining", signal=received, busy=self._service.engine.busy, grace_s=grace_s)
@@ -164,6 +176,7 @@ class _Serving:
             await self._sweep(webhook)
         except CrawlError as error:
             log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
+        self._redelivering.go_on()
 
     async def _follow(self) -> None:
         """The live settings of this moment hold in this process. Raises StoreError, ConfigError."""
@@ -189,6 +202,36 @@ class _Serving:
         if now_s >= self._next_sweep_s:
             self._next_sweep_s = now_s + SWEEP_S
             await webhook.sweep()
+
+
+class _Beside:
+    """Sweeps for deliveries that did not arrive. Whatever becomes of a sweep, the service goes on."""
+
+    def __init__(self, redelivery: Redelivery | None) -> None:
+        self._redelivery = redelivery
+        self._sweep: asyncio.Task[Run | None] | None = None
+
+    def go_on(self) -> None:
+        """A sweep is under way, if it is time for one."""
+        if self._redelivery is None or (self._sweep is not None and not self._sweep.done()):
+            return
+        self._sweep = asyncio.get_running_loop().create_task(self._redelivery.turn(), name="redelivery")
+        self._sweep.add_done_callback(_swept)
+
+    async def stop(self) -> None:
+        """None is under way any more; what it found out is remembered."""
+        if self._sweep is not None:
+            self._sweep.cancel()
+            await asyncio.wait([self._sweep])
+        self._redelivery = None
+
+
+def _swept(sweep: asyncio.Task[Run | None]) -> None:
+    error = None if sweep.cancelled() else sweep.exception()
+    if isinstance(error, CrawlError):
+        log.warning("redelivery_failed", error=str(error), kind=type(error).__name__)
+    elif error is not None:
+        log.error("redelivery_broken", exc_info=error)
 
 
 class _Changing:

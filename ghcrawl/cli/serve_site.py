@@ -17,6 +17,7 @@ from ghcrawl.live import LiveSettings
 from ghcrawl.model import QueueName
 from ghcrawl.ports import DeadletterFilter
 from ghcrawl.rates import Rates
+from ghcrawl.redelivery import Redelivery
 from ghcrawl.service_metrics import ServiceMetrics
 from ghcrawl.settings import Settings
 from ghcrawl.tally import Tally
@@ -48,6 +49,7 @@ class Surface:
     live: LiveSettings
     worker: str
     applied: Callable[[], Awaitable[None]]
+    redelivery: Redelivery | None = None
     draining: bool = False
 
     def access(self) -> Access:
@@ -104,6 +106,7 @@ class Surface:
             figures=self.watching.tally.figures,
             rate=self.watching.rates.last_minute,
             applied=self.applied,
+            redelivery=self.redelivery,
         )
 
     def probed(self) -> Probed:
@@ -192,6 +195,8 @@ class Surface:
             gauges.reachable("queue", answers=False)
         try:
             gauges.deadletters((await backend.deadletters.count(DeadletterFilter())).by_kind)
+            if self.redelivery is not None:
+                gauges.redelivery(await self.redelivery.read())
             gauges.reachable("store", answers=True)
         except CrawlError:
             gauges.reachable("store", answers=False)

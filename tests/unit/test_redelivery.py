@@ -3,64 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
 from structlog.testing import capture_logs
 
 from ghcrawl.errors import StoreError
-from ghcrawl.redelivery import Attempt, Pace, Page, Redelivery, Run, State, Trouble
+from ghcrawl.redelivery import Pace, Redelivery, Run, State, Trouble
 from ghcrawl.redelivery.state import STATE, Lease
 from ghcrawl.redelivery.sweep import MAX_AGAIN, MAX_LOST, MAX_PAGES, MAX_SHOWN, MAX_TRIES
 from ghcrawl.redelivery.turns import LEASE_S
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at
 from tests.support.clock import FakeClock
+from tests.support.tried import Tried
 
 EVERY_S = 300.0
 DAY_S = 86_400
-
-
-@dataclass
-class Platform:
-    """One webhook per name, and what was tried by each. good: whether what is sent now arrives."""
-
-    clock: FakeClock
-    names: Sequence[str] = ("acme",)
-    size: int = 2
-    good: bool = False
-    tried: dict[str, list[Attempt]] = field(default_factory=dict)
-    troubles: dict[str, Trouble] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    pages: int = 0
-
-    def try_(self, guid: str, *, hook: str = "acme", arrives: bool | None = None) -> None:
-        tried = self.tried.setdefault(hook, [])
-        arrived = self.good if arrives is None else arrives
-        number = sum(len(each) for each in self.tried.values()) + 1
-        tried.append(Attempt(id=number, guid=guid, at=self.clock.now(), arrived=arrived, event="issues"))
-
-    async def found(self, name: str) -> Sequence[str] | Trouble:
-        return self.troubles.get(name) or (name,)
-
-    async def page(self, hook: str, cursor: str) -> Page | Trouble:
-        await asyncio.sleep(0)
-        self.pages += 1
-        if trouble := self.troubles.get(f"page {cursor}".strip()):
-            return trouble
-        newest = [one for one in reversed(self.tried.get(hook, [])) if not cursor or one.id <= int(cursor)]
-        rest = newest[self.size :]
-        return Page(attempts=tuple(newest[: self.size]), next=str(rest[0].id) if rest else "")
-
-    async def again(self, hook: str, id: int) -> Trouble | None:
-        if trouble := self.troubles.get("again"):
-            return trouble
-        (guid,) = (one.guid for one in self.tried[hook] if one.id == id)
-        self.asked.append(guid)
-        self.try_(guid, hook=hook)
-        return None
 
 
 @pytest.fixture
@@ -69,8 +28,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def platform(clock: FakeClock) -> Platform:
-    return Platform(clock)
+def platform(clock: FakeClock) -> Tried:
+    return Tried(clock)
 
 
 @pytest.fixture
@@ -78,12 +37,12 @@ def store() -> MemoryStore:
     return MemoryStore()
 
 
-def sweeper(platform: Platform, store: MemoryStore, **over: object) -> Redelivery:
+def sweeper(platform: Tried, store: MemoryStore, **over: object) -> Redelivery:
     pace = Pace(every_s=EVERY_S, gap_s=0)
     return Redelivery(platform, store, platform.clock, pace, **{"worker": "w1", **over})  # type: ignore[arg-type]
 
 
-async def swept(found: Redelivery, platform: Platform) -> Run:
+async def swept(found: Redelivery, platform: Tried) -> Run:
     """One sweep, once it is due."""
     platform.clock.advance(EVERY_S)
     run = await found.turn()
@@ -92,7 +51,7 @@ async def swept(found: Redelivery, platform: Platform) -> Run:
 
 
 async def test_what_failed_and_never_arrived_is_asked_for_and_what_arrived_later_is_not(
-    platform: Platform, store: MemoryStore
+    platform: Tried, store: MemoryStore
 ):
     for guid, arrives in (("lost", False), ("late", False), ("fine", True), ("late", True)):
         platform.try_(guid, arrives=arrives)
@@ -106,7 +65,7 @@ async def test_what_failed_and_never_arrived_is_asked_for_and_what_arrived_later
 
 
 async def test_a_sweep_is_due_only_after_the_last_one_whoever_made_it_and_a_person_may_ask_for_it(
-    platform: Platform, store: MemoryStore
+    platform: Tried, store: MemoryStore
 ):
     one, other = sweeper(platform, store), sweeper(platform, store, worker="w2")
     assert await one.turn() is not None
@@ -119,7 +78,7 @@ async def test_a_sweep_is_due_only_after_the_last_one_whoever_made_it_and_a_pers
     assert run.worker == "w2"
 
 
-async def test_of_many_replicas_one_sweeps_and_nothing_is_asked_for_twice(platform: Platform, store: MemoryStore):
+async def test_of_many_replicas_one_sweeps_and_nothing_is_asked_for_twice(platform: Tried, store: MemoryStore):
     for number in range(5):
         platform.try_(f"lost{number}")
     runs = await asyncio.gather(*(sweeper(platform, store, worker=f"w{n}").turn() for n in range(6)))
@@ -128,7 +87,7 @@ async def test_of_many_replicas_one_sweeps_and_nothing_is_asked_for_twice(platfo
 
 
 async def test_a_replica_that_died_in_the_middle_holds_up_the_others_for_a_while_only(
-    platform: Platform, store: MemoryStore
+    platform: Tried, store: MemoryStore
 ):
     platform.try_("lost")
     dead = State(lease=Lease(worker="dead", until=at(LEASE_S)))
@@ -142,7 +101,7 @@ async def test_a_replica_that_died_in_the_middle_holds_up_the_others_for_a_while
 
 
 async def test_what_keeps_failing_is_asked_for_ever_more_seldom_and_in_the_end_given_up(
-    platform: Platform, store: MemoryStore
+    platform: Tried, store: MemoryStore
 ):
     platform.try_("poison")
     found = sweeper(platform, store)
@@ -161,7 +120,7 @@ async def test_what_keeps_failing_is_asked_for_ever_more_seldom_and_in_the_end_g
     assert (run.given_up, run.waiting, len(platform.asked)) == (1, 0, MAX_TRIES)
 
 
-async def test_what_is_too_old_to_be_sent_again_is_left_alone(platform: Platform, store: MemoryStore):
+async def test_what_is_too_old_to_be_sent_again_is_left_alone(platform: Tried, store: MemoryStore):
     platform.try_("old")
     platform.clock.advance(3 * DAY_S + 1)
     platform.try_("new")
@@ -169,7 +128,7 @@ async def test_what_is_too_old_to_be_sent_again_is_left_alone(platform: Platform
     assert platform.asked == ["new"]
 
 
-async def test_each_sweep_reads_only_what_came_since_the_last_one(platform: Platform, store: MemoryStore):
+async def test_each_sweep_reads_only_what_came_since_the_last_one(platform: Tried, store: MemoryStore):
     found = sweeper(platform, store)
     platform.good = True
     for number in range(20):
@@ -184,7 +143,7 @@ async def test_each_sweep_reads_only_what_came_since_the_last_one(platform: Plat
     assert (run.pages, platform.asked) == (2, ["lost"])
 
 
-async def test_a_long_list_is_read_over_several_sweeps_and_nothing_is_left_out(platform: Platform, store: MemoryStore):
+async def test_a_long_list_is_read_over_several_sweeps_and_nothing_is_left_out(platform: Tried, store: MemoryStore):
     found, count = sweeper(platform, store), 3 * MAX_PAGES
     platform.size = 1
     for number in range(count):
@@ -199,7 +158,7 @@ async def test_a_long_list_is_read_over_several_sweeps_and_nothing_is_left_out(p
     assert (await found.read()).walks[0].gaps == ()
 
 
-async def test_no_more_is_remembered_and_asked_for_at_a_time_than_is_bounded(platform: Platform, store: MemoryStore):
+async def test_no_more_is_remembered_and_asked_for_at_a_time_than_is_bounded(platform: Tried, store: MemoryStore):
     platform.size = 100
     for number in range(MAX_LOST + 500):
         platform.try_(f"{number}")
@@ -214,9 +173,7 @@ async def test_no_more_is_remembered_and_asked_for_at_a_time_than_is_bounded(pla
     assert (await found.read()).lost == ()
 
 
-async def test_one_owner_that_cannot_be_asked_is_said_so_and_the_others_are_asked(
-    platform: Platform, store: MemoryStore
-):
+async def test_one_owner_that_cannot_be_asked_is_said_so_and_the_others_are_asked(platform: Tried, store: MemoryStore):
     platform.names = ("gone", "acme")
     platform.troubles["gone"] = Trouble(kind="refused", detail="gone: 404 Not Found")
     platform.try_("lost")
@@ -227,7 +184,7 @@ async def test_one_owner_that_cannot_be_asked_is_said_so_and_the_others_are_aske
 
 
 async def test_while_there_is_no_quota_nothing_more_is_asked_for_and_the_next_sweep_goes_on(
-    platform: Platform, store: MemoryStore
+    platform: Tried, store: MemoryStore
 ):
     found = sweeper(platform, store)
     platform.size = 1
@@ -245,7 +202,7 @@ async def test_while_there_is_no_quota_nothing_more_is_asked_for_and_the_next_sw
 
 
 async def test_a_cursor_that_is_refused_is_forgotten_and_the_list_read_from_its_head(
-    platform: Platform, store: MemoryStore
+    platform: Tried, store: MemoryStore
 ):
     found = sweeper(platform, store)
     platform.size = 1
@@ -260,7 +217,7 @@ async def test_a_cursor_that_is_refused_is_forgotten_and_the_list_read_from_its_
     assert sorted(platform.asked) == ["a", "b", "c", "c"]
 
 
-async def test_an_attempt_that_is_refused_is_counted_and_tried_again_later(platform: Platform, store: MemoryStore):
+async def test_an_attempt_that_is_refused_is_counted_and_tried_again_later(platform: Tried, store: MemoryStore):
     found = sweeper(platform, store)
     platform.try_("lost")
     platform.troubles["again"] = Trouble(kind="refused", detail="403 Forbidden")
@@ -271,17 +228,17 @@ async def test_an_attempt_that_is_refused_is_counted_and_tried_again_later(platf
     assert (await swept(found, platform)).asked == 1
 
 
-async def test_between_two_deliveries_there_is_a_gap(platform: Platform, store: MemoryStore):
+async def test_between_two_deliveries_there_is_a_gap(platform: Tried, store: MemoryStore):
     for guid in ("a", "b", "c"):
         platform.try_(guid)
     await Redelivery(platform, store, platform.clock, Pace(every_s=EVERY_S, gap_s=1.5)).turn()
     assert platform.clock.slept == [1.5, 1.5]
 
 
-async def test_who_is_stopped_in_the_middle_leaves_no_lease_and_what_it_knows(platform: Platform, store: MemoryStore):
+async def test_who_is_stopped_in_the_middle_leaves_no_lease_and_what_it_knows(platform: Tried, store: MemoryStore):
     reached, blocked = asyncio.Event(), asyncio.Event()
 
-    class Slow(Platform):
+    class Slow(Tried):
         async def again(self, hook: str, id: int) -> Trouble | None:
             reached.set()
             await blocked.wait()
@@ -299,8 +256,8 @@ async def test_who_is_stopped_in_the_middle_leaves_no_lease_and_what_it_knows(pl
     assert [(lost.guid, lost.tries) for lost in state.lost] == [("lost", 0)]
 
 
-async def test_who_was_outrun_by_another_writes_nothing_over_it(platform: Platform, store: MemoryStore):
-    class Meddling(Platform):
+async def test_who_was_outrun_by_another_writes_nothing_over_it(platform: Tried, store: MemoryStore):
+    class Meddling(Tried):
         async def again(self, hook: str, id: int) -> Trouble | None:
             await store.write_state(STATE, State(next_at=at(7)).to_json())
             return None
@@ -313,7 +270,7 @@ async def test_who_was_outrun_by_another_writes_nothing_over_it(platform: Platfo
     assert await sweeper(meddling, store).read() == State(next_at=at(7))
 
 
-async def test_everything_known_comes_back_from_the_store_as_it_was(platform: Platform, store: MemoryStore):
+async def test_everything_known_comes_back_from_the_store_as_it_was(platform: Tried, store: MemoryStore):
     platform.size = 1
     platform.troubles["page 1"] = Trouble(kind="away", detail="no quota")
     for guid in ("a", "b"):
@@ -325,7 +282,7 @@ async def test_everything_known_comes_back_from_the_store_as_it_was(platform: Pl
     assert state.next_at == NOW + timedelta(seconds=EVERY_S)
 
 
-async def test_a_store_that_fails_fails_the_sweep_and_nothing_else(platform: Platform):
+async def test_a_store_that_fails_fails_the_sweep_and_nothing_else(platform: Tried):
     class Away(MemoryStore):
         async def swap_state(self, name: str, before: object, after: object) -> bool:
             raise StoreError("away")

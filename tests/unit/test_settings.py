@@ -98,3 +98,14 @@ def test_a_variable_with_our_prefix_that_is_no_setting_is_a_mistake():
 def test_a_missing_file_is_named(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"there is no config file .*c\.toml"):
         load(tmp_path / "c.toml", {})
+
+
+def test_whose_deliveries_are_asked_for_again_is_said_by_name_and_an_owner_needs_our_url():
+    url = {"GHCRAWL_SERVICE__WEBHOOK_URL": "https://crawler.example/webhook"}
+    settings, _ = load(None, {"GHCRAWL_SERVICE__REDELIVER": "app:12, acme, acme/web.js"} | url)
+    assert settings.service.redeliver == ("app:12", "acme", "acme/web.js")
+    assert load(None, {"GHCRAWL_SERVICE__REDELIVER": "app:12"})[0].service.webhook_url == ""
+    with pytest.raises(ConfigError, match="set it, too"):
+        load(None, {"GHCRAWL_SERVICE__REDELIVER": "app:12,acme"})
+    with pytest.raises(ConfigError, match=r"service.redeliver.0 \(environment\): 'a/b/c' is not app:ID, the name of"):
+        load(None, {"GHCRAWL_SERVICE__REDELIVER": "a/b/c"} | url)

@@ -27,6 +27,7 @@ from ghcrawl.live import Base, LiveSettings
 from ghcrawl.model import JsonObject, Payload, QueueName, Request
 from ghcrawl.platform import Kind, Platform
 from ghcrawl.ports import DeadletterFilter
+from ghcrawl.redelivery import Pace, Redelivery
 from ghcrawl.visitor_map import Scenarios
 from queues import codec
 from queues.memory import MemoryQueue
@@ -37,6 +38,7 @@ from stores.receipts import TagReceipts
 from tests.support.builders import API, NOW, a_request
 from tests.support.clock import FakeClock
 from tests.support.library import book
+from tests.support.tried import Tried
 
 TOKEN = "operator-token"
 READER = "reader-token"
@@ -94,6 +96,8 @@ class Rig:
         self.deadletters = MemoryDeadletters()
         self.receipts = TagReceipts(MemoryTags())
         self.live = LiveSettings(self.store, self.clock, Base())
+        self.tried = Tried(self.clock)
+        self.redelivery = Redelivery(self.tried, self.store, self.clock, Pace(every_s=300, gap_s=0), worker="w1")
         self.crew = Crew(
             worker="w1",
             wanted=2,
@@ -124,6 +128,7 @@ class Rig:
             figures=lambda: {"requests": {"done": 3}},
             rate=lambda _: 5,
             applied=self._applied,
+            redelivery=self.redelivery,
         )
         return replace(site, **self.over)
 
