@@ -23,6 +23,7 @@ from processors.github.listings import LISTINGS
 from processors.github.maps import PEOPLE_LINKS
 from processors.github.parts import PARTS
 from processors.github.registry import ENTITIES
+from processors.github.walk import LOOKED_AGAIN
 
 SAMPLED: Final = 12
 """So many repositories are looked at closely."""
@@ -178,7 +179,7 @@ class _Surveyor:
         total = len(items) if pages == 1 else (pages - 1) * _PAGE + _PAGE // 2
         if row.known_only and not items:
             return
-        self._calls[row.type] += pages
+        self._calls[row.type] += pages + _looked_at_again(row, pages)
         if row.type == "pull_requests":
             self._pulls(total)
         self._elements(row, items, total)
@@ -265,6 +266,13 @@ def _counted(row: Listing, repo: JsonObject) -> int:
     if row.known_only:
         return 0
     return max(1, -(-count(repo.get(_COUNTED[row.type])) // _PAGE)) if row.type in _COUNTED else 1
+
+
+def _looked_at_again(row: Listing, pages: int) -> int:
+    """The free calls that show whether anything moved while a list was read (`walk.look_again`)."""
+    if row.relation and pages > LOOKED_AGAIN:
+        return 0
+    return min(pages - 1, 1) if row.between else pages - 1
 
 
 def _spread(repos: Sequence[JsonObject], wanted: int) -> Sequence[JsonObject]:

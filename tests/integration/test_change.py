@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from ghcrawl.simulator import changes
 from ghcrawl.simulator.generation.size import TINY
-from ghcrawl.simulator.journal import Call
 from ghcrawl.simulator.manners import Manners
 from tests.support.crawling import Crawled, stage
 
@@ -120,30 +117,3 @@ async def test_what_a_token_may_not_see_is_skipped_with_a_reason_and_not_asked_f
         assert not any("dependabot" in call.target for call in it.server.journal.calls)
         assert it.server.journal.charged == 0
         assert list(first.deadletters) == list(second.deadletters) == []
-
-
-async def test_what_a_list_that_shifted_under_its_reader_hid_is_found_by_an_audit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    size = replace(TINY, issues=130, pull_share=0.0, comments=0, alerts=0)
-    async with stage(tmp_path, size) as it:
-        write, repo = it.server.journal.write, it.repo
-        early = next(iter(repo.issues.values()))
-
-        def meddle(call: Call) -> None:
-            """Between the first page and the second one issue goes and two come."""
-            write(call)
-            if early.number in repo.issues and call.target.startswith(f"/repos/acme/{repo.name}/issues?"):
-                changes.delete_issue(it.world, repo, early)
-                for title in ("late", "later"):
-                    changes.open_issue(it.world, repo, by=it.member, title=title)
-
-        monkeypatch.setattr(it.server.journal, "write", meddle)
-        first = await it.crawl()
-        audited = await it.crawl(policy="audit")
-
-        late = {f"urn:repo:{repo.id}:issue:{n}" for n, issue in repo.issues.items() if issue.title.startswith("late")}
-        assert late <= {urn for kind, urn in first.entities if kind == "issue"}
-        assert {key for key in audited.entities if key[0] == "issue"} == {
-            key for key in it.expected() if key[0] == "issue"
-        }

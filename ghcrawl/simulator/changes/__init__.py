@@ -53,6 +53,7 @@ from ghcrawl.simulator.changes.repos import (
     set_private,
     star,
     transfer_repo,
+    unstar,
 )
 from ghcrawl.simulator.changes.weather import random_change
 
@@ -100,4 +101,5 @@ __all__ = [
     "set_private",
     "star",
     "transfer_repo",
+    "unstar",
 ]

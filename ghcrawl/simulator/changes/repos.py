@@ -122,3 +122,10 @@ def star(world: World, repo: Repo, *, by: User) -> Change:
     repo.records.stars[by.id] = Star(user=by, starred_at=world.now())
     repo.updated_at = world.now()
     return happened(world, "star.created", repo, repo=repo, actor=by)
+
+
+def unstar(world: World, repo: Repo, *, by: User) -> Change:
+    """One less; whoever came later moves up in the list."""
+    del repo.records.stars[by.id]
+    repo.updated_at = world.now()
+    return happened(world, "star.deleted", repo, repo=repo, actor=by)

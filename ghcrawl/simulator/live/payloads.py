@@ -265,6 +265,9 @@ def _milestone(telling: Telling) -> Iterator[Hook]:
 
 
 def _star(telling: Telling) -> Iterator[Hook]:
+    if telling.change.action == "deleted":
+        yield telling.itself(starred_at=None)
+        return
     yield telling.itself(starred_at=telling.change.at)
     yield telling.hook("watch", "started")
 
