@@ -47,18 +47,21 @@ async def depths(place: Place, *, json: bool) -> int:
 
 
 async def purge(place: Place, name: str, *, yes: bool) -> int:
-    """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
+    """Returns the exit status. Raises ConfigError, SpecError, QueueError.
+
+    A queue in which nothing is seen is emptied as well: what seems to wait in a broker that was lost is forgotten so.
+    """
     queue = queue_name(name)
     async with opened(place) as desk:
         depth = (await desk.queues.depths())[queue]
         waiting = depth.ready + depth.delayed
         question = f"Forget {counted(waiting, 'request')} in the queue {queue}, for ever?"
-        if not waiting:
-            say(f"Nothing waits in {queue}.")
-        elif output.agreed(question, yes=yes):
-            say(f"{counted(await desk.queues.purge(queue), 'request')} forgotten.")
-        else:
+        if waiting and not output.agreed(question, yes=yes):
             say("Nothing was done.")
+        elif purged := await desk.queues.purge(queue):
+            say(f"{counted(purged, 'request')} forgotten.")
+        else:
+            say(f"Nothing waits in {queue}.")
     return 0
 
 

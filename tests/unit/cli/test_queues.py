@@ -13,6 +13,7 @@ import pytest
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.model import Push, QueueName, Request
+from queues.sqlite import SqliteQueue
 from tests.support.builders import API, a_failure, a_request, at
 from tests.unit.cli.conftest import Command, Fill
 from tests.unit.cli.test_documents import CRAWLS
@@ -63,6 +64,20 @@ def test_emptying_needs_somebody_who_wants_it(ghcrawl: Command, db: Path) -> Non
         "ghcrawl: Forget 2 requests in the queue soon, for ever? Nobody is here to answer: add --yes\n",
     )
     assert len(waiting("soon")) == 2
+
+
+def test_what_a_lost_broker_seems_to_hold_is_forgotten_although_nothing_is_seen_there(
+    ghcrawl: Command, db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purged = []
+
+    async def purge(_: Any, queue: QueueName) -> int:
+        purged.append(queue)
+        return 0
+
+    monkeypatch.setattr(SqliteQueue, "purge", purge)
+    assert ghcrawl("queue", "purge", "event", "--yes").err == "Nothing waits in event.\n"
+    assert purged == ["event"]
 
 
 @pytest.mark.parametrize("words", [("queue", "purge", "later on"), ("requests", "peek", "nothing")])
