@@ -11,7 +11,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
-from ghcrawl.measured import Measure, Phase
+from ghcrawl.measured import SAMPLED, Measure, Phase
 from ghcrawl.model import QueueName
 from ghcrawl.ports import Depth
 from ghcrawl.redelivery import Run, State
@@ -34,7 +34,12 @@ class ServiceMetrics:
             "ghcrawl_phase_seconds", "Time in each part of a turn", ["phase"], buckets=_SECONDS, registry=registry
         )
         self._phases = {name: phase.labels(name) for name in ("pop", "fetch", "process", "settle")}
-        self._bytes = Histogram("ghcrawl_document_bytes", "Bodies written", buckets=_BYTES, registry=registry)
+        self._bytes = Histogram(
+            "ghcrawl_document_bytes",
+            f"Bodies written, one in every {SAMPLED}: how large they are, not how many",
+            buckets=_BYTES,
+            registry=registry,
+        )
         self._deliveries = Counter(
             "ghcrawl_webhook_deliveries", "Deliveries, by what became of them", ["event", "result"], registry=registry
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ghcrawl.measured import Measure, MeasuredLedger, MeasuredQueue, measured
+from ghcrawl.measured import SAMPLED, Measure, MeasuredLedger, MeasuredQueue, measured
 from ghcrawl.model import Push
 from ghcrawl.outcome import Fetched, Skip, Visit
 from ghcrawl.platform import Kind
@@ -67,6 +67,19 @@ async def test_what_is_written_is_measured_and_what_was_there_already_is_not():
         assert delivery is not None
         await ledger.commit(delivery, Effects(document=a_document(body={"a": 1})))
     assert (told.phases, told.sizes) == (["settle", "settle"], [7])
+
+
+async def test_of_many_that_are_written_one_in_so_many_is_measured():
+    told, clock = Told(), FakeClock()
+    queue, store = MemoryQueue(clock), MemoryStore()
+    ledger = MeasuredLedger(SequentialLedger(queue, store, MemoryDeadletters()), told.measure)
+    for number in range(3 * SAMPLED):
+        await queue.push([Push(request=a_request(number), queue="soon")])
+        delivery = await queue.pop(["soon"], patience_s=0)
+        assert delivery is not None
+        body = {"a": "x" * number}
+        await ledger.commit(delivery, Effects(document=a_document(urn=f"urn:repo:12:issue:{number}", body=body)))
+    assert told.sizes == [8, 8 + SAMPLED, 8 + 2 * SAMPLED]
 
 
 def test_processors_are_measured_even_when_they_fail():
