@@ -278,8 +278,11 @@ def _spans(which: DocumentFilter) -> Sequence[dict[str, Any]]:
 
 async def _in_order(readers: Sequence[AsyncIterator[dict[str, Any]]]) -> AsyncIterator[dict[str, Any]]:
     """What all of them read, by `_id`; each of them has it in that order."""
-    firsts = await asyncio.gather(*(anext(reader, None) for reader in readers))
-    heads = [(row["_id"], number, row) for number, row in enumerate(firsts) if row is not None]
+    firsts = await asyncio.gather(*(anext(reader, None) for reader in readers), return_exceptions=True)
+    for failed in firsts:
+        if isinstance(failed, BaseException):
+            raise failed  # not before: a reader that is under way cannot be closed
+    heads = [(row["_id"], number, row) for number, row in enumerate(firsts) if isinstance(row, dict)]
     heapq.heapify(heads)
     while heads:
         _, number, row = heads[0]

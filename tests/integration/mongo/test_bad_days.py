@@ -12,6 +12,7 @@ import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 
 from ghcrawl.errors import ConfigError, StoreError, Unstorable
+from ghcrawl.ports import DocumentFilter
 from queues import codec
 from stores.mongo import SCHEMA, Mongo
 from stores.mongo_deadletters import MongoDeadletters
@@ -186,6 +187,19 @@ class TestMeanwhile:
         with pytest.raises(StoreError, match=r"the connection to MongoDB at .* broke, or was too slow"):
             await store.save(titled("lost", 2))
         assert await store.save(titled("after", 3)) == "saved"
+        await mongo.close()
+
+    async def test_a_list_of_many_types_that_breaks_off_says_what_broke(
+        self, through: MongoSettings, between: Refusing
+    ):
+        mongo, store = await opened(through)
+        for type in ("issue", "label", "release", "tag", "user"):
+            await store.save(a_document(type=type, urn=f"urn:{type}:1", url=f"https://api.example/{type}"))
+        between.refuse(refusing.NO_RIGHT, "find")
+        with pytest.raises(StoreError, match="not authorized"):
+            _ = [one async for one in store.list(DocumentFilter())]
+        between.refusals.clear()
+        assert len([one async for one in store.list(DocumentFilter())]) == 5
         await mongo.close()
 
     async def test_a_server_that_is_killed_comes_back_with_everything_that_was_saved(self, mongo_server: MongoServer):
