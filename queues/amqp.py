@@ -42,7 +42,7 @@ from queues.amqp_settings import AmqpSettings
 from queues.amqp_suspects import Suspects
 from queues.amqp_topology import declare
 from queues.codec import encode
-from queues.tags import Post, Tagging
+from queues.tags import Post, Tagging, apart
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -50,6 +50,8 @@ QUIET_S: Final = 12.0
 """What others have in hand shows by what comes of it, or in the management API, within this time."""
 AT_ONCE: Final = 500
 """Pushes that share their round trips."""
+PARTS: Final = 2
+"""So many such of one push at a time: while one is published, the tags of another are written."""
 
 
 class AmqpQueue:
@@ -94,12 +96,20 @@ class AmqpQueue:
             return await self._push(pushes)
 
     async def _push(self, pushes: Sequence[Push]) -> Pushed:
-        now, queued, bounced = self._clock.now(), 0, 0
-        for start in range(0, len(pushes), AT_ONCE):
-            some = [_due(push, now) for push in pushes[start : start + AT_ONCE]]
-            pushed = await self._tagging.push(some, token=uuid4().hex, now=now)
-            queued, bounced = queued + pushed.queued, bounced + pushed.bounced
-        return Pushed(queued=queued, bounced=bounced)
+        now, slots = self._clock.now(), asyncio.Semaphore(PARTS)
+
+        async def push(part: Sequence[Push]) -> Pushed:
+            async with slots:
+                return await self._tagging.push([_due(each, now) for each in part], token=uuid4().hex, now=now)
+
+        wanted = list(apart(pushes).values()) if len(pushes) > AT_ONCE else pushes
+        parts = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]
+        queued = 0
+        for end in await asyncio.gather(*map(push, parts), return_exceptions=True):
+            if isinstance(end, BaseException):
+                raise end
+            queued += end.queued
+        return Pushed(queued=queued, bounced=len(pushes) - queued)
 
     async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> AmqpDelivery | None:
         """As the port says. Without patience, what is still on its way from the broker does not count as there."""

@@ -69,7 +69,7 @@ class Tagging:
 
         token: never used before. Raises QueueError and StoreError; then any of them may wait, tagged or not.
         """
-        wanted = _apart(pushes)
+        wanted = apart(pushes)
         found = await self._claim(wanted, token, now)
         posts = {key: _merged(found.get(key), each) for key, each in wanted.items() if not _covered(found, key, each)}
         over = [(found[key], _tag(key, each, token, now)) for key, each in posts.items() if key in found]
@@ -111,18 +111,18 @@ class Tagging:
         return "superfluous" if other is not None and other.covers(queue, request.asked_at) else "work"
 
 
-def _apart(pushes: Iterable[Push]) -> dict[str, Push]:
+def apart(pushes: Iterable[Push]) -> dict[str, Push]:
     """One push a key: what the queue would make of them one after another."""
-    apart: dict[str, Push] = {}
+    wanted: dict[str, Push] = {}
     for each in pushes:
         key = key_of(each.request)
-        twin = apart.get(key)
+        twin = wanted.get(key)
         if twin is None:
-            apart[key] = each
+            wanted[key] = each
         elif merged := merge(_copy(twin), _copy(each)):
             kept = each if merged.replaced else twin
-            apart[key] = replace(kept, queue=merged.queue, not_before=merged.not_before)
-    return apart
+            wanted[key] = replace(kept, queue=merged.queue, not_before=merged.not_before)
+    return wanted
 
 
 def _covered(found: Mapping[str, Tag], key: str, push: Push) -> bool:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
 from ghcrawl.ports import DeadletterFilter, Deadletters, Queue
+
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
 
 
 class RequestCodec(Protocol):
@@ -83,7 +88,7 @@ async def requeue(
     *,
     now: datetime,
     to: QueueName | None = None,
-    at_once: int = 500,
+    at_once: int = 2000,
 ) -> Requeued:
     """Push what `which` means as if it had never been tried, and forget the deadletters once that is durable.
 
@@ -93,22 +98,31 @@ async def requeue(
     to: the queue to push to; None sends each where it came from.
     Raises QueueError, StoreError.
     """
-    before = min(now, which.before) if which.before else now
-    which = replace(which, before=before)
-    done, behind = Requeued(), ""
-    while page := await deadletters.list(which, limit=at_once, after=behind):
+    which = replace(which, before=min(now, which.before) if which.before else now)
+    done, durable = Requeued(), list[str]()
+    page = await deadletters.list(which, limit=at_once)
+    while page:  # a page is pushed while the next one is read and the one before it is forgotten
         readable = [letter for letter in page if letter.raw is None]
-        unreadable = [letter for letter in page if letter.raw is not None]
         pushes = [Push(request=letter.request.renewed(), queue=to or letter.queue) for letter in readable]
-        pushed = await queue.push(pushes)
-        await deadletters.delete([letter.urn for letter in readable])
+        pushing, reading = queue.push(pushes), deadletters.list(which, limit=at_once, after=page[-1].urn)
+        pushed, following, _ = await _all_of(pushing, reading, deadletters.delete(durable))
         done = Requeued(
             queued=done.queued + pushed.queued,
             bounced=done.bounced + pushed.bounced,
-            unreadable=done.unreadable + len(unreadable),
+            unreadable=done.unreadable + len(page) - len(readable),
         )
-        behind = unreadable[-1].urn if unreadable else behind
+        durable, page = [letter.urn for letter in readable], following
+    await deadletters.delete(durable)
     return done
+
+
+async def _all_of(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C]) -> tuple[A, B, C]:
+    """What they come to once all have ended. Raises what the first of them raised that did."""
+    ends = await asyncio.gather(first, second, third, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException):
+            raise end
+    return cast("tuple[A, B, C]", tuple(ends))
 
 
 async def move(source: Deadletters, target: Deadletters, *, at_once: int = 100) -> None:

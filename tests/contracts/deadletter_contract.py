@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.model import QUEUES, Deadletter, Push
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Pushed
 from stores.deadletters import Requeued, requeue
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, at
@@ -169,6 +170,28 @@ class DeadletterContract:
         with pytest.raises(Away):
             await requeue(rig.deadletters, Broken(), ALL, now=LATER)  # type: ignore[arg-type]  # only pushes, badly
         assert await numbers(rig) == [1]
+
+    async def test_a_push_that_fails_amid_many_leaves_each_request_waiting_or_buried(self, rig: Rig) -> None:
+        class Away(Exception):
+            pass
+
+        class Breaking:
+            pushes = 0
+
+            async def push(self, pushes: Sequence[Push]) -> Pushed:
+                self.pushes += 1
+                if self.pushes == 3:
+                    raise Away(pushes)
+                return await rig.queue.push(pushes)
+
+        for number in range(9):
+            await rig.deadletters.bury(buried(number, at_s=number))
+        with pytest.raises(Away):
+            await requeue(rig.deadletters, Breaking(), ALL, now=LATER, at_once=2)  # type: ignore[arg-type]  # only pushes
+        left = await numbers(rig)
+        assert len(left) >= 5
+        waiting = {request.url for request in await rig.queue.peek("normal", limit=9)}
+        assert waiting | {buried(number).request.url for number in left} == {buried(n).request.url for n in range(9)}
 
     async def test_a_crash_between_push_and_delete_leaves_both(self, rig: Rig) -> None:
         class Away(Exception):
