@@ -13,6 +13,17 @@ GENERATION = re.compile(r"(:pages:)\d{8}T\d{9}Z")
 MOMENTS = ("since", "asked")
 
 
+SHOWN = 5
+
+
+def assert_same(found: Iterable[Document], wanted: Iterable[Document]) -> None:
+    """Both came to the same; else it names a few that differ, for all of both would be a million lines."""
+    one, other = contents(found), contents(wanted)
+    different = sorted(urn for urn in one.keys() | other.keys() if one.get(urn) != other.get(urn))
+    shown = {urn: {"found": one.get(urn), "wanted": other.get(urn)} for urn in different[:SHOWN]}
+    assert not different, f"{len(different)} differ, such as {shown}"
+
+
 def contents(documents: Iterable[Document]) -> Mapping[str, Any]:
     """By URN. Generations of relations are named by their moments, and cursors hold some: left out."""
     return dict(_content(document) for document in documents)

@@ -15,7 +15,7 @@ from ghcrawl.simulator.changes import issues as change_issues
 from ghcrawl.simulator.generation.size import WorldSize
 from stores.mongo import MAX_BYTES
 from stores.mongo_settings import MongoSettings
-from tests.integration.mongo.contents import contents
+from tests.integration.mongo.contents import assert_same
 from tests.integration.test_crawl import assert_complete_but_for_what_is_embedded
 from tests.support.crawling import Stage, stage
 from tests.support.services.mongo import MongoServer
@@ -46,7 +46,7 @@ async def test_the_same_documents_are_found_as_in_the_embedded_file(
         first = await it.crawl()
         again = await it.crawl(policy="refresh")
 
-    assert contents(first.documents.values()) == contents(embedded.documents.values())
+    assert_same(first.documents.values(), embedded.documents.values())
     assert list(first.deadletters) == []
     assert first.tally.saved == embedded.tally.saved
     assert again.entities == first.entities
@@ -66,7 +66,7 @@ async def test_a_database_that_is_killed_and_comes_back_costs_nothing_but_time(
             await asyncio.to_thread(mongo_server.start)
         crawled = await crawling
 
-    assert contents(crawled.documents.values()) == contents(embedded.documents.values())
+    assert_same(crawled.documents.values(), embedded.documents.values())
     assert list(crawled.deadletters) == []
 
 
@@ -102,7 +102,7 @@ async def test_a_clock_that_jumps_between_crawls_keeps_nothing_old_and_takes_not
         it.clock = SkewedClock(-600)
         last = await it.crawl(policy="refresh")
 
-    assert contents(last.documents.values()) == contents(after.documents.values())
+    assert_same(last.documents.values(), after.documents.values())
     assert not set(last.tally.saved) & {kind for kind, _ in after.entities}
 
 

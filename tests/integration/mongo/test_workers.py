@@ -20,7 +20,7 @@ from queues.amqp_link import open_link
 from queues.amqp_settings import AmqpSettings
 from stores.mongo_settings import MongoSettings
 from tests.integration.amqp.own import Place
-from tests.integration.mongo.contents import contents
+from tests.integration.mongo.contents import assert_same
 from tests.integration.mongo.test_crawl import WORLD
 from tests.support.cli import shell
 from tests.support.crawling import TOKEN, stage
@@ -89,7 +89,7 @@ async def test_three_workers_find_what_one_finds_in_the_embedded_file(
 
     assert [ran.status for ran in ended] == [0] * WORKERS, ended[0].err
     assert letters.total == 0
-    assert contents(documents) == contents(embedded.documents.values())
+    assert_same(documents, embedded.documents.values())
     assert together <= 1.2 * alone
     settled = [ran.err.count("request_settled") for ran in ended]
     assert min(settled) > 0, settled
