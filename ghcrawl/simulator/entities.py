@@ -237,6 +237,7 @@ class Repo:
     next_number: int = 1
     issues: dict[int, Issue] = field(default_factory=dict)
     deleted_issues: set[int] = field(default_factory=set)
+    moved_issues: dict[int, tuple[int, int]] = field(default_factory=dict)
     issue_comments: dict[int, IssueComment] = field(default_factory=dict)
     review_comments: dict[int, ReviewComment] = field(default_factory=dict)
     commit_comments: dict[int, CommitComment] = field(default_factory=dict)

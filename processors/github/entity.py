@@ -15,6 +15,11 @@ from processors.github.listing import Listings, add
 from processors.github.part import Part, add_part
 
 
+def stays(_visit: Visit) -> Skip | None:
+    """It never comes to lie in another repository."""
+    return None
+
+
 def own_url(body: JsonObject, _base: str) -> str:
     """The URL that the body itself gives."""
     return text(body.get("url"))
@@ -31,6 +36,7 @@ class Entity:
     plural: the name of its collections; `type` + s unless it says otherwise.
     parent: name of the link to what it lies in, by the URN's prefix; roots have none.
     changed: the fields that say when it last changed, the first that is there counting.
+    moved: what becomes of a visit that was answered with a thing of another repository; None where it was not.
     has_url: the body's `url` is its own; otherwise the URL that led here names it.
     was: what the predecessor called it.
     version: raised when its documents change shape.
@@ -45,6 +51,7 @@ class Entity:
     parent: str = ""
     changed: tuple[str, ...] = ("updated_at",)
     immutable: bool = False
+    moved: Callable[[Visit], Skip | None] = stays
     has_url: bool = True
     version: int = 1
     was: str = ""
@@ -69,14 +76,11 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
         body = visit.fetched.body
         if not isinstance(body, Mapping):
             raise Malformed(f"a {entity.type} is an object, and this is {type(body).__name__}")
-        urn = entity.urn(body, visit.request.context.qualifier)
-        says = (own_url(body, "") if entity.has_url else "") or visit.request.url
-        node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
-        if entity.parent:
-            node.link(entity.parent, ":".join(urn.split(":")[:-2]))
-        entity.describe(node)
+        if (moved := entity.moved(visit)) is not None:
+            return moved
+        node = _described(entity, visit, body)
         for listing in own:
-            add(node, listing, listings, urn, node.url)
+            add(node, listing, listings, node.urn, node.url)
         for listing, sha_of in of_commit:
             if sha := sha_of(body):
                 add(node, listing, listings, f"{node.repo}:commit:{sha}", f"{repo_url(node.url)}/commits/{sha}")
@@ -86,6 +90,17 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
         return node.save(entity.type, changed_at=entity.changed_at(body))
 
     return process
+
+
+def _described(entity: Entity, visit: Visit, body: JsonObject) -> Node:
+    """The node of what `visit` found, with the links of its own."""
+    urn = entity.urn(body, visit.request.context.qualifier)
+    says = (own_url(body, "") if entity.has_url else "") or visit.request.url
+    node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
+    if entity.parent:
+        node.link(entity.parent, ":".join(urn.split(":")[:-2]))
+    entity.describe(node)
+    return node
 
 
 _BELOW: Final[tuple[tuple[re.Pattern[str], str], ...]] = (

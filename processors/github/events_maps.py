@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ghcrawl.visitor_map import Node
+from ghcrawl.visitor_map import NONE, Node, followed
 
 _PEOPLE: Final = (
     "actor",
@@ -46,15 +46,31 @@ _TAKEN: Final = (
     "workflow_run",
 )
 
-EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
+_EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
     "event": {
         **dict.fromkeys(_TAKEN, "people"),
         **dict.fromkeys(("repo", "org", "branch", "tag", "repos", "sender", "issues", "issue_events"), "self"),
         "commits": "people",
         **dict.fromkeys(("members", "collaborators", "stargazers"), "pages"),
+        "issue_comments": "people",
         **dict.fromkeys(("team", "teams"), "roster"),
     },
     "feed": {},
     "roster": {"members": "pages", "repos": "pages"},
     "people": {**dict.fromkeys(_PEOPLE, "self"), "assets": "people"},
 }
+
+_COSTLY: Final[Mapping[str, tuple[str, str, Node]]] = {
+    "statuses": ("pull_request", "statuses", "people"),
+    "projects": ("org", "projects", "project"),
+    "project": ("org", "projects", "self"),
+}
+"""What takes a call or more for each event: asked for in the scenarios that follow this link of this map, too."""
+
+
+def event_maps(maps: Mapping[str, Mapping[str, Node]]) -> Mapping[str, Mapping[str, Node]]:
+    """The maps of events in the scenario that has those `maps`."""
+    costly = {
+        name: target for name, (of, link, target) in _COSTLY.items() if followed(maps.get(of, {}).get(link, NONE))
+    }
+    return {**_EVENT_MAPS, "event": {**_EVENT_MAPS["event"], **costly}}

@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Final
 
 from ghcrawl.model import JsonObject
-from processors.github.graph import mapping, text
+from processors.github.graph import count, mapping, text
 from processors.github.webhook import type_of
 
 
@@ -47,7 +47,8 @@ def always(_payload: JsonObject) -> bool:
 class Tells:
     """One thing that an event tells of.
 
-    type: of the thing; for WALK, of the list. at: where in the payload it stands; empty: what the event is about, the
+    type: of the thing; for WALK, of the list. of: for a list that is neither the repository's nor the organisation's,
+    the type of what stands at `at`. at: where in the payload it stands; empty: what the event is about, the
     repository, else the organisation; `ref` is made of the payload's name of a branch or tag. lies_in: where in the
     payload the repository stands that it lies in, if not in the event's own.
     on: the actions that tell it; empty: all. never_on: all but these. when: the payload says so.
@@ -56,6 +57,7 @@ class Tells:
 
     verb: Verb
     type: str
+    of: str = ""
     at: tuple[str, ...] = ()
     lies_in: tuple[str, ...] = ()
     on: frozenset[str] = frozenset()
@@ -80,6 +82,11 @@ def whole_issue(body: JsonObject) -> bool:
     return all(name in body for name in ("title", "body", "comments")) and (
         body.get("state") == "open" or "closed_by" in body
     )
+
+
+def with_comments(payload: JsonObject) -> bool:
+    """The issue that was transferred brought comments, each of them under a new name."""
+    return count(mapping(mapping(payload.get("changes")).get("new_issue")).get("comments")) > 0
 
 
 def on_branch(payload: JsonObject) -> bool:
@@ -114,6 +121,8 @@ ISSUES_LATER: Final = (Tells(verb=Verb.LATER, type="issues"), Tells(verb=Verb.LA
 ORG: Final = Tells(verb=Verb.ASK, type="org", at=("organization",))
 MEMBERS: Final = Tells(verb=Verb.WALK, type="members", at=("organization",))
 TEAMS: Final = Tells(verb=Verb.WALK, type="teams", at=("organization",))
+PROJECTS_LATER: Final = Tells(verb=Verb.LATER, type="projects", at=("organization",))
+"""An item names its project by nothing that a URL could be made of; the list says which of them changed."""
 TEAM: Final = Tells(verb=Verb.ASK, type="team", at=("team",))
 PULL: Final = ("pull_request",)
 ISSUE: Final = Tells(verb=Verb.TAKE, type="issue", at=("issue",), never_on=_on("deleted"), whole=whole_issue)
@@ -154,6 +163,9 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         *_taken("deployment", "deployment", whole=("task", "statuses_url")),
     ),
     "discussion": _taken("discussion", "discussion", whole=("title", "body", "comments")),
+    "discussion_comment": (
+        Tells(verb=Verb.TAKE, type="discussion", at=("discussion",), whole=has("title", "body", "comments")),
+    ),
     "fork": (REPO_LATER,),
     "installation_repositories": (
         Tells(verb=Verb.FILL, type="repo", at=("repositories_added",)),
@@ -186,10 +198,20 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
             on=_on("transferred"),
             whole=whole_issue,
         ),
+        Tells(
+            verb=Verb.WALK,
+            type="issue_comments",
+            of="issue",
+            at=("changes", "new_issue"),
+            lies_in=("changes", "new_repository"),
+            on=_on("transferred"),
+            when=with_comments,
+        ),
         Tells(verb=Verb.TAKE, type="milestone", at=("issue", "milestone"), whole=has("title", "open_issues")),
         Tells(verb=Verb.LATER, type="milestone", at=("issue", "milestone"), on=_on("deleted", "transferred")),
         Tells(verb=Verb.TAKE, type="milestone", at=("milestone",), whole=has("title", "open_issues")),
         Tells(verb=Verb.LATER, type="repo", on=COUNTED),
+        Tells(verb=Verb.LATER, type="repo", at=("changes", "new_repository"), on=_on("transferred")),
         *ISSUES_LATER,
     ),
     "label": _taken("label", "label", whole=("name", "color"), dated=False),
@@ -203,6 +225,12 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
         Tells(verb=Verb.WALK, type="teams", at=("organization",), on=_on("member_removed")),
         Tells(verb=Verb.WALK, type="repos", at=("organization",), on=_on("renamed")),
     ),
+    "projects_v2": (
+        Tells(verb=Verb.WALK, type="projects", at=("organization",), never_on=_on("deleted")),
+        Tells(verb=Verb.GONE, type="project", at=("projects_v2",), on=_on("deleted")),
+    ),
+    "projects_v2_item": (PROJECTS_LATER,),
+    "projects_v2_status_update": (PROJECTS_LATER,),
     "public": (REPO,),
     "pull_request": (
         Tells(verb=Verb.TAKE, type="pull_request", at=PULL, whole=has("additions", "merged", "base", "head")),
@@ -242,6 +270,7 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
     "repository_advisory": _taken("security_advisory", "repository_advisory", whole=("ghsa_id", "summary")),
     "repository_import": (REPO,),
     "star": (REPO_LATER, Tells(verb=Verb.LATER, type="stargazers")),
+    "status": (Tells(verb=Verb.WALK, type="statuses", of="commit", at=("commit",)),),
     "team": (
         Tells(verb=Verb.ASK, type="team", at=("team",), never_on=_on("deleted")),
         Tells(verb=Verb.GONE, type="team", at=("team",), on=_on("deleted")),
@@ -263,7 +292,6 @@ _UNTOLD: Final = frozenset(
         "deploy_key",
         "deployment_protection_rule",
         "deployment_review",
-        "discussion_comment",
         "exemption_request_push_ruleset",
         "exemption_request_secret_scanning",
         "github_app_authorization",
@@ -282,9 +310,6 @@ _UNTOLD: Final = frozenset(
         "project",
         "project_card",
         "project_column",
-        "projects_v2",
-        "projects_v2_item",
-        "projects_v2_status_update",
         "registry_package",
         "repository_dispatch",
         "repository_ruleset",
@@ -295,7 +320,6 @@ _UNTOLD: Final = frozenset(
         "security_advisory",
         "security_and_analysis",
         "sponsorship",
-        "status",
         "sub_issues",
         "workflow_dispatch",
         "workflow_job",

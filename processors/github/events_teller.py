@@ -51,8 +51,8 @@ class Teller:
         """Queue what follows from it; nothing where the payload lacks what it needs."""
         if not tells.applies(self._body) or tells.type not in self._visit.onward.links:
             return
-        if self._listing(tells) is not None:
-            self._walk(tells)
+        if (listing := self._listing(tells)) is not None:
+            self._walk(tells, listing)
             return
         for thing in self._things(tells):
             match tells.verb:
@@ -99,6 +99,8 @@ class Teller:
                 other = mapping(other).get(step)
             place = Place(urn=urn_of(mapping(other), {}), url=api_url(mapping(other)))
         entity = self._entities[tells.type]
+        if entity.parent == "org":
+            place = self._org_place
         qualifier = place.urn if entity.parent else ""
         url = self._url(entity, thing, place)
         try:
@@ -161,10 +163,11 @@ class Teller:
         request = self._request(tells.type, url, policy, replace(context, only_known=True))
         self._push(request, "later", wait=BUSY if tells.type == "repo" else BURST)
 
-    def _walk(self, tells: Tells) -> None:
-        listing, owner = self._listing(tells), self._owner(tells)
-        if listing is None or not owner.urn or not owner.url:
-            return
+    def _walk(self, tells: Tells, listing: Listing) -> None:
+        for owner in self._owners(tells):
+            self._walk_of(owner, tells, listing)
+
+    def _walk_of(self, owner: Place, tells: Tells, listing: Listing) -> None:
         later, url = tells.verb is Verb.LATER, listing.url(owner.url)
         walk = Walk(first=url)
         if later and listing.walking is Walking.SINCE:
@@ -179,7 +182,8 @@ class Teller:
         )
         policy = f"{ASKING}:{self._visit.onward.links[tells.type].pages.partition(':')[2]}"
         request = self._request(tells.type, url, policy, context)
-        self._push(request, "later" if later else "soon", wait=BUSY if later else None)
+        wait = BUSY if later else BURST if tells.of == "commit" else None
+        self._push(request, "later" if wait else "soon", wait=wait)
 
     def _bucket(self) -> str:
         """Since when to look for what has changed: one moment for all events of `BUSY`, so that they share a call.
@@ -202,13 +206,23 @@ class Teller:
         """Since when an answer is fresh enough: since we heard of it."""
         return self._visit.request.asked_at or self._visit.fetched.checked_at
 
-    def _owner(self, tells: Tells) -> Place:
-        if tells.at == ("organization",):
-            return Place(urn=urn_of({}, self._org), url=org_url(text(self._org.get("url"))))
-        return self._place
+    def _owners(self, tells: Tells) -> Sequence[Place]:
+        """What the list is of: that which the payload says enough of to name it."""
+        if tells.of:
+            things = [self._placed(replace(tells, type=tells.of), thing) for thing in self._things(tells)]
+            found = [Place(urn=context.urn, url=url) for url, context in filter(None, things)]
+        elif tells.at == ("organization",):
+            found = [self._org_place]
+        else:
+            found = [self._place]
+        return [each for each in found if each.urn and each.url]
+
+    @property
+    def _org_place(self) -> Place:
+        return Place(urn=urn_of({}, self._org), url=org_url(text(self._org.get("url"))))
 
     def _listing(self, tells: Tells) -> Listing | None:
-        kind = "org" if tells.at == ("organization",) else "repo"
+        kind = tells.of or ("org" if tells.at == ("organization",) else "repo")
         return self._listings.get((kind, tells.type))
 
     def _payload(self, thing: JsonObject, observed_at: datetime) -> Payload:

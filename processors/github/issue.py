@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import Json, JsonObject
+import re
+from dataclasses import replace
+from typing import Final
+
+from ghcrawl.model import Context, Json, JsonObject, Payload, Push
+from ghcrawl.outcome import Skip, Visit
 from processors.github.entity import Entity
 from processors.github.graph import (
     Node,
@@ -12,14 +17,38 @@ from processors.github.graph import (
     owner_kind,
     repo_of,
     required,
+    scope_of,
     sequence,
     text,
 )
+
+_NUMERIC: Final = re.compile(r".*?/repositories/(?P<repo>\d+)/issues/\d+")
+"""Where GitHub leads from the old URL of an issue that was transferred: a number outlives names."""
 
 
 def issue_urn(body: JsonObject, qualifier: str) -> str:
     """By number, not id: everything that points at an issue gives its number."""
     return f"{repo_of(qualifier)}:issue:{required(number(body.get('number')), 'number')}"
+
+
+def transferred(visit: Visit) -> Skip | None:
+    """For `Entity.moved`: in its old repository the issue is gone, in its new one it is what GitHub just said."""
+    request, fetched = visit.request, visit.fetched
+    found, above = _NUMERIC.fullmatch(fetched.url), request.context.qualifier
+    if found is None or fetched.origin != "fetch" or repo_of(above) == f"urn:repo:{found['repo']}":
+        return None
+    old = f"{repo_of(above)}:issue:{required(last_number(request.url), 'number')}"
+    gone = replace(request.context, urn=old, deleted_at=fetched.observed_at)
+    url = text(fetched.body.get("url")) or fetched.url
+    there = Context(qualifier=f"urn:repo:{found['repo']}", scope=scope_of(url) or "", private=request.context.private)
+    payload = Payload.of(fetched.body, origin="fetch", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+    requests = (
+        request.child(request.type, request.url, request.policy, gone),
+        request.child(request.type, url, request.policy, there, payload),
+    )
+    return Skip(
+        reason="moved", detail=fetched.url, follow_ups=tuple(Push(request=one, queue="event") for one in requests)
+    )
 
 
 def describe_issue(node: Node) -> None:
@@ -70,6 +99,7 @@ ISSUE = Entity(
     urn=issue_urn,
     describe=describe_issue,
     parent="repo",
+    moved=transferred,
 )
 ISSUE_COMMENT = Entity(
     type="issue_comment",

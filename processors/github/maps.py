@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ghcrawl.visitor_map import NONE, ON_REQUEST, PAGES, SELF, Node
-from processors.github.events_maps import EVENT_MAPS
+from processors.github.events_maps import event_maps
 from processors.github.parts import PARTS
 
 _PEOPLE: Final[Mapping[str, Node]] = {"user": "self"}
@@ -176,4 +176,6 @@ _CRAWLS: Final[Mapping[str, Mapping[str, Mapping[str, Node]]]] = {
         for name, links in EVERYTHING.items()
     },
 }
-SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {name: {**maps, **EVENT_MAPS} for name, maps in _CRAWLS.items()}
+SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {
+    name: {**maps, **event_maps(maps)} for name, maps in _CRAWLS.items()
+}

@@ -86,6 +86,22 @@ async def test_a_renamed_user_is_one_document_with_both_names(tmp_path: Path):
         assert list(after.deadletters) == []
 
 
+async def test_an_issue_that_was_transferred_and_nobody_told_lives_in_its_new_repository(tmp_path: Path):
+    async with stage(tmp_path, replace(TINY, repos=2)) as it:
+        await it.crawl()
+        here, there = it.world.repos_of(it.world.org("acme"))
+        issue = next(one for one in here.issues.values() if one.pull is None and one.comments)
+        changes.transfer_issue(it.world, here, issue, there)
+        after = await it.crawl(policy="audit")
+
+        old = f"urn:repo:{here.id}:issue:{issue.number}"
+        assert {key for key in after.entities if key[0].startswith("issue")} == {
+            key for key in it.expected() if key[0].startswith("issue")
+        }
+        assert after.documents["issue", old].deleted_at is not None
+        assert list(after.deadletters) == []
+
+
 async def test_a_list_that_is_not_shown_to_its_end_is_no_failure(tmp_path: Path):
     async with stage(tmp_path, replace(TINY, labels=150), manners=Manners(pages_cap=1)) as it:
         crawled = await it.crawl()

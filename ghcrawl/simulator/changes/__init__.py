@@ -20,6 +20,7 @@ from ghcrawl.simulator.changes.issues import (
     label_issue,
     open_issue,
     reopen,
+    transfer_issue,
 )
 from ghcrawl.simulator.changes.people import (
     add_member,
@@ -100,6 +101,7 @@ __all__ = [
     "review",
     "set_private",
     "star",
+    "transfer_issue",
     "transfer_repo",
     "unstar",
 ]

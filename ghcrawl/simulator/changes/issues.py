@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ghcrawl.simulator.changes.change import Change, happened, note
 from ghcrawl.simulator.entities import Issue, IssueComment, Label, Milestone, Repo
@@ -81,6 +82,32 @@ def delete_issue(world: World, repo: Repo, issue: Issue) -> Change:
         del repo.issue_comments[comment.id]
     forget_events(repo, issue)
     return happened(world, "issues.deleted", issue, repo=repo)
+
+
+def transfer_issue(world: World, repo: Repo, issue: Issue, into: Repo) -> Change:
+    """It lies in another repository, under another number, with what was said on it; its old URL leads there."""
+    now = world.now()
+    moved = replace(
+        issue,
+        id=world.ids.take("issue"),
+        number=into.next_number,
+        updated_at=now,
+        labels=[],
+        milestone=None,
+        comments=[],
+    )
+    into.next_number += 1
+    into.updated_at = now
+    for each in issue.comments:
+        copy = replace(each, id=world.ids.take("issue_comment"), issue=moved)
+        moved.comments.append(copy)
+        into.issue_comments[copy.id] = copy
+    delete_issue(world, repo, issue)
+    repo.deleted_issues.remove(issue.number)
+    repo.moved_issues[issue.number] = (into.id, moved.number)
+    into.issues[moved.number] = moved
+    into.recount()
+    return happened(world, "issues.transferred", issue, repo=repo, before={"issue": moved, "repo": into})
 
 
 def assign(world: World, repo: Repo, issue: Issue, users: Sequence[User]) -> Change:

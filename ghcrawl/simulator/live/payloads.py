@@ -102,7 +102,14 @@ def simple_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
 def _issue(telling: Telling) -> Iterator[Hook]:
     issue = telling.change.subject
     assert isinstance(issue, Issue)
-    yield telling.itself(issue=hook_issue(telling.site, telling.repo, issue))
+    told = {"issue": hook_issue(telling.site, telling.repo, issue)}
+    if telling.change.action == "transferred":
+        site, moved, into = telling.site, telling.change.before["issue"], telling.change.before["repo"]
+        told["changes"] = {
+            "new_issue": hook_issue(site, into, moved),
+            "new_repository": hook_repo(site, telling.world, into),
+        }
+    yield telling.itself(**told)
 
 
 def _comment(telling: Telling) -> Iterator[Hook]:

@@ -69,6 +69,14 @@ def _delete_issue(moment: Moment) -> Change | None:
     return issues.delete_issue(moment.world, repo, issue) if issue else None
 
 
+def _transfer_issue(moment: Moment) -> Change | None:
+    repo, into = moment.rng.choice(moment.alive), moment.rng.choice(moment.alive)
+    issue = moment.some([each for each in repo.issues.values() if each.pull is None])
+    if issue is None or into is repo or repo.private or into.private or not into.has_issues:
+        return None
+    return issues.transfer_issue(moment.world, repo, issue, into)
+
+
 def _label(moment: Moment) -> Change:
     repo = moment.rng.choice(moment.alive)
     return issues.add_label(moment.world, repo, f"label {len(repo.labels)}-{moment.rng.randint(0, 10**6)}")
@@ -183,6 +191,7 @@ EVENTS: Final[tuple[tuple[int, Callable[[Moment], Change | None]], ...]] = (
     (15, _edit_remark),
     (15, _delete_remark),
     (15, _delete_issue),
+    (10, _transfer_issue),
     (10, _label),
     (10, _milestone),
     (10, _join),

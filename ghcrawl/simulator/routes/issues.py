@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ghcrawl.simulator.entities import Issue, IssueComment, Label, Milestone, Repo
-from ghcrawl.simulator.refusals import Refusal, refused
+from ghcrawl.simulator.refusals import Refusal, moved, refused
 from ghcrawl.simulator.routes.ask import Ask, Key, Many, One, found, number, ordered
 from ghcrawl.simulator.routes.table import Finder
 from ghcrawl.simulator.shapes import issues as shapes
@@ -49,7 +49,10 @@ def issues(ask: Ask, repo: Repo) -> Many[Issue]:
 
 
 def issue(ask: Ask, repo: Repo, text: str) -> One:
-    """`/issues/{number}`."""
+    """`/issues/{number}`: one that was transferred is elsewhere."""
+    moved_to = repo.moved_issues.get(number(text))
+    if moved_to is not None:
+        raise Refusal(moved("{}/repositories/{}/issues/{}".format(ask.site.base, *moved_to)))
     thing = find_issue(repo, text)
     return One(body=shapes.issue(ask.site, repo, thing), last_modified=thing.updated_at)
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.errors import Malformed
+from ghcrawl.outcome import Save, Skip
 from processors.github import ENTITIES
-from tests.support.builders import API
+from tests.support.builders import API, NOW
 from tests.support.github import (
+    PLATFORM,
     REPO,
     a_commit,
     a_pull_request,
     a_repo,
     a_user,
+    a_visit,
     an_issue,
     an_org,
     asked,
@@ -332,3 +336,24 @@ def test_reactions_are_asked_for_where_there_are_any():
     assert f"{REPO}/issues/34/reactions?per_page=100" in asked(saved("issue", an_issue(reactions=rollup), **everything))
     for none in ({"total_count": 0}, None, {}):
         assert not any("/reactions" in url for url in asked(saved("issue", an_issue(reactions=none), **everything)))
+
+
+def test_an_issue_that_answers_from_another_repository_is_gone_from_the_old_one():
+    body = an_issue(2, url=f"{API}/repos/acme/api/issues/2")
+    there = f"{API}/repositories/13/issues/2"
+    visit = a_visit("issue", body, url=f"{REPO}/issues/34", qualifier=IN_REPO)
+    visit = replace(visit, fetched=replace(visit.fetched, url=there, aliases=(visit.request.url,)))
+    outcome = PLATFORM.kinds["issue"].processor(visit)
+
+    assert isinstance(outcome, Skip)
+    gone, found = (push.request for push in outcome.follow_ups)
+    assert (gone.context.urn, gone.context.deleted_at) == ("urn:repo:12:issue:34", NOW)
+    assert found.payload is not None
+    assert (found.url, found.context.qualifier, found.payload.body) == (body["url"], "urn:repo:13", body)
+
+
+def test_an_issue_of_a_renamed_repository_stays_where_it_is():
+    visit = a_visit("issue", an_issue(), url=f"{REPO}/issues/34", qualifier=IN_REPO)
+    visit = replace(visit, fetched=replace(visit.fetched, url=f"{API}/repositories/12/issues/34"))
+
+    assert isinstance(PLATFORM.kinds["issue"].processor(visit), Save)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -248,3 +249,72 @@ async def test_a_deleted_repository_takes_everything_in_it_along_however_much_th
 
     alive = [urn for urn, one in (await desk.documents()).items() if one.deleted_at is None]
     assert alive == ["urn:repo:12:RepositoryEvent:d-1"]
+
+
+SHA = "a" * 40
+STATUS = {
+    "id": 1,
+    "sha": SHA,
+    "state": "success",
+    "context": "ci",
+    "commit": {"sha": SHA, "url": f"{REPO}/commits/{SHA}"},
+}
+
+
+def in_scenario(name: str, payload: dict[str, Any], scenario: str) -> dict[str, str]:
+    """URL → policy of what the event asks for in that scenario."""
+    body = {"repository": REPOSITORY, "organization": ORGANIZATION, "sender": ANN, **payload}
+    request = delivery_request(name, "d-1", body, NOW)
+    outcome = processed(replace(request, policy=f"{request.policy}:{scenario}/"))
+    return {push.request.url: push.request.policy for push in outcome.follow_ups if push.request.payload is None}
+
+
+def test_a_status_asks_for_those_of_its_commit_where_a_crawl_would():
+    url = f"{REPO}/commits/{SHA}/statuses?per_page=100"
+
+    assert in_scenario("status", STATUS, "everything") == {url: "event:everything/event@/statuses"}
+    assert in_scenario("status", STATUS, "default") == {}
+    (push,) = [each for each in _pushes("status", STATUS, "everything") if each.request.url == url]
+    assert push.request.context.qualifier == f"urn:repo:12:commit:{SHA}"
+    assert push.not_before is not None  # several machines speak of one commit
+
+
+def _pushes(name: str, payload: dict[str, Any], scenario: str) -> tuple[Push, ...]:
+    body = {"repository": REPOSITORY, "organization": ORGANIZATION, "sender": ANN, **payload}
+    request = delivery_request(name, "d-1", body, NOW)
+    return processed(replace(request, policy=f"{request.policy}:{scenario}/")).follow_ups
+
+
+def test_a_project_is_read_again_or_buried_where_a_crawl_reads_projects():
+    project = {"projects_v2": {"id": 5, "number": 3, "title": "Plans"}}
+    url = f"{API}/orgs/acme/projectsV2?per_page=100"
+
+    assert in_scenario("projects_v2", {"action": "edited", **project}, "everything") == {
+        url: "event:everything/event@/projects"
+    }
+    assert in_scenario("projects_v2_item", {"action": "created"}, "everything").keys() == {url}
+    assert in_scenario("projects_v2", {"action": "edited", **project}, "default") == {}
+    (burial,) = _pushes("projects_v2", {"action": "deleted", **project}, "everything")
+    assert burial.request.context.urn == "urn:org:9:project:3"
+    assert burial.request.context.deleted_at is not None
+
+
+def test_a_comment_in_a_discussion_brings_the_discussion_that_counts_it():
+    talk = {"id": 8, "number": 6, "title": "Why?", "body": "", "comments": 1}
+    (push, *_) = saved("discussion_comment", {"action": "created", "discussion": talk}).follow_ups
+
+    assert push.request.payload is not None
+    assert (push.request.type, push.request.url) == ("discussion", f"{REPO}/discussions/6")
+    assert push.request.payload.body["comments"] == 1
+
+
+def test_the_comments_that_an_issue_took_along_are_asked_for_under_their_new_names():
+    there = {**REPOSITORY, "id": 13, "full_name": "acme/api", "events_url": f"{API}/repos/acme/api/events"}
+    new = {**ISSUE, "url": f"{API}/repos/acme/api/issues/2", "number": 2}
+    comments = f"{API}/repos/acme/api/issues/2/comments?per_page=100"
+    for count, wanted in ((1, True), (0, False)):
+        moved = {"new_issue": {**new, "comments": count}, "new_repository": there}
+        pushes = saved("issues", {"action": "transferred", "issue": ISSUE, "changes": moved}).follow_ups
+        asked = {push.request.url: push.request.context.qualifier for push in pushes if push.request.payload is None}
+        assert (comments in asked) is wanted
+        assert asked.get(comments, "urn:repo:13:issue:2") == "urn:repo:13:issue:2"
