@@ -13,7 +13,7 @@ from typing import Final
 
 from ghcrawl.model import Document, JsonObject, Payload, Request, Walk
 from ghcrawl.policy import parse
-from processors.github.graph import Node, mapping, owner_kind, repo_of, repo_url, sequence, text
+from processors.github.graph import Node, mapping, owner_kind, repo_url, sequence, text
 from processors.github.scenarios import floor_of
 
 PER_PAGE: Final = 100
@@ -137,10 +137,18 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
         return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):
-        _follow(node, wide, repo_of(node.urn), repo_url(node.url), known_only=False)
+        _follow(node, wide, *_covering(node, wide.of), known_only=False)
     else:
         known_only = listing.known_only and not (listing.quiet and node.visit.known)
         _follow(node, listing, owner, owner_url, known_only=known_only)
+
+
+def _covering(node: Node, owner: str) -> tuple[str, str]:
+    """URN and URL of the repository, or the commit, that `node` lies in."""
+    if owner == "repo":
+        return node.repo, repo_url(node.url)
+    sha = node.urn.removeprefix(f"{node.repo}:commit:").partition(":")[0]
+    return f"{node.repo}:commit:{sha}", f"{repo_url(node.url)}/commits/{sha}"
 
 
 def _carry(node: Node, listing: Listing) -> None:

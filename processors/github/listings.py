@@ -344,6 +344,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         path="/check-runs",
         query="filter=all",
         complete=True,
+        known_only=True,
         item_at="check_runs",
         via={"pull_request": head_of_pull, "branch": tip_of_branch},
     ),
@@ -354,7 +355,10 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         path="/check-runs",
         query="filter=all",
         complete=True,
+        covered_by="commit",
         item_at="check_runs",
+        only_if="`latest_check_runs_count` > 0",
+        when=counted("latest_check_runs_count"),
     ),
     Listing(
         type="deployments",

@@ -14,7 +14,7 @@ from processors.github.events_maps import event_maps
 from processors.github.parts import PARTS
 
 _PEOPLE: Final[Mapping[str, Node]] = {"user": "self"}
-_CHECKED: Final[Mapping[str, Node]] = {"statuses": "status", "check_suites": "self", "check_runs": "check_run"}
+_CHECKED: Final[Mapping[str, Node]] = {"statuses": "status", "check_suites": "check_suite", "check_runs": "check_run"}
 
 EVERYTHING: Final[Mapping[str, Mapping[str, Node]]] = {
     "org": {
@@ -97,7 +97,7 @@ EVERYTHING: Final[Mapping[str, Mapping[str, Node]]] = {
     "branch": _CHECKED,
     "tag": {},
     "status": {"creator": "self"},
-    "check_suite": {"check_runs": "?check_run"},  # its commit lists them all
+    "check_suite": {"check_runs": "check_run"},
     "check_run": {},
     "deployment": {"creator": "self", "statuses": "deployment_status"},
     "deployment_status": {"creator": "self"},
