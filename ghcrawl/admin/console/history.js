@@ -7,6 +7,7 @@
 const KEPT_MS = 3_600_000;
 const FRESH_MS = 60_000;
 const SMOOTH_MS = 20_000;
+const DRIFT_MS = 120_000;
 
 const sum = (counts) => Object.values(counts ?? {}).reduce((total, each) => total + each, 0);
 
@@ -58,6 +59,14 @@ export class History {
     const known = [...this.replicas.values()].map((replica) => replica.rates).filter(Boolean);
     if (!known.length) return null;
     return Object.fromEntries(RATES.map((name) => [name, known.reduce((total, each) => total + each[name], 0)]));
+  }
+
+  /** By how much what waits grew, per minute, in the last two minutes; null before there are twenty seconds of them. */
+  drift() {
+    const last = this.samples.at(-1);
+    const first = this.samples.find(({ at }) => last && last.at - at <= DRIFT_MS);
+    if (!first || last.at - first.at < SMOOTH_MS) return null;
+    return (sum(last.queues) - sum(first.queues)) / ((last.at - first.at) / 60_000);
   }
 
   /** What was settled from each queue in the last minute, of all replicas that answered lately. */

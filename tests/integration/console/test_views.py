@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -76,6 +76,12 @@ def test_a_queue_is_looked_into_and_emptied_only_when_its_name_is_typed(served: 
         served.ask("POST", "/api/v1/requests", {"requests": asked, "queue": "soon"})
         page = open_at("queues/soon")
         expect(page.get_by_role("table", name="Requests in soon")).to_contain_text("/users/8")
+        oldest = (
+            page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="soon")).get_by_role("cell").nth(4)
+        )
+        expect(page.get_by_role("columnheader").nth(5)).to_have_text("Oldest")
+        expect(oldest).to_have_text(re.compile(r"^\d+ (s|min)$"))
+        expect(oldest).to_have_attribute("title", re.compile("^waits since "))
         page.locator("#peeked .link").last.click()  # each loop that was waiting when it was paused takes one, still
         expect(page.get_by_role("dialog", name="Request")).to_contain_text("https://api.example.test/users/")
         page.keyboard.press("Escape")
@@ -190,3 +196,32 @@ def test_the_work_of_five_replicas_behind_a_balancer_is_summed_and_each_is_shown
     expect(page.locator(".tile", has_text="Settled / min").locator("b")).to_have_text(
         re.compile("^(2,99[0-9]|3,0[01]0)")
     )
+
+
+def test_what_waits_says_when_it_will_be_done_or_how_fast_it_grows(served: Service, open_at: Open):
+    page = open_at("overview", token="")
+    turns = itertools.count()
+    per_turn = -100
+
+    def draining(route: Route) -> None:
+        """Ten seconds later each time, with so many more or fewer that wait."""
+        turn, status = next(turns), route.fetch().json()
+        status["at"] = (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=10 * turn)).isoformat()
+        waiting = 1000 + per_turn * turn
+        status["queues"] = [queue | {"total": waiting * (queue["name"] == "soon")} for queue in status["queues"]]
+        route.fulfill(json=status)
+
+    page.route("**/api/v1/status", draining)
+    page.get_by_label("Admin token").fill(OPERATOR)
+    page.keyboard.press("Enter")
+    tile = page.locator(".tile", has_text="Waiting").locator(".tile-note")
+    expect(tile).to_have_text(re.compile("in hand"))
+    for _ in range(3):
+        with page.expect_response("**/api/v1/status"):
+            page.keyboard.press("r")
+    expect(tile).to_have_text(re.compile(r"^done in about (\d+ s|1 min)$"))
+    per_turn = 100
+    for _ in range(13):
+        with page.expect_response("**/api/v1/status"):
+            page.keyboard.press("r")
+    expect(tile).to_have_text(re.compile(r"^\+600 / min$"))

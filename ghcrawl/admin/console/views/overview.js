@@ -3,8 +3,8 @@
 import { api } from "../api.js";
 import { Chart } from "../chart.js";
 import { toast } from "../dialog.js";
-import { button, fill, h, keyed, say } from "../dom.js";
-import { count, kindName, rate, ratio, words } from "../format.js";
+import { button, h, keyed, say } from "../dom.js";
+import { count, kindName, rate, ratio, span, words } from "../format.js";
 import { panel, place, segments, to } from "../parts.js";
 import { session } from "../session.js";
 import { QUEUES } from "./deadletter-actions.js";
@@ -153,6 +153,13 @@ function classes(kinds) {
   return most.length > CLASSES || !shown.length ? [...shown, rest] : shown;
 }
 
+/** Whether what waits becomes more or less, and when nothing will; empty while that cannot be said. */
+function trend(history, waiting) {
+  const drift = history.drift();
+  if (drift === null || !waiting || Math.abs(drift) < Math.max(1, waiting * 0.01)) return "";
+  return drift < 0 ? `done in about ${span((waiting / -drift) * 60)}` : `+${rate(drift)} / min`;
+}
+
 // Tiles --------------------------------------------------------------------------------------------------------
 
 function tiles() {
@@ -182,7 +189,7 @@ function tiles() {
     const totals = history.summed(({ calls, documents }) => ({ charged: calls.charged, saved: documents.saved, unmodified: calls.not_modified }));
     const throttled = Object.values(history.summed(({ calls }) => calls.throttled)).reduce((sum, each) => sum + each, 0);
     const fresh = grew ? status.deadletters.total - grew.total : 0;
-    set(all.waiting, count(waiting), `${count(inHand)} in hand`);
+    set(all.waiting, count(waiting), trend(history, waiting) || `${count(inHand)} in hand`);
     set(all.settled, rates ? rate(rates.settled) : "–", rates ? `${rate(rates.calls)} calls` : "a moment …");
     set(all.documents, count(status.documents.total), rates ? `${rate(rates.saved)} saved / min` : "");
     set(all.price, totals.saved ? ratio(totals.charged / totals.saved) : "–", `${count(totals.unmodified)} free by ETag`);

@@ -3,8 +3,8 @@
 import { api } from "../api.js";
 import { sparkline } from "../chart.js";
 import { confirm, open, toast } from "../dialog.js";
-import { button, field, fill, h, select } from "../dom.js";
-import { count, path, plural, words } from "../format.js";
+import { button, field, fill, h, say, select } from "../dom.js";
+import { count, path, plural, span, when, words } from "../format.js";
 import { empty, failed, jsonSource, loading, panel, table } from "../parts.js";
 import { session } from "../session.js";
 import { QUEUES } from "./deadletter-actions.js";
@@ -23,6 +23,7 @@ export function queues({ app, rest, signal }) {
       { name: "Delayed", kind: "number wide-only" },
       { name: "In hand", kind: "number wide-only" },
       { name: "All", kind: "number" },
+      { name: "Oldest", kind: "number wide-only" },
       { name: "Settled / min", kind: "number wide-only" },
       { name: "Last 10 min", kind: "wide-only" },
       { name: "Actions", hidden: true, kind: "number" },
@@ -52,8 +53,9 @@ function prepare(parts, name) {
   const actions = h("div", { class: "row-actions" }, h("a", { href: `#/queues/${name}`, class: "button small" }, "Peek"));
   if (session.operates) actions.append(button("Remove …", () => removing(app, name), { class: "button small" }));
   for (const each of actions.children) each.setAttribute("aria-label", `${each.textContent.replace(" …", "")}: ${name}`);
-  const kinds = ["wide-only", "wide-only", "wide-only", "", "wide-only"];
-  cells.get(name).append(h("th", { scope: "row" }, name), ...kinds.map(number), h("td", { class: "wide-only" }), h("td", { class: "number" }, actions));
+  const kinds = ["wide-only", "wide-only", "wide-only", "", "wide-only", "wide-only"];
+  const head = h("th", { scope: "row" }, name, h("div", { class: "row-sub narrow-only" }));
+  cells.get(name).append(head, ...kinds.map(number), h("td", { class: "wide-only" }), h("td", { class: "number" }, actions));
 }
 
 function update({ app, cells }, status, total) {
@@ -63,9 +65,13 @@ function update({ app, cells }, status, total) {
   const every = Math.max(1, Math.floor(lately.length / SPARK_POINTS));
   const thin = lately.filter((_, index) => (lately.length - 1 - index) % every === 0);
   for (const queue of status.queues) {
-    const [, ready, delayed, inHand, all, done, line] = cells.get(queue.name).children;
+    const [head, ready, delayed, inHand, all, oldest, done, line] = cells.get(queue.name).children;
     const numbers = [queue.ready, queue.delayed, queue.in_flight, queue.total, settled[queue.name] ?? 0];
     [ready, delayed, inHand, all, done].forEach((cell, index) => fill(cell, count(numbers[index])));
+    const age = queue.oldest_at ? span((app.now - Date.parse(queue.oldest_at)) / 1000) : "";
+    say(oldest, age || "–");
+    oldest.title = queue.oldest_at ? `waits since ${when(queue.oldest_at)}` : queue.total ? "this queue does not say how long things have waited" : "";
+    say(head.lastElementChild, [queue.delayed ? `${count(queue.delayed)} delayed` : "", age ? `oldest ${age}` : ""].filter(Boolean).join(", "));
     fill(line, sparkline(thin.map((sample) => sample.queues[queue.name] ?? 0)));
   }
   fill(total, plural(status.queues.reduce((sum, queue) => sum + queue.total, 0), "request"));

@@ -15,6 +15,7 @@ const ABOUT = {
   "crawl.timeout_s": ["Time for one request", "Seconds; whatever takes longer has failed."],
   "crawl.allow": ["Allowed", "One a line: acme, acme/web, acme/*. Empty: everything."],
   "crawl.exclude": ["Excluded", "One a line. Wins over what is allowed."],
+  "crawl.scenario": ["Scenario", "What to follow where a request names nothing: everything, issues, code … Empty: default."],
   "crawl.weights.event": ["Weight of event", "How often a turn begins with this queue."],
   "crawl.weights.immediate": ["Weight of immediate", ""],
   "crawl.weights.soon": ["Weight of soon", ""],
