@@ -65,7 +65,7 @@ def _server() -> Iterator[str]:
 # The two sides ----------------------------------------------------------------------------------------------------
 
 
-def _document(number: int, *, seen: int = 0) -> Document:
+def a_document(number: int, *, seen: int = 0) -> Document:
     """About as large as GitHub's own issues are."""
     body = _body(number, seen)
     urn = f"urn:repo:12:issue:{number}"
@@ -122,7 +122,7 @@ class Bare:
 
     async def save(self, number: int, seen: int) -> None:
         """The newer one wins."""
-        document = _document(number, seen=seen)
+        document = a_document(number, seen=seen)
         row = _row(document)
         which = {"_id": document.urn, "_metadata.changedAt": {"$lte": document.changed_at}}
         try:
@@ -144,7 +144,7 @@ class Ours:
 
     async def save(self, number: int, seen: int) -> None:
         """The newer one wins."""
-        await self.store.save(_document(number, seen=seen))
+        await self.store.save(a_document(number, seen=seen))
 
 
 @dataclass
@@ -193,7 +193,7 @@ async def _against_the_driver(url: str) -> None:
     """A turn looks up and saves a change, as a crawl does with what it has seen before; or saves something new."""
     async with _sides(url) as (bare, ours):
         await _fill(ours, FEW)
-        await bare.collection.insert_many([_row(_document(number)) for number in range(FEW)])
+        await bare.collection.insert_many([_row(a_document(number)) for number in range(FEW)])
         new, seen = count(MANY), count(1)
         changed, created = [], []
         for _ in range(ROUNDS):
@@ -259,11 +259,11 @@ def _looked_up(side: Bare | Ours, step: int) -> Turn:
 
 async def _fill(ours: Ours, size: int) -> None:
     for start in range(0, size, FEW):
-        documents = [_document(number) for number in range(start, start + FEW)]
-        await ours.mongo.insert_many("issue", [_stored(document) for document in documents])
+        documents = [a_document(number) for number in range(start, start + FEW)]
+        await ours.mongo.insert_many("issue", [as_stored(document) for document in documents])
 
 
-def _stored(document: Document) -> dict[str, Any]:
+def as_stored(document: Document) -> dict[str, Any]:
     """As the store would make it."""
     remembered = placed(document.urn, merged(None, document)[1], ()).remembered
     return row_of(document, remembered, to_bson(document.body, document.urn, outermost=True), token())

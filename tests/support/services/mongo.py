@@ -39,6 +39,11 @@ class MongoServer:
         """How to reach it."""
         return f"mongodb://127.0.0.1:{self.port}"
 
+    @property
+    def session(self) -> int:
+        """The session that the running server is in."""
+        return self._pid
+
     def start(self) -> None:
         """The server answers, with whatever its file held."""
         self._starts += 1

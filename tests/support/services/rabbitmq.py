@@ -79,6 +79,11 @@ class Broker:
         account = "guest:guest@127.0.0.1"
         return Server(url=f"amqp://{account}:{self.port}/%2F", management_url=f"http://{account}:{self._management}")
 
+    @property
+    def session(self) -> int:
+        """The session that all processes of the running node are in."""
+        return self._pid
+
     def start(self) -> None:
         """The node runs and answers, with the management API."""
         self._pid = self._launch([SERVER], log="server.log")
