@@ -25,6 +25,8 @@ _SCOPE = re.compile(
     r".*?/(?:repos/(?P<repo>[^/?#]+/[^/?#]+)|orgs/(?P<org>[^/?#]+)|(?:users|user)/(?P<user>[^/?#]+))(?=[/?#]|$)"
 )
 
+_MANY_DIGITS: Final = 20
+"""A longer number is no identity, and Python refuses to read very long ones."""
 _CANONICAL: Final = "https://api.github.com/"
 _BASE = re.compile(r"(.*?/)(?:repos|repositories|orgs|organizations|users?|teams)(?=[/?#]|$)")
 
@@ -215,7 +217,7 @@ def scope_of(url: str) -> str | None:
 def last_number(url: Json) -> int | None:
     """The number at the end of `…/issues/34`."""
     tail = text(url).rstrip("/").rpartition("/")[2]
-    return int(tail) if tail.isdecimal() else None
+    return int(tail) if tail.isdecimal() and len(tail) < _MANY_DIGITS else None
 
 
 # Reading other people's JSON -----------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ FALLBACK: Final = "event"
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _WHEN: Final = ("updated_at", "created_at", "pushed_at", "submitted_at", "closed_at", "merged_at", "published_at")
+_FIRST_YEAR: Final = 1970
 _WITHIN_THE_SECOND: Final = timedelta(milliseconds=999)
 """GitHub's moments are seconds: what happened within one was true at its end."""
 
@@ -97,14 +98,18 @@ def happened_at(body: JsonObject) -> datetime | None:
 
 
 def read_moment(value: object) -> datetime | None:
-    """A moment as GitHub writes it: text, or seconds since 1970 in the payload of a push. None for anything else."""
+    """A moment as GitHub writes it: text, or seconds since 1970 in the payload of a push. None for anything else.
+
+    What lies before 1970 is nobody's moment, and too near to where the calendar ends to be reckoned with.
+    """
     try:
         if isinstance(value, int) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
         moment = datetime.fromisoformat(text(value))
+        known = moment.tzinfo is not None and moment.year >= _FIRST_YEAR
+        return moment.astimezone(UTC).replace(microsecond=0) if known else None
     except (ValueError, OverflowError, OSError):
         return None
-    return moment.astimezone(UTC).replace(microsecond=0) if moment.tzinfo else None
 
 
 def _things(body: JsonObject) -> Iterator[JsonObject]:

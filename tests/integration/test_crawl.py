@@ -297,7 +297,9 @@ async def test_with_all_kinds_switched_on_everything_there_is_becomes_one_docume
     ("size", "limit"),
     [
         pytest.param(THREE_REPOS, 0.30, id="where people talk"),
-        pytest.param(silent(THREE_REPOS), 0.35, id="where nobody talks", marks=pytest.mark.slow),
+        # A pull request takes five or six calls there, for itself, commits, reviews, statuses, suites and runs, and
+        # none of its counters says which of these lists are empty.
+        pytest.param(silent(THREE_REPOS), 0.34, id="where nobody talks", marks=pytest.mark.slow),
     ],
 )
 async def test_all_kinds_take_as_few_calls_for_each_document_and_are_crawled_again_for_nothing(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghcrawl.errors import Malformed
-from ghcrawl.outcome import Save, Skip
+from ghcrawl.outcome import Fetched, Save, Skip, Visit
+from ghcrawl.policy import parse
+from processors.github.events_table import NAMES
+from processors.github.webhook import delivery_request
+from tests.support.builders import NOW
 from tests.support.github import (
     PLATFORM,
     a_commit,
@@ -81,3 +86,41 @@ def test_every_field_that_github_sent_is_kept(extra: dict[str, Any]):
 
     assert isinstance(outcome, Save)
     assert outcome.document.body == body
+
+
+THINGS = {**WHOLE, "sender": a_user(), "repository": {**a_repo(), "events_url": "https://x/repos/acme/web/events"}}
+FIELDS = sorted(
+    {"action", "alert", "changes", "check_suite", "comment", "deployment_status", "discussion", "installation", "label"}
+    | {"milestone", "organization", "projects_v2", "ref", "ref_type", "repositories_added", "updated_at", *THINGS}
+)
+LONG = "9" * 5000
+ODD = ["transferred", "deleted", "refs/heads/x", "0001-01-01T00:00:00+05:00", LONG, f"https://x/issues/{LONG}"]
+    "transferred",
+    "deleted",
+    "refs/heads/x",
+    "0001-01-01T00:00:00+05:00",
+    "9" * 5000,
+    "https://x/issues/" + "9" * 5000,
+]
+PART = st.sampled_from(list(THINGS.values())) | st.sampled_from(ODD) | JSON
+PAYLOAD = st.dictionaries(st.sampled_from(FIELDS), PART | st.dictionaries(st.sampled_from(FIELDS), PART, max_size=3))
+
+
+@pytest.mark.parametrize("scenario", ["default", "everything"])
+@given(name=st.sampled_from(sorted(NAMES)), payload=PAYLOAD)
+def test_any_delivery_becomes_a_document_and_what_it_carries_an_outcome(
+    scenario: str, name: str, payload: dict[str, Any]
+):
+    request = delivery_request(name, "d-1", payload, NOW)
+    waiting = [replace(request, policy=f"{request.policy}:{scenario}/")]
+    while waiting:
+        request = waiting.pop()
+        if request.payload is None:
+            continue
+        kind, body = PLATFORM.kinds[request.type], request.payload.body
+        spec = parse(request.policy).placed(kind.position).spec
+        fetched = Fetched(body=body, url=request.url, observed_at=request.payload.observed_at, checked_at=NOW)
+        onward = PLATFORM.scenarios.onward(spec)
+        visit = Visit(request=request, fetched=fetched, onward=onward, version=1, processed_at=NOW)
+        with contextlib.suppress(Malformed):
+            waiting += [push.request for push in kind.processor(visit).follow_ups]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import processors.github
 from ghcrawl.outcome import Fetched, Save, Visit
 from ghcrawl.visitor_map import Onward
-from processors.github.webhook import delivery_request, type_of
+from processors.github.graph import last_number
+from processors.github.webhook import delivery_request, read_moment, type_of
 from queues.codec import decode, encode
 from tests.support.builders import API, NOW, at
 
@@ -99,3 +100,15 @@ def test_any_json_object_gives_a_request_that_survives_the_queue(name: str, body
     request = delivery_request(name, "d-1", body, NOW)
 
     assert decode(encode(request)).key == request.key
+
+
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00+05:00", "1969-12-31T23:59:59Z", "2026-01-01T00:00:00", -(10**18)]
+)
+def test_what_is_no_moment_of_a_platform_says_nothing_of_when(moment: Any):
+    assert read_moment(moment) is None
+
+
+def test_a_number_that_nobody_could_have_given_names_nothing():
+    assert last_number(f"{API}/repos/acme/web/issues/{'9' * 5000}") is None
+    assert last_number(f"{API}/repos/acme/web/issues/34/") == 34
