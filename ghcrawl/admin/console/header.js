@@ -3,6 +3,7 @@
 import { fill, h, say } from "./dom.js";
 import { count } from "./format.js";
 import { icons } from "./icons.js";
+import { quotaLeft } from "./notices.js";
 import { session, theme } from "./session.js";
 import { help } from "./shortcuts.js";
 
@@ -79,6 +80,6 @@ function stateOf(status) {
   if (status.loops.trouble) return ["away", "Trouble"];
   if (status.loops.draining) return ["held", "Draining"];
   if (status.loops.paused) return ["held", "Paused"];
-  if (status.loops.blocked_until) return ["held", "No quota"];
+  if (status.loops.blocked_until) return ["held", quotaLeft(status) ? "Holding" : "No quota"];
   return ["live", "Live"];
 }

@@ -20,6 +20,12 @@ export function notices(app, on) {
   if (on && app.trouble) ticking = setTimeout(() => notices(app, true), 1000);
 }
 
+/** Whether any principal that is used has more of its hourly budget than what is usually left to others. */
+export function quotaLeft(status) {
+  const used = status.principals.filter(({ retired, benched_until: benched }) => !retired && !benched);
+  return used.some(({ budgets }) => budgets.some(({ resource, limit, remaining }) => resource === "core" && remaining > limit * 0.1));
+}
+
 function standing(app) {
   const found = [];
   if (app.trouble) found.push(away(app));
@@ -29,7 +35,8 @@ function standing(app) {
   if (loops.draining) found.push({ key: "draining", tone: "", text: `${loops.worker} is being stopped; what is in hand is finished.` });
   if (loops.paused) found.push(paused(app));
   if (loops.blocked_until) {
-    const text = `No principal has quota left. Fetching goes on ${until(loops.blocked_until, app.now)}, at ${when(loops.blocked_until)}.`;
+    const why = quotaLeft(app.status) ? "A minute's worth of calls is made, or GitHub does not answer." : "No principal has quota left.";
+    const text = `${why} Fetching goes on ${until(loops.blocked_until, app.now)}, at ${when(loops.blocked_until)}.`;
     found.push({ key: "blocked", tone: "", text });
   }
   return found;

@@ -225,3 +225,30 @@ def test_what_waits_says_when_it_will_be_done_or_how_fast_it_grows(served: Servi
         with page.expect_response("**/api/v1/status"):
             page.keyboard.press("r")
     expect(tile).to_have_text(re.compile(r"^\+600 / min$"))
+
+
+@pytest.mark.parametrize(
+    ("remaining", "state", "sentence"),
+    [
+        (4200, "Holding", "A minute's worth of calls is made, or GitHub does not answer."),
+        (250, "No quota", "No principal"),
+    ],
+)
+def test_why_nothing_is_asked_is_not_called_a_lack_of_quota_where_there_is_some(
+    open_at: Open, remaining: int, state: str, sentence: str
+):
+    page = open_at("overview", token="")
+
+    def held(route: Route) -> None:
+        status = route.fetch().json()
+        status["loops"]["blocked_until"] = "2126-01-01T00:00:00Z"
+        budget = {"resource": "core", "limit": 5000, "remaining": remaining, "reset_at": "2126-01-01T00:00:00Z"}
+        one = status["principals"][0] | {"budgets": [budget], "retired": "", "benched_until": None}
+        status["principals"] = [one]
+        route.fulfill(json=status)
+
+    page.route("**/api/v1/status", held)
+    page.get_by_label("Admin token").fill(OPERATOR)
+    page.keyboard.press("Enter")
+    expect(page.locator(".state-text")).to_have_text(state)
+    expect(page.locator("#notices")).to_contain_text(sentence)
