@@ -20,7 +20,9 @@ from ghcrawl.errors import CrawlError
 from ghcrawl.jsontext import dumps
 from ghcrawl.ports import Clock, Queue, Store
 
-CHECK_S: Final = 2.0
+CHECK_S: Final = 4.0
+"""Half of what a webhook may take: replicas share a database, and where it is merely slow, all of them sent away at
+once would lose deliveries that each could still have made durable."""
 EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
 STALL_MARGIN_S: Final = 60.0
 

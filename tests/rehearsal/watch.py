@@ -12,8 +12,8 @@ from tests.rehearsal.fleet import Fleet, Pod
 from tests.rehearsal.timeline import Timeline
 
 EVERY_S: Final = 0.5
-PATIENCE_S: Final = 6.0
-"""What a readinessProbe forgives, two failures three seconds apart: a busy machine is slow now and then."""
+PATIENCE_S: Final = 10.0
+"""What a readinessProbe forgives, two failures five seconds apart: a busy machine is slow now and then."""
 
 
 @dataclass(kw_only=True)
