@@ -39,6 +39,34 @@ of pages that say little. What `default` adds to the core kinds comes a hundred 
 Timelines are in no scenario but on request: they take a call an issue, and the repository's lists of events, comments
 and reviews hold all of them but cross-references.
 """
+_NOT_CRAWLED: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "review threads",
+        "REST has none: a review comment says whom it answers (`in_reply_to_id`); whether a thread is "
+        "resolved is told by webhooks, which are kept",
+    ),
+    ("comments in discussions", "REST has none; webhooks are kept, and bring the discussion that counts them"),
+    (
+        "jobs and logs of workflow runs",
+        "a call or more for every run, for what runs and checks say in short; webhooks of jobs are kept",
+    ),
+    ("files of a pull request", 'up to 30 calls each; `commits = "full"` brings the files of commits'),
+    (
+        "environments, webhooks, deploy keys, invitations",
+        "settings that only administrators may see, and say nothing "
+        "of the work done; deployments name their environment",
+    ),
+    (
+        "followers, following, starred repositories",
+        "lists of a person, not of the work; stargazers say it by repository",
+    ),
+    (
+        "alerts of code and secret scanning",
+        "shown to administrators only and, of secrets, better not kept; webhooks are kept as they come",
+    ),
+    ("packages, pages, wikis, gists, sponsors", "no part of issues, code or reviews; webhooks are kept"),
+)
+"""What of GitHub's REST API is left, and why."""
 
 
 def page() -> str:
@@ -58,6 +86,8 @@ def page() -> str:
         "No call is made for what an event carries whole.\n",
         _wrapped(f"`{name}`" for name in sorted(event_kinds({row.type: row for row in ENTITIES}, listings("list")))),
         "\nBesides, `cursor` remembers how far a list was walked, and `census` finds what a complete list left out.\n",
+        "\n## Not crawled\n",
+        _table(("what", "why"), _NOT_CRAWLED),
         "\n## Scenarios\n",
         _table(("from", *SCENARIOS), _scenario_rows()),
         "",
