@@ -13,6 +13,7 @@ from typing import Final
 
 from ghcrawl.model import Json, JsonObject, Payload, Walk
 from ghcrawl.outcome import Visit
+from ghcrawl.policy import Fetch, parse
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, sequence, text
 from processors.github.listing import PER_PAGE, Listing, Walking, asked_at_of
@@ -246,6 +247,8 @@ def look_again(page: Page) -> None:
         return
     if _CURSOR in request.url or (listing.relation and walk.page > LOOKED_AGAIN):
         return
+    if parse(request.policy).fetch is Fetch.ORIGIN_ONLY:
+        return  # which asks unconditionally, so that every page would be paid for twice
     resumes = listing.walking is Walking.SINCE or (listing.walking is Walking.HEAD and not listing.between)
     whole = Walk(first="" if resumes else walk.first, newest=page.newest, known=page.known)
     renewed = request.child(request.type, walk.first, request.policy, replace(request.context, walk=whole))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from ghcrawl.model import Request
-from ghcrawl.outcome import Denied, Missing
+from ghcrawl.outcome import Denied, Missing, Pending
 from ghcrawl.refused import STANDS
+from ghcrawl.tuning import Tuning
 from processors.github import platform
 from tests.support.builders import API, NOW
 from tests.support.github import a_repo
@@ -127,3 +128,22 @@ async def test_a_refusal_hides_no_other_place_where_it_may_be_once_its_owner_cha
 
     assert asked == [2, 0, 2]
     assert (await rig.store.counts())["codeowners"] == 1
+
+
+async def test_what_was_not_ready_in_time_is_asked_for_again_though_its_owner_did_not_change():
+    repo = f"{API}/repos/acme/web"
+    statistics = f"{repo}/stats/participation"
+    in_time = [Pending(wait_s=1, detail="computing"), a_body({"all": []}, statistics)]
+    answers = {repo: a_body(a_repo(size=1), repo), statistics: in_time}
+    rig = Rig(platform(), answers, tuning=Tuning(patience_s=0, max_attempts=1))
+    asked: list[int] = []
+    for _ in range(3):
+        rig.clock.advance(3600)
+        before = len(rig.fetcher.asked)
+        policy = "refresh:default__only__participation/"
+        await rig.push(Request(type="repo", url=repo, policy=policy, asked_at=rig.clock.now()))
+        await rig.drain()
+        asked.append([url for url, _ in rig.fetcher.asked[before:]].count(statistics))
+
+    assert asked == [1, 1, 0]
+    assert (await rig.store.counts())["participation"] == 1
