@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -61,6 +62,7 @@ def with_components(folder: Path, overlay: str, components: Iterable[str]) -> li
     wanted = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
+        "namespace": "ghcrawl",
         "resources": [near(MANIFESTS / "overlays" / overlay)],
         "components": [near(MANIFESTS / "components" / name) for name in components],
         "images": [{"name": "ghcrawl", "newName": "registry.example.com/ghcrawl", "newTag": "9"}],
@@ -90,7 +92,7 @@ def test_an_overlay_takes_in_every_component(tmp_path: Path):
     things = with_components(tmp_path, "production", COMPONENTS)
 
     kinds = {thing["kind"] for thing in things}
-    assert kinds >= {"ScaledObject", "HorizontalPodAutoscaler", "PodMonitor", "PrometheusRule"}
+    assert kinds >= {"ScaledObject", "HorizontalPodAutoscaler", "PodMonitor", "PrometheusRule", "CronJob"}
     assert faults(things) == []
 
 
@@ -102,6 +104,35 @@ def test_an_overlay_that_is_applied_again_leaves_the_number_of_pods_to_its_autos
     assert "replicas" not in deployment["spec"]
     (alone,) = [thing for thing in build(MANIFESTS / "overlays/production") if thing["kind"] == "Deployment"]
     assert alone["spec"]["replicas"] == 3
+
+
+def test_sweeps_run_the_same_image_on_the_same_settings_and_no_service_leads_to_them(tmp_path: Path):
+    things = with_components(tmp_path, "production", ["sweeps"])
+
+    (deployment,) = [thing["spec"]["template"] for thing in things if thing["kind"] == "Deployment"]
+    sweeps = [thing["spec"]["jobTemplate"]["spec"]["template"] for thing in things if thing["kind"] == "CronJob"]
+    services = [thing["spec"]["selector"] for thing in things if thing["kind"] == "Service"]
+    assert [sweep["spec"]["containers"][0]["args"][-1] for sweep in sweeps] == ["audit", "refresh"]
+    for sweep in sweeps:
+        assert sweep["spec"]["volumes"] == deployment["spec"]["volumes"]
+        assert sweep["spec"]["containers"][0]["image"] == deployment["spec"]["containers"][0]["image"]
+        assert not [wanted for wanted in services if wanted.items() <= sweep["metadata"]["labels"].items()]
+
+
+def test_the_overlay_that_the_manual_shows_is_one(tmp_path: Path):
+    manual = (MANIFESTS.parents[1] / "docs/operations.md").read_text()
+    (overlay,) = [
+        shown for shown in re.findall(r"```yaml\n(.*?)```", manual, re.DOTALL) if "kind: Kustomization" in shown
+    ]
+    mine = Path(shutil.copytree(MANIFESTS, tmp_path / "kubernetes")) / "overlays/mine"
+    mine.mkdir()
+    (mine / "kustomization.yaml").write_text(overlay)
+    shutil.copy(mine.parent / "production/ghcrawl.toml", mine)
+
+    things = build(mine)
+    (ingress,) = [thing for thing in things if thing["kind"] == "Ingress"]
+    assert ingress["spec"]["rules"][0]["host"] == "ghcrawl.mine.example"
+    assert faults(things) == []
 
 
 def test_the_image_of_a_registry_takes_the_place_of_ours(tmp_path: Path):
