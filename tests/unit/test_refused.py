@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.model import Request
-from ghcrawl.outcome import Denied, Missing, Pending
+from ghcrawl.outcome import Denied, Missing, Pending, Unchanged
 from ghcrawl.refused import STANDS
 from ghcrawl.tuning import Tuning
 from processors.github import platform
@@ -134,7 +134,7 @@ async def test_what_was_not_ready_in_time_is_asked_for_again_though_its_owner_di
     repo = f"{API}/repos/acme/web"
     statistics = f"{repo}/stats/participation"
     in_time = [Pending(wait_s=1, detail="computing"), a_body({"all": []}, statistics)]
-    answers = {repo: a_body(a_repo(size=1), repo), statistics: in_time}
+    answers = {repo: [a_body(a_repo(size=1), repo), Unchanged(checked_at=NOW)], statistics: in_time}
     rig = Rig(platform(), answers, tuning=Tuning(patience_s=0, max_attempts=1))
     asked: list[int] = []
     for _ in range(3):
