@@ -14,7 +14,7 @@ from ghcrawl.clock import SystemClock
 from ghcrawl.errors import ConfigError
 from ghcrawl.model import QueueName
 from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Ledger, Queue, Store
-from ghcrawl.receipts import Receipts
+from ghcrawl.receipts import Receipts, Taking
 from ghcrawl.settings import AmqpSection, MongoSection, Settings
 from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.tags import Starts, Tags
@@ -40,6 +40,7 @@ from stores.sqlite import SqliteStore
 from stores.sqlite_deadletters import SqliteDeadletters
 from stores.sqlite_receipts import SqliteReceipts
 from stores.sqlite_tags import SqliteStarts, SqliteTags
+from stores.taking import SequentialTaking, SqliteTaking
 
 __all__ = ["SCHEMA", "Backend", "Requeued", "amqp_settings", "mongo_settings", "open_backend", "read_secret"]
 
@@ -56,6 +57,7 @@ class Backend:
     deadletters: Deadletters
     ledger: Ledger
     receipts: Receipts
+    taking: Taking
     clock: Clock
 
     async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
@@ -88,6 +90,7 @@ async def open_backend(settings: Settings, *, clock: Clock | None = None) -> Asy
             deadletters=kept.deadletters,
             ledger=_ledger(file, queue, kept),
             receipts=kept.receipts,
+            taking=_taking(file, queue, kept, clock),
             clock=clock,
         )
 
@@ -171,6 +174,13 @@ def _ledger(file: SqliteFile | None, queue: Queue, kept: Kept) -> Ledger:
     if not isinstance(store, SqliteStore) or not isinstance(deadletters, SqliteDeadletters):
         return SequentialLedger(queue, store, deadletters)
     return SqliteLedger(file, queue, store, deadletters)
+
+
+def _taking(file: SqliteFile | None, queue: Queue, kept: Kept, clock: Clock) -> Taking:
+    """Queue and receipts in one file take a delivery in one transaction."""
+    if file is None or not isinstance(queue, SqliteQueue) or not isinstance(kept.receipts, SqliteReceipts):
+        return SequentialTaking(queue, kept.receipts, clock)
+    return SqliteTaking(file, queue, kept.receipts, clock)
 
 
 def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSettings:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, Protocol
 
+from ghcrawl.model import Push
+
 Claim = Literal["ours", "theirs", "taken"]
 """What a claim found: nobody had it, or whoever had it is gone; somebody is at it; it was confirmed."""
 
@@ -34,3 +36,13 @@ class Receipts(Protocol):
 
     async def sweep(self, before: datetime) -> int:
         """Forget the ids that were claimed before that moment. Returns how many."""
+
+
+class Taking(Protocol):
+    """Takes deliveries in. Contract: `tests/contracts/test_taking.py`."""
+
+    async def take(self, id: str, push: Push) -> bool:
+        """`push` waits durably and `id` is taken. False: that id was taken before, and nothing was pushed.
+
+        Raises QueueError or StoreError; then the delivery may be sent again and is taken then.
+        """

@@ -36,6 +36,7 @@ from ghcrawl.platform import Platform
 from ghcrawl.ports import Clock, Fetcher, Observer
 from ghcrawl.redelivery import Pace, Redelivery, Run
 from ghcrawl.settings import GitHubSection, LogSection, Settings, logged_as
+from ghcrawl.standing_aside import Answering, StandingAside
 from ghcrawl.supervisor import Supervisor
 from ghcrawl.telemetry import Observers, configure_logging
 from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
@@ -97,6 +98,7 @@ class Service:
     supervisor: Supervisor
     queue: WatchedQueue
     ledger: WatchedLedger
+    answering: Answering
     measured: MeasuredQueue | None = None
     spending: Spending | None = None
 
@@ -161,7 +163,9 @@ def _service(  # noqa: PLR0913  # the same
     popped = MeasuredQueue(backend.queue, clock, measure) if measure else None
     queue = WatchedQueue(popped or backend.queue, clock)
     ledger = WatchedLedger(MeasuredLedger(backend.ledger, measure) if measure else backend.ledger, clock)
-    ports = Ports(queue=queue, store=backend.store, ledger=ledger, clock=clock, observer=observer, draw=draw)
+    answering = Answering()
+    popping = StandingAside(queue, answering)
+    ports = Ports(queue=popping, store=backend.store, ledger=ledger, clock=clock, observer=observer, draw=draw)
     fetcher: Fetcher = Budgeted(reach, spending, clock) if spending else reach
     mounted = (Mounted(platform=platform, fetcher=fetcher),)
     if measure:
@@ -177,6 +181,7 @@ def _service(  # noqa: PLR0913  # the same
         supervisor=Supervisor(engine, clock),
         queue=queue,
         ledger=ledger,
+        answering=answering,
         measured=popped,
         spending=spending,
     )

@@ -19,6 +19,7 @@ _TABLE: Final = """
 """Made when it is first needed: files that never saw a webhook, and those of older versions, have none."""
 _HELD: Final = "SELECT at, confirmed FROM receipts WHERE id = ?"
 _CLAIM: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, ?, ?, 0)"
+_TAKE: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, '', ?, 1)"
 _CONFIRM: Final = "UPDATE receipts SET confirmed = 1 WHERE id = ? AND token = ?"
 _RELEASE: Final = "DELETE FROM receipts WHERE id = ? AND token = ? AND confirmed = 0"
 _SWEEP: Final = "DELETE FROM receipts WHERE at < ?"
@@ -45,6 +46,23 @@ class SqliteReceipts:
             return "ours"
 
         return await self._file.write(Work(run), StoreError)
+
+    def taking(self, id: str, at: datetime) -> Work[bool]:
+        """Taking `id` for good, as part of somebody's transaction. False: it was confirmed before.
+
+        A claim that is not confirmed is of a process that is gone: on one file nobody claims and confirms apart.
+        """
+        name, taken_at = storable(id), time_text(at)
+
+        def run(connection: sqlite3.Connection) -> bool:
+            connection.execute(_TABLE)
+            held = connection.execute(_HELD, (name,)).fetchone()
+            if held is not None and held[1]:
+                return False
+            connection.execute(_TAKE, (name, taken_at))
+            return True
+
+        return Work(run)
 
     async def confirm(self, id: str, token: str) -> None:
         """As the port says."""

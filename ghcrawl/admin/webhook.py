@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qs
-from uuid import uuid4
 
 import structlog
 from aiohttp import web
@@ -26,18 +25,18 @@ from ghcrawl.errors import CrawlError
 from ghcrawl.jsontext import loads
 from ghcrawl.model import JsonObject, Push, Request
 from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, Queue
-from ghcrawl.receipts import Claim, Receipts
+from ghcrawl.ports import Clock
+from ghcrawl.receipts import Receipts, Taking
+from ghcrawl.standing_aside import Answering
 
 log = structlog.stdlib.get_logger(__name__)
 
 MAX_BYTES: Final = 25 * 1024 * 1024
 """GitHub delivers nothing larger."""
-AT_ONCE: Final = 32
-"""Deliveries worked on at a time: bounds what their bodies take of memory. The others wait."""
-STALE_S: Final = 30.0
-"""A claim of this age is of somebody who is gone: deliveries are given up long before."""
-THEIRS_WAIT_S: Final = 0.1
+MAX_HELD: Final = 100 * 1024 * 1024
+"""Of large bodies at a time, whoever sends them; more is answered 503."""
+AT_ONCE: Final = 256
+"""Deliveries that are being made durable at a time; the others wait. At 200 a second each may take a second."""
 KEPT_DAYS: Final = 8
 """How long ids are remembered: twice as long as GitHub can send a delivery again."""
 _EVENT = re.compile(r"[a-z0-9_]{1,100}")
@@ -59,14 +58,15 @@ class _Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """What deliveries need. count: told the event and the result of each."""
+    """What deliveries need. count: told the event and the result of each; answering: that somebody waits for it."""
 
     platform: Platform
-    queue: Queue
+    taking: Taking
     receipts: Receipts
     clock: Clock
     secrets: SecretLines
     count: Callable[[str, str], None]
+    answering: Answering = field(default_factory=Answering)
     timeout_s: float = 8.0
 
 
@@ -76,15 +76,17 @@ class Webhook:
     def __init__(self, intake: Intake) -> None:
         self._intake = intake
         self._gate = asyncio.Semaphore(AT_ONCE)
+        self._room = bodies.Room(MAX_HELD)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """202 for what is durable, 200 for a ping. Raises Problem for anything else."""
         event, result = UNVERIFIED, "malformed"
         try:
             heading = self._heading(request)
-            raw = await self._verified(request, heading)
-            event = heading.event
-            result, answer = await self._accepted(heading, _parsed(raw, request.content_type))
+            with self._room.share() as share:
+                raw = await self._verified(request, heading, share)
+                event = heading.event
+                result, answer = await self._accepted(heading, _parsed(raw, request.content_type))
         except Problem as problem:
             result = _OF_STATUS.get(problem.status, getattr(problem, "result", result))
             log.warning("delivery_refused", result=result, hook_event=event, status=problem.status)
@@ -108,9 +110,8 @@ class Webhook:
             raise _refused("unsigned", 401, f"a delivery has the header X-Hub-Signature-256{weak}")
         return _Heading(event, delivery, signature)
 
-    async def _verified(self, request: web.Request, heading: _Heading) -> bytes:
-        timeout_s = self._intake.timeout_s
-        raw = await bodies.read(request, max_bytes=MAX_BYTES, timeout_s=timeout_s)
+    async def _verified(self, request: web.Request, heading: _Heading, share: bodies.Share) -> bytes:
+        raw = await bodies.read(request, max_bytes=MAX_BYTES, timeout_s=self._intake.timeout_s, share=share)
         if not is_signed(raw, heading.signature, self._intake.secrets.now()):
             raise _refused("forged", 401, "the signature is not that of this body under any of our secrets")
         return raw
@@ -121,8 +122,10 @@ class Webhook:
         if heading.event == "ping":
             return "ping", web.json_response({"message": "pong"})
         try:
-            async with asyncio.timeout(self._intake.timeout_s), self._gate:
-                taken = await self._take(heading, body)
+            with self._intake.answering.one():
+                async with asyncio.timeout(self._intake.timeout_s), self._gate:
+                    push = Push(request=self._request(heading, body), queue="event")
+                    taken = await self._intake.taking.take(heading.delivery, push)
         except TimeoutError:
             raise unavailable("the delivery could not be made durable in time; send it again") from None
         except CrawlError as error:
@@ -132,25 +135,6 @@ class Webhook:
             log.info("delivery_accepted", hook_event=heading.event, delivery=heading.delivery)
         value = {"message": "accepted" if taken else "this delivery was taken before", "delivery": heading.delivery}
         return "accepted" if taken else "duplicate", web.json_response(value, status=202)
-
-    async def _take(self, heading: _Heading, body: JsonObject) -> bool:
-        """The event waits. False: it did already, or was settled. Raises QueueError, StoreError."""
-        intake, token = self._intake, uuid4().hex
-        while (claim := await self._claim(heading.delivery, token)) == "theirs":
-            await intake.clock.sleep(THEIRS_WAIT_S)
-        if claim == "taken":
-            return False
-        try:
-            await intake.queue.push([Push(request=self._request(heading, body), queue="event")])
-        except BaseException:
-            await intake.receipts.release(heading.delivery, token)
-            raise
-        await intake.receipts.confirm(heading.delivery, token)
-        return True
-
-    async def _claim(self, delivery: str, token: str) -> Claim:
-        now = self._intake.clock.now()
-        return await self._intake.receipts.claim(delivery, token, now, stale_before=now - timedelta(seconds=STALE_S))
 
     def _request(self, heading: _Heading, body: JsonObject) -> Request:
         deliveries = self._intake.platform.deliveries

@@ -76,11 +76,12 @@ class Surface:
         sending = [platform for platform in platforms if platform.deliveries is not None]
         intake = Intake(
             platform=next(iter(sending or platforms)),
-            queue=backend.queue,
+            taking=backend.taking,
             receipts=backend.receipts,
             clock=backend.clock,
             secrets=secrets,
             count=self.watching.gauges.delivered,
+            answering=self.service.answering,
             timeout_s=self.settings.service.webhook_timeout_s,
         )
         return Webhook(intake)

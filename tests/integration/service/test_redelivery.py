@@ -77,7 +77,7 @@ def webhook(it: Living) -> Webhook:
     return Webhook(
         Intake(
             platform=it.service.platforms["github"],
-            queue=backend.queue,
+            taking=backend.taking,
             receipts=backend.receipts,
             clock=backend.clock,
             secrets=SecretLines(SECRET, "", what="secrets"),

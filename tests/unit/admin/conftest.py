@@ -35,6 +35,7 @@ from queues.memory_tags import MemoryTags
 from stores.deadletters import Requeued, requeue
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.receipts import TagReceipts
+from stores.taking import SequentialTaking
 from tests.support.builders import API, NOW, a_request
 from tests.support.clock import FakeClock
 from tests.support.library import book
@@ -133,10 +134,11 @@ class Rig:
         return replace(site, **self.over)
 
     def intake(self) -> Intake:
+        receipts = self.over.get("receipts", self.receipts)
         return Intake(
             platform=self.platform,
-            queue=self.over.get("queue", self.queue),
-            receipts=self.over.get("receipts", self.receipts),
+            taking=SequentialTaking(self.over.get("queue", self.queue), receipts, self.clock),
+            receipts=receipts,
             clock=self.clock,
             secrets=SecretLines(self.secrets, "", what="secrets"),
             count=self._count,

@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from ghcrawl.admin.signature import is_signed
 from ghcrawl.admin.webhook import MAX_BYTES, Webhook, _parsed
 from ghcrawl.errors import ConfigError, QueueError, StoreError
 from ghcrawl.receipts import Claim
+from ghcrawl.standing_aside import Answering
 from queues.memory import MemoryQueue
 from queues.memory_tags import MemoryTags
 from stores.receipts import TagReceipts
@@ -174,6 +176,28 @@ async def test_a_queue_that_does_not_answer_in_time_is_a_queue_that_is_away(rig:
     assert rig.counted == [("issues", "unavailable")]
 
 
+async def test_as_long_as_a_delivery_is_not_answered_loops_know_that_somebody_waits(rig: Rig):
+    seen: list[bool] = []
+    intake = replace(rig.intake(), answering=Answering(many=1))
+
+    class Looking(MemoryQueue):
+        async def push(self, pushes: Any) -> Any:
+            calm = asyncio.create_task(intake.answering.calm(60))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            seen.append(calm.done())
+            calm.cancel()
+            return await super().push(pushes)
+
+    rig.over["queue"] = Looking(rig.clock)
+    intake = replace(rig.intake(), answering=intake.answering)
+    rig.intake = lambda: intake  # type: ignore[method-assign]  # the same one that is looked at
+    async with rig.running() as asker:
+        assert (await asker.deliver(BODY)).status == 202
+    assert seen == [False]
+    await asyncio.wait_for(intake.answering.calm(60), timeout=1)
+
+
 async def test_old_ids_are_forgotten_when_nobody_can_send_them_again(rig: Rig, asker: Asker):
     await asker.deliver(BODY)
     webhook = Webhook(rig.intake())
@@ -276,6 +300,35 @@ async def test_a_body_that_does_not_say_how_large_it_is_is_counted_while_it_come
     assert response.status == 413
     assert sent < 4 * MAX_BYTES
     assert rig.counted == [("unverified", "too_large")]
+
+
+async def test_large_bodies_of_many_strangers_find_no_room_and_small_ones_always_do(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ghcrawl.admin.webhook.MAX_HELD", 1 << 20)
+    headers = {"X-GitHub-Event": "push", "X-GitHub-Delivery": "d", "X-Hub-Signature-256": OTHER}
+    sent, enough = asyncio.Event(), asyncio.Event()
+
+    async def large() -> AsyncIterator[bytes]:
+        yield b"x" * (900 << 10)
+        sent.set()
+        await enough.wait()
+
+    async with rig.running() as asker:
+        holding = asyncio.create_task(asker.client.post("/webhook", data=large(), headers=headers))
+        await sent.wait()
+        while True:  # until the server has read what was sent
+            refused = await asker.client.post("/webhook", data=b"x" * (400 << 10), headers=headers)
+            if refused.status == 503:
+                break
+        assert (await asker.deliver(BODY)).status == 202
+        enough.set()
+        assert (await holding).status == 401
+        again = await asker.client.post("/webhook", data=b"x" * (400 << 10), headers=headers)
+        assert again.status == 401
+        for answer in (refused, again, await holding):
+            answer.close()
+    assert ("unverified", "unavailable") in rig.counted
 
 
 async def test_a_body_that_comes_too_slowly_is_given_up(rig: Rig):
