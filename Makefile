@@ -31,6 +31,7 @@ unit: $(VENV)/.dev ## the fast tests only, in seconds
 
 faults: $(VENV)/.dev ## every fault there is, on real servers: half an hour
 	$(RUN) -m pytest tests/faults
+	GHCRAWL_TEST_LIVE_S=300 $(RUN) -m pytest -s --show-capture=no tests/integration/service/test_live_webhooks.py
 
 lint: $(VENV)/.dev ## format, lint, types and import contracts
 	$(VENV)/bin/ruff format --check .

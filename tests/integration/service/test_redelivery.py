@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
-from aiohttp import ClientSession, web
-from aiohttp.test_utils import TestServer
+from aiohttp import ClientSession
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.secret_lines import SecretLines
-from ghcrawl.admin.webhook import Intake, Webhook
 from ghcrawl.clock import SystemClock
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Installation, Secret
 from ghcrawl.fetch.github.hooks import GitHubHooks
@@ -34,56 +28,14 @@ from ghcrawl.simulator.server import Setup
 from ghcrawl.simulator.world import World
 from ghcrawl.tally import Tally
 from stores.memory import MemoryStore
-from tests.integration.service.conftest import SECRET, Serve
+from tests.integration.service.conftest import Serve
 from tests.support.crawling import TOKEN, stage
-from tests.support.living import ORGS, Living, living
+from tests.support.door import SECRET, Door, standing, webhook
+from tests.support.living import ORGS, living
 
 pytestmark = pytest.mark.crawl
 CHANGES = 45
 SECONDS_BETWEEN = 3
-
-
-@dataclass
-class Door:
-    """Where deliveries go in. open: else they are answered 503."""
-
-    webhook: Webhook | None = None
-    open: bool = True
-    url: str = ""
-    answers: Counter[int] = field(default_factory=Counter)
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        answer: web.StreamResponse = web.Response(status=202 if self.open else 503)
-        if self.webhook is not None and self.open:
-            try:
-                answer = await self.webhook.handle(request)
-            except Problem as problem:
-                answer = problem.response()
-        self.answers[answer.status] += 1
-        return answer
-
-
-@asynccontextmanager
-async def standing(door: Door) -> AsyncIterator[Door]:
-    app = web.Application(client_max_size=2**25)
-    app.router.add_post("/webhook", door.handle)
-    async with TestServer(app) as server:
-        door.url = str(server.make_url("/webhook"))
-        yield door
-
-
-def webhook(it: Living) -> Webhook:
-    backend = it.service.backend
-    return Webhook(
-        Intake(
-            platform=it.service.platforms["github"],
-            taking=backend.taking,
-            receipts=backend.receipts,
-            clock=backend.clock,
-            secrets=SecretLines(SECRET, "", what="secrets"),
-            count=lambda _event, _result: None,
-        )
-    )
 
 
 async def until_all_arrived(found: Redelivery) -> Counter[str]:
