@@ -90,6 +90,9 @@ export const api = {
   take: (queue, count) => send("DELETE", `requests/${one(queue)}`, { query: { count } }),
   push: (body) => send("POST", "api/v1/requests", { body }),
 
+  redelivery: (signal) => send("GET", "api/v1/redelivery", { signal }),
+  redeliver: () => send("POST", "api/v1/redelivery"),
+
   documents: (query, signal) => send("GET", "api/v1/documents", { query, signal }),
   document: (urn, signal) => send("GET", `api/v1/documents/${one(urn)}`, { signal }),
 

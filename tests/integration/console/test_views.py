@@ -155,7 +155,7 @@ def test_settings_change_live_say_at_the_field_what_is_wrong_and_who_changed_wha
     expect(page.get_by_role("row", name=re.compile(r"crawl\.loops not set → 3 token"))).to_be_visible()
     until(lambda: served.ask("GET", "/api/v1/loops")["wanted"] == 3, "a third loop")
 
-    page.get_by_role("button", name="Set Loops live no more").click()
+    page.get_by_role("button", name="Set no more: Loops").click()
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".field", has=loops)).to_contain_text("from the command line")
     expect(loops).to_have_value("2")
@@ -252,3 +252,50 @@ def test_why_nothing_is_asked_is_not_called_a_lack_of_quota_where_there_is_some(
     page.keyboard.press("Enter")
     expect(page.locator(".state-text")).to_have_text(state)
     expect(page.locator("#notices")).to_contain_text(sentence)
+
+
+COUNTS = {"pages": 1, "lost": 3, "asked": 2, "refused": 1, "arrived": 1, "given_up": 0, "waiting": 1}
+LAST = COUNTS | {"seconds": 0.2, "again": []}
+LONG_AGO, LONG_AFTER = "2026-01-01T00:00:00Z", "2126-01-01T00:00:00Z"
+LOST = {
+    "enabled": True,
+    "names": ["app:7"],
+    "every_s": 300.0,
+    "next_at": LONG_AFTER,
+    "sweeping": None,
+    "last": LAST | {"at": LONG_AGO, "worker": "replica-1", "troubles": ["acme: 403 Forbidden"]},
+    "waiting": [
+        {
+            "delivery": "d-1",
+            "hook": "app:7",
+            "event": "issue_comment",
+            "failed_at": LONG_AGO,
+            "tries": 2,
+            "due_at": LONG_AFTER,
+        }
+    ],
+}
+
+
+def test_webhooks_that_did_not_arrive_are_shown_where_anybody_looks_for_them(open_at: Open):
+    page = open_at("queues", token="")
+    page.route("**/api/v1/redelivery", lambda route: route.fulfill(json=LOST))
+    page.get_by_label("Admin token").fill(OPERATOR)
+    page.keyboard.press("Enter")
+    lost = page.locator(".panel", has=page.get_by_role("heading", name="Webhooks that did not arrive"))
+    expect(lost).to_contain_text("by replica-1: 3 lost, 2 asked for again, 1 arrived since, 0 too old.")
+    expect(lost).to_contain_text("acme: 403 Forbidden")
+    expect(lost.get_by_role("row").last).to_contain_text("issue comment")
+    expect(lost.get_by_role("row").last).to_contain_text("2 times")
+    with page.expect_request(lambda request: request.method == "POST" and request.url.endswith("/redelivery")):
+        lost.get_by_role("button", name="Look now").click()
+
+
+def test_where_nobody_looks_for_lost_webhooks_the_console_does_not_speak_of_them(served: Service, open_at: Open):
+    assert served.ask("GET", "/api/v1/redelivery")["enabled"] is False
+    page = open_at("queues", token="")
+    with page.expect_response("**/api/v1/redelivery"):
+        page.get_by_label("Admin token").fill(OPERATOR)
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Push a request")).to_be_visible()
+    expect(page.get_by_role("heading", name="Webhooks that did not arrive")).to_have_count(0)

@@ -9,6 +9,7 @@ import { empty, failed, jsonSource, loading, panel, table } from "../parts.js";
 import { session } from "../session.js";
 import { QUEUES } from "./deadletter-actions.js";
 import { pushing } from "./push.js";
+import { redelivery } from "./redelivery.js";
 
 const SPARK_MS = 600_000;
 const SPARK_POINTS = 60;
@@ -35,16 +36,18 @@ export function queues({ app, rest, signal }) {
   const parts = { app, signal, shown, cells };
   for (const name of QUEUES) prepare(parts, name);
   const total = h("p", { class: "summary" });
+  const lost = redelivery(app, signal);
   const el = h(
     "div",
     { class: "panels one" },
     panel("Waiting", { actions: total }, h("div", { class: "queues" }, depths.el)),
     chosen ? panel(`What waits in ${chosen}`, { actions: limits(parts, chosen) }, shown) : null,
     session.operates ? pushing(app) : null,
+    lost.el,
   );
   const refresh = () => chosen && peek(parts, chosen, 20);
   refresh();
-  return { title: "Queues", el, refresh, update: (status) => update(parts, status, total) };
+  return { title: "Queues", el, refresh, close: lost.close, update: (status) => update(parts, status, total) };
 }
 
 function prepare(parts, name) {

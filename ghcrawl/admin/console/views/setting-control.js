@@ -55,7 +55,7 @@ export function control({ name, value, origin, set }) {
     dropped = true;
     input.disabled = true;
     notice();
-  }, { class: "button quiet small", hidden: !set || !session.operates, "aria-label": `Set ${label} live no more` });
+  }, { class: "button quiet small", hidden: !set || !session.operates, "aria-label": `Set no more: ${label}` });
   box.append(h("p", { class: "setting-foot" }, h("code", {}, name), from, drop));
   const made = {
     name,
