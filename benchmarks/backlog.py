@@ -3,8 +3,9 @@
     python -m benchmarks backlog [--requests 1000000] [--documents 100000] [--rounds 5] [--turns 300] [--seconds 10]
 
 Measured are pops, dedup look-ups (pushes of what waits already), look-ups and saves of known documents and saves of new
-ones; with a thousand of each before there is more, and then turn by turn with few and with many, because a machine is
-faster at one time than at another. Besides, a worker process that is new: how soon it pops, how fast it goes through
+ones, each beside the least that the database does by itself (one document overwritten by its `_id`); with a thousand of
+each before there is more, and then turn by turn with few and with many, because a machine is faster at one time than at
+another. Besides, a worker process that is new: how soon it pops, how fast it goes through
 whole cycles, and what memory it takes. Starts servers of its own, or uses those named in the environment.
 """
 
@@ -19,9 +20,9 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -29,12 +30,13 @@ from typing import Any, Final
 from uuid import uuid4
 
 from benchmarks.mongo import API, NOW, a_document, as_stored
-from benchmarks.servers import Servers, servers
+from benchmarks.servers import Servers, cpu_of, servers, tell
 from ghcrawl.backend import Backend, mongo_settings, open_backend
 from ghcrawl.model import QUEUES, Push, Request
 from ghcrawl.ports import Effects
 from ghcrawl.settings import Settings
 from ghcrawl.tags import Tag
+from ghcrawl.telemetry import configure_logging
 from queues.amqp import AmqpQueue
 from queues.amqp_message import Outgoing
 from queues.amqp_publisher import Publisher
@@ -70,6 +72,7 @@ class Side:
     queue: AmqpQueue
     publisher: Publisher
     mongo: Mongo
+    filling: Mongo
     documents: int = 0
     low: int = 0
     high: int = 0
@@ -82,16 +85,18 @@ async def a_side(where: Servers) -> AsyncIterator[Side]:
     name = f"backlog-{uuid4().hex[:8]}"
     settings = where.settings(name, loops=LOOPS)
     async with open_backend(settings) as backend:
-        mongo = await Mongo.open(mongo_settings(settings.mongo))
+        careful = mongo_settings(settings.mongo)
+        mongo, filling = await Mongo.open(careful), await Mongo.open(replace(careful, journal=False))
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
         publisher = Publisher(queue.link, await queue.link.publisher_channel())
-        side = Side(name, settings, backend, queue, publisher, mongo)
+        side = Side(name, settings, backend, queue, publisher, mongo, filling)
         await backend.store.save(a_document(2 * 10**9))  # makes the collection, with its indexes
         try:
             yield side
         finally:
             await mongo.close()
+            await filling.close()
             await where.forget(name, backend)
 
 
@@ -119,10 +124,6 @@ class Progress:
             tell(f"{self._what}: {self._done:,} of {self._wanted:,}, {self.rate:,.0f}/s, {left:,.0f} s left")
 
 
-def tell(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
-
-
 async def in_batches(numbers: range, put: Callable[[Sequence[int]], Awaitable[None]], what: str) -> float:
     """All of them are there. Returns how many were put a second."""
     progress, batches = Progress(what, len(numbers)), iter(range(0, len(numbers), BATCH))
@@ -148,14 +149,14 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
             Tag(key=key_of(r), token=token, queued=True, queue="normal", asked_at=NOW, not_before=None, at=NOW)
             for r in wanted
         ]
-        await MongoTags(side.mongo).insert(tags)
+        await MongoTags(side.filling).insert(tags)
         work = side.queue.names.work
         await side.publisher.send(
             [Outgoing(exchange=work, queue="normal", body=encode(r), token=token) for r in wanted]
         )
 
     async def put_documents(numbers: Sequence[int]) -> None:
-        await side.mongo.insert_many("issue", [as_stored(a_document(number)) for number in numbers])
+        await side.filling.insert_many("issue", [as_stored(a_document(number)) for number in numbers])
 
     first, last = side.high, side.high + requests
     rates = await asyncio.gather(
@@ -169,20 +170,33 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
 # Turns -------------------------------------------------------------------------------------------------------------
 
 
-async def pace(turn: Callable[[], Awaitable[None]], turns: int) -> float:
-    """How many a second of so many turns, some at a time."""
+@dataclass(frozen=True)
+class Pace:
+    """Of some turns: how many a second, and what processor time each took of whom, in microseconds."""
+
+    rate: float
+    cpu_us: Mapping[str, float]
+
+
+async def pace(turn: Callable[[], Awaitable[None]], turns: int, sessions: Mapping[str, int]) -> Pace:
+    """Of so many turns, some at a time."""
     left = iter(range(turns))
 
     async def loop() -> None:
         for _ in left:
             await turn()
 
-    began = time.perf_counter()
+    began, spent, theirs = time.perf_counter(), time.process_time(), cpu_of(sessions)
     await asyncio.gather(*(loop() for _ in range(LOOPS)))
-    return turns / (time.perf_counter() - began)
+    passed, ours, after = time.perf_counter() - began, time.process_time() - spent, cpu_of(sessions)
+    cpu_s = {"worker": ours} | {name: after[name] - theirs[name] for name in sessions}
+    return Pace(turns / passed, {name: seconds / turns * 1e6 for name, seconds in cpu_s.items()})
 
 
-def kinds(side: Side, turns: int) -> dict[str, Callable[[], Awaitable[float]]]:
+Measure = Callable[[], Awaitable[Pace]]
+
+
+def kinds(side: Side, turns: int, sessions: Mapping[str, int]) -> dict[str, Measure]:
     """Everything that might become slower, each as what measures its pace."""
 
     async def pop() -> None:
@@ -204,30 +218,54 @@ def kinds(side: Side, turns: int) -> dict[str, Callable[[], Awaitable[float]]]:
     async def create() -> None:
         await side.backend.store.save(a_document(next(side.new)))
 
-    async def pops() -> float:
-        found = await pace(pop, turns)
+    async def overwrite() -> None:
+        document = a_document(random.randrange(side.documents), seen=next(side.seen))
+        assert await side.mongo.replace("issue", {"_id": document.urn}, as_stored(document))
+
+    async def pops() -> Pace:
+        found = await pace(pop, turns, sessions)
         await side.queue.push([Push(request=a_request(side.high + n), queue="normal") for n in range(turns)])
         side.high += turns
         return found
 
     return {
         "pops": pops,
-        "dedup look-ups": lambda: pace(bounce, turns),
-        "look-ups and saves": lambda: pace(change, turns),
-        "saves of new": lambda: pace(create, turns),
+        "dedup look-ups": lambda: pace(bounce, turns, sessions),
+        "look-ups and saves": lambda: pace(change, turns, sessions),
+        "saves of new": lambda: pace(create, turns, sessions),
+        "the database alone": lambda: pace(overwrite, turns, sessions),
     }
 
 
-async def turn_by_turn(sides: Sequence[Side], given: argparse.Namespace) -> list[dict[str, float]]:
-    """The medians of each side. Who begins changes from round to round."""
-    measures = [kinds(side, given.turns) for side in sides]
-    found: list[dict[str, list[float]]] = [{name: [] for name in each} for each in measures]
+Found = dict[str, list[Pace]]
+
+
+async def turn_by_turn(sides: Sequence[Side], where: Servers, given: argparse.Namespace) -> list[Found]:
+    """The paces of each side. Who begins changes from round to round."""
+    measures = [kinds(side, given.turns, where.sessions) for side in sides]
+    found: list[Found] = [{name: [] for name in each} for each in measures]
     for number in range(given.rounds):
         for name in measures[0]:
             for at in range(len(sides))[:: 1 if number % 2 else -1]:
                 found[at][name].append(await measures[at][name]())
         tell(f"round {number + 1} of {given.rounds}")
-    return [{name: median(rates) for name, rates in each.items()} for each in found]
+    return found
+
+
+def middle(found: Found) -> dict[str, Any]:
+    """The median rate of each kind, and the median processor time of each process."""
+    return {
+        name: {
+            "per_s": round(median(pace.rate for pace in paces)),
+            "cpu_us": {who: round(median(pace.cpu_us[who] for pace in paces)) for who in paces[0].cpu_us},
+        }
+        for name, paces in found.items()
+    }
+
+
+def ratios(few: Found, many: Found) -> dict[str, float]:
+    """Of the rates with many to those with few, round by round."""
+    return {name: round(median(b.rate / a.rate for a, b in zip(few[name], many[name], strict=True)), 2) for name in few}
 
 
 # A process of its own ----------------------------------------------------------------------------------------------
@@ -282,13 +320,7 @@ async def work(seconds: float, documents: int, high: int) -> None:
         await asyncio.gather(*(loop() for _ in range(LOOPS)))
         after_mb = resident_mb()
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    said = {
-        "cycles": 0,
-        "cycles_per_s": cycles / seconds,
-        "began_mb": before_mb,
-        "ended_mb": after_mb,
-        "peak_mb": peak_mb,
-    }
+    said = {"cycles": cycles, "began_mb": before_mb, "ended_mb": after_mb, "peak_mb": peak_mb}
     print(json.dumps({name: round(value, 1) for name, value in said.items()}), flush=True)
 
 
@@ -306,27 +338,23 @@ async def measure(where: Servers, given: argparse.Namespace) -> dict[str, Any]:
         few = await stack.enter_async_context(a_side(where))
         await fill(few, FEW, FEW)
         worker_few = await a_new_worker(few, given.seconds)
-        [before] = await turn_by_turn([few], given)
+        [before] = await turn_by_turn([few], where, given)
         many = await stack.enter_async_context(a_side(where))
         filled = await fill(many, given.requests, given.documents)
         worker_many = await a_new_worker(many, given.seconds)
-        at_few, at_many = await turn_by_turn([few, many], given)
+        at_few, at_many = await turn_by_turn([few, many], where, given)
         tell("emptying")
     return {
         "requests": given.requests,
         "documents": given.documents,
         "filled": filled,
-        "few before": rounded(before),
-        "few": rounded(at_few),
-        "many": rounded(at_many),
-        "ratio": {name: round(at_many[name] / at_few[name], 2) for name in at_few},
-        "ratio to before": {name: round(at_many[name] / before[name], 2) for name in before},
+        "few before": middle(before),
+        "few": middle(at_few),
+        "many": middle(at_many),
+        "ratio": ratios(at_few, at_many),
+        "ratio to before": ratios(before, at_many),
         "new worker": {"few": worker_few, "many": worker_many},
     }
-
-
-def rounded(found: dict[str, float]) -> dict[str, int]:
-    return {name: round(value) for name, value in found.items()}
 
 
 def main() -> None:
@@ -338,6 +366,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--work", nargs=3, type=float, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    configure_logging(level="warning", format="console", stream=sys.stderr)
     if given.work:
         asyncio.run(work(given.work[0], int(given.work[1]), int(given.work[2])))
         return

@@ -27,17 +27,16 @@ from typing import Any, Final
 from uuid import uuid4
 
 from benchmarks.amqp import machine_s
-from benchmarks.backlog import tell
 from benchmarks.mongo import NOW, a_document
-from benchmarks.servers import Servers, servers
+from benchmarks.servers import Servers, cpu_of, servers, tell
 from ghcrawl.backend import Backend, open_backend
 from ghcrawl.model import Context, Payload, Push, Request
 from ghcrawl.ports import DeadletterFilter
+from ghcrawl.telemetry import configure_logging
 from queues.amqp import AmqpQueue
 from queues.amqp_link import AmqpLink
 
 NOWHERE: Final = "http://127.0.0.1:9"
-TICKS: Final = os.sysconf("SC_CLK_TCK")
 START_S: Final = 120.0
 
 
@@ -136,20 +135,6 @@ async def all_there(link: AmqpLink, queue: str, processes: int) -> None:
             await asyncio.sleep(0.05)
 
 
-def cpu_of(sessions: Mapping[str, int]) -> dict[str, float]:
-    """Processor time in seconds of all processes in each session."""
-    spent = dict.fromkeys(sessions, 0.0)
-    names = {session: name for name, session in sessions.items()}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if name := names.get(int(fields[3])):
-            spent[name] += (int(fields[11]) + int(fields[12])) / TICKS
-    return spent
-
-
 def middle(runs: Sequence[Run]) -> dict[str, Any]:
     rate = median(each.rate for each in runs)
     cpu_s = {name: round(median(each.cpu_s[name] for each in runs), 2) for name in runs[0].cpu_s}
@@ -184,6 +169,7 @@ def main() -> None:
     parser.add_argument("--loops", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
+    configure_logging(level="warning", format="console", stream=sys.stderr)
     with servers() as where, tempfile.TemporaryDirectory() as folder:
         print(json.dumps(asyncio.run(measure(where, given, Path(folder))), indent=2))
 

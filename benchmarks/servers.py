@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from motor.motor_asyncio import AsyncIOMotorClient
 
@@ -17,6 +20,8 @@ from tests.support.services.fixtures import keeper
 from tests.support.services.mongo import MongoServer
 from tests.support.services.rabbitmq import Broker
 from tests.support.services.wanted import AMQP_URL, MANAGEMENT_URL, MONGO_URL, distribution
+
+TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,3 +77,22 @@ def servers() -> Iterator[Servers]:
             mongo_url=mongo.url,
             sessions={"rabbitmq": broker.session, "database": mongo.session},
         )
+
+
+def cpu_of(sessions: Mapping[str, int]) -> dict[str, float]:
+    """Processor time in seconds of all processes in each session."""
+    spent = dict.fromkeys(sessions, 0.0)
+    names = {session: name for name, session in sessions.items()}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if name := names.get(int(fields[3])):
+            spent[name] += (int(fields[11]) + int(fields[12])) / TICKS
+    return spent
+
+
+def tell(line: str) -> None:
+    """How far it is, on standard error."""
+    print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
