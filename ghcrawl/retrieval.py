@@ -12,7 +12,7 @@ from typing import Final
 from ghcrawl.model import Document, Request
 from ghcrawl.outcome import Denied, Fetched, Missing, Pending, Refused, Retrieved, Throttled, Unchanged
 from ghcrawl.platform import Kind
-from ghcrawl.policy import Fetch, Policy
+from ghcrawl.policy import Fetch, Policy, parse
 from ghcrawl.ports import Clock, Fetcher, Store, Stored
 from ghcrawl.refused import Refusals
 
@@ -103,7 +103,8 @@ class Retrieval:
         asks = conditional and stored is not None and stored.deleted_at is None and not request.context.walk.fresh
         retrieved = await self.fetcher.fetch(request, stored if asks else None)
         if isinstance(retrieved, Unchanged) and stored is not None:
-            body = await self._from_storage(request, kind, policy, stored, checked=retrieved)
+            new = _new_in_its_scenario(request, policy, stored)
+            body = None if new else await self._from_storage(request, kind, policy, stored, checked=retrieved)
             if body is not None:
                 return body
             retrieved = await self.fetcher.fetch(request, None)
@@ -175,6 +176,15 @@ def _answered(request: Request, policy: Policy, stored: Stored) -> bool:
     if request.context.then:
         return False
     return request.asked_at is not None and visited is not None and visited >= request.asked_at
+
+
+def _new_in_its_scenario(request: Request, policy: Policy, stored: Stored) -> bool:
+    """Whether this page of a list was never read in this scenario: of its elements we kept no more than their names.
+
+    Not where a walk only goes on to what is known.
+    """
+    walk = request.context.walk
+    return bool(walk.first) and not walk.until and policy.scenario not in {parse(s).scenario for s in stored.visits}
 
 
 def _from_payload(request: Request, *, checked_at: datetime) -> Body:

@@ -224,7 +224,9 @@ def resume_of(listings: Listings) -> Callable[[Request, Document | None], Reques
         listing, walk = listing_of(listings, request), request.context.walk
         if cursor is None or listing is None or walk.first != request.url or walk.fresh:
             return request
-        if listing.walking is Walking.SINCE and parse(request.policy).complete:
+        policy = parse(request.policy)
+        elsewhere = text(cursor.body.get("scenario")) != policy.scenario  # which may have led to less
+        if listing.walking is Walking.SINCE and (policy.complete or elsewhere):
             return request
         since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
         if listing.walking is Walking.HEAD:

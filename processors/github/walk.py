@@ -209,6 +209,8 @@ def move_cursor(page: Page) -> None:
     body = {"collection": listing.urn(node.qualifier), "since": since, "newest": newest}
     if since:
         body["asked"] = asked_at_of(page.visit.request)
+        if scenario := parse(page.visit.request.policy).scenario:
+            body["scenario"] = scenario
     payload = Payload.of(body, origin="list", observed_at=page.visit.fetched.observed_at)
     url = f"{walk.first.partition('?')[0]}#cursor"
     node.follow("cursor", url, page.visit.request.policy, node.context(qualifier=node.qualifier), payload=payload)

@@ -85,6 +85,20 @@ async def test_since_a_date_only_what_changed_since_is_saved_and_later_crawls_mi
     assert later.entities == set(it.bodies())
 
 
+async def test_a_scenario_that_leads_further_is_complete_in_a_file_that_knows_less(tmp_path: Path):
+    async with stage(tmp_path, TINY, clock=FastClock(60)) as it:
+        await it.crawl()
+        more = again = await it.crawl(policy="default:everything/")
+        charged = []
+        for policy in ("refresh", "refresh:everything/", "refresh", "refresh:everything/"):
+            it.server.journal.clear()
+            again = await it.crawl(policy=policy)
+            charged.append(it.server.journal.charged)
+
+        assert more.entities == again.entities == set(it.bodies(everything=True))
+        assert charged[2:] == [0, 0]
+
+
 SHAPES = {
     "a few repositories": replace(SMALL, orgs=1, repos=3, quirks=False, issues=30, commits=30),
     "many small ones": replace(SMALL, orgs=1, repos=16, quirks=False, issues=6, commits=10),

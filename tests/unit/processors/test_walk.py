@@ -9,7 +9,7 @@ import pytest
 
 from ghcrawl.model import Push, Walk
 from ghcrawl.outcome import Save, Skip
-from tests.support.builders import API, NOW, at
+from tests.support.builders import API, NOW, a_document, at
 from tests.support.github import PLATFORM, REPO, a_commit, a_user, a_visit, an_issue
 
 PAGE_2 = f"{API}/repositories/12/x?page=2"
@@ -124,3 +124,16 @@ def test_what_stands_on_an_unchanged_page_of_references_is_not_visited_when_it_i
 
     assert [push.request.url for push in first] == [REPO]
     assert again == ()
+
+
+@pytest.mark.parametrize(("remembered", "asked", "continues"), [("", "", True), ("", "everything", False)])
+def test_a_walk_of_another_scenario_is_no_walk_to_continue(remembered: str, asked: str, continues: bool):
+    body = {"collection": "urn:repo:12:issues", "since": "2026-01-01T00:00:00Z", "newest": "x", "scenario": remembered}
+    policy = f"refresh:{asked}/repo@/issues" if asked else "refresh:repo@/issues"
+    visit = a_visit("issues", [], url=ISSUES, qualifier="urn:repo:12", walk=Walk(first=ISSUES), policy=policy)
+    resume = PLATFORM.kinds["issues"].resume
+    assert resume is not None
+    request = resume(visit.request, a_document(type="cursor", body=body))
+
+    assert request is not None
+    assert ("since=" in request.url) is continues
