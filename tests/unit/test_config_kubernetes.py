@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from ghcrawl import __version__
+from ghcrawl import policy as policies
+from ghcrawl.admin.probes import CHECK_S
 from ghcrawl.settings import Settings, load
 
 ROOT = Path(__file__).parents[2]
@@ -101,8 +103,13 @@ def test_probes_ask_what_the_program_answers(container: dict[str, Any]):
     assert asked["livenessProbe"]["path"] != asked["readinessProbe"]["path"]
 
 
+def sweeps() -> list[dict[str, Any]]:
+    """The pods of CronJobs."""
+    return [thing["spec"]["jobTemplate"]["spec"]["template"] for thing in of_kind("CronJob")]
+
+
 def test_everything_that_selects_pods_selects_ours(pod: dict[str, Any]):
-    labels = pod["metadata"]["labels"].items()
+    labels = [each["metadata"]["labels"].items() for each in (pod, *sweeps())]
     selectors = {
         f"{thing['kind']} {thing['metadata']['name']}": thing["spec"].get("podSelector", thing["spec"].get("selector"))
         for thing in everything()
@@ -111,7 +118,7 @@ def test_everything_that_selects_pods_selects_ours(pod: dict[str, Any]):
     wrong = [
         name
         for name, selector in selectors.items()
-        if selector and not (selector.get("matchLabels", selector)).items() <= labels
+        if selector and not any((selector.get("matchLabels", selector)).items() <= of_pod for of_pod in labels)
     ]
 
     assert wrong == []
@@ -123,7 +130,7 @@ def test_every_port_that_is_named_is_one_of_the_pod(container: dict[str, Any]):
     policies = {
         port["port"]
         for thing in of_kind("NetworkPolicy")
-        for rule in thing["spec"]["ingress"]
+        for rule in thing["spec"].get("ingress", ())
         for port in rule["ports"]
     }
     scraped = {end["port"] for thing in of_kind("PodMonitor") for end in thing["spec"]["podMetricsEndpoints"]}
@@ -158,15 +165,32 @@ def test_the_broker_queues_that_are_counted_are_the_ones_there_are():
     assert [name for name in names if not re.fullmatch(trigger["metadata"]["queueName"], name)] == []
 
 
-def test_the_pod_is_as_confined_as_the_restricted_profile_asks_for(pod: dict[str, Any], container: dict[str, Any]):
-    whole, own = pod["spec"]["securityContext"], container["securityContext"]
+def test_every_pod_is_as_confined_as_the_restricted_profile_asks_for(pod: dict[str, Any]):
+    for each in (pod, *sweeps()):
+        (container,) = each["spec"]["containers"]
+        whole, own = each["spec"]["securityContext"], container["securityContext"]
 
-    assert whole["runAsNonRoot"] is True
-    assert whole["seccompProfile"] == {"type": "RuntimeDefault"}
-    assert own["capabilities"] == {"drop": ["ALL"]}
-    assert own["readOnlyRootFilesystem"] is True
-    assert own["allowPrivilegeEscalation"] is False
-    assert pod["spec"]["automountServiceAccountToken"] is False
+        assert whole["runAsNonRoot"] is True
+        assert whole["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert own["capabilities"] == {"drop": ["ALL"]}
+        assert own["readOnlyRootFilesystem"] is True
+        assert own["allowPrivilegeEscalation"] is False
+        assert each["spec"]["automountServiceAccountToken"] is False
+
+
+def test_a_sweep_reads_the_settings_and_secrets_of_the_service_and_asks_by_policies_that_there_are(pod: dict[str, Any]):
+    (container,) = pod["spec"]["containers"]
+    for sweep in sweeps():
+        (own,) = sweep["spec"]["containers"]
+        assert sweep["spec"]["volumes"] == pod["spec"]["volumes"]
+        assert (own["volumeMounts"], own["env"]) == (container["volumeMounts"], container["env"])
+        command, verb, _, option, policy = own["args"]
+        assert (command, verb, option) == ("requests", "push", "--policy")
+        assert policies.parse(policy).name == policy
+
+
+def test_a_probe_has_time_for_what_it_asks(container: dict[str, Any]):
+    assert container["readinessProbe"]["timeoutSeconds"] > CHECK_S
 
 
 def test_the_user_is_the_image_s(pod: dict[str, Any]):
