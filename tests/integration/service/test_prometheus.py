@@ -7,7 +7,7 @@ import json
 import re
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from tests.support.services.wanted import absent
 pytestmark = pytest.mark.crawl
 TWO_ORGS = replace(TINY, orgs=2)
 PROMTOOL, PROMETHEUS = "/usr/bin/promtool", "/usr/bin/prometheus"
+DASHBOARD = Path(__file__).parents[3] / "config/grafana/dashboards/ghcrawl.json"
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
@@ -90,11 +91,19 @@ async def test_prometheus_finds_nothing_to_complain_of_and_labels_stay_few(
     assert {label for _, label, _ in labels(second)} <= KNOWN
 
 
-async def asked(served: Served, port: int, query: str) -> list[Any]:
-    """What Prometheus on that port answers."""
+async def asked(served: Served, port: int, query: str, *, strictly: bool = False) -> list[Any]:
+    """What Prometheus on that port answers. strictly: it must understand the query."""
     params = {"query": query}
     async with served.session.get(f"http://127.0.0.1:{port}/api/v1/query", params=params) as response:
+        assert response.status == 200 or not strictly, (query, await response.text())
         return (await response.json())["data"]["result"] if response.status == 200 else []
+
+
+def shown(of: Mapping[str, Any]) -> Iterator[str]:
+    """Every query of a dashboard, for all namespaces."""
+    for panel in of.get("panels", []):
+        yield from (target["expr"].replace("$namespace", ".*") for target in panel.get("targets", []))
+        yield from shown(panel)
 
 
 async def test_a_real_prometheus_scrapes_it(serve: Serve, prometheus: Keeper):
@@ -126,3 +135,8 @@ async def test_a_real_prometheus_scrapes_it(serve: Serve, prometheus: Keeper):
         assert (await asked(served, port, 'up{job="ghcrawl"}'))[0]["value"][1] == "1"
         depths = await asked(served, port, 'ghcrawl_queue_requests{state="ready"}')
         assert {found["metric"]["queue"] for found in depths} == {"event", "immediate", "soon", "normal", "later"}
+        exposed = (await served.probe("/metrics"))[1]
+        for query in shown(json.loads(DASHBOARD.read_text(encoding="utf-8"))):
+            await asked(served, port, query, strictly=True)
+            for name in re.findall(r"\bghcrawl_\w+", query):
+                assert f"# HELP {name.removesuffix('_bucket')} " in exposed, query
