@@ -177,7 +177,8 @@ def _joins_the_known(page: Page) -> bool:
 def _follow_between(page: Page) -> None:
     """Ask for exactly what lies between the last completed walk and the newest element."""
     walk, owner_url = page.walk, page.owner_url
-    if page.again:  # history was rewritten while it was read for the first time
+    rewritten = walk.until not in {ref.get("urn") for ref in page.refs}
+    if page.again and rewritten:  # while it was read for the first time
         whole = again(page.visit.request, walk.first, page=1, until="", newest="", started_at=None, fresh=True)
         page.node.follow_again(whole, "soon")
         return

@@ -102,6 +102,15 @@ def test_a_history_that_was_rewritten_while_it_was_read_is_read_again_afresh():
     assert (push.request.context.walk.fresh, push.request.context.walk.until) == (True, "")
 
 
+def test_a_merge_while_history_was_read_is_asked_for_by_itself():
+    merge = a_commit(parents=[{"sha": "b" * 40}, {"sha": "c" * 40}])
+    walk = Walk(first=COMMITS, until=f"urn:repo:12:commit:{'b' * 40}")
+    over = {"walk": walk, "history": (f"commits@{PAGE_2}",), "url": COMMITS}
+    (push,) = next_pages("commits", [merge, a_commit("b" * 40)], **over)
+
+    assert push.request.url == f"{REPO}/compare/{'b' * 40}...{'a' * 40}?per_page=100"
+
+
 def test_changes_are_read_on_from_the_last_one_instead_of_a_page_number():
     walk = Walk(first=CHANGES, since="2026-01-01T00:00:00Z")
     moved = [an_issue(1), an_issue(2, updated_at="2026-02-03T00:00:00Z")]
