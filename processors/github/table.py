@@ -83,7 +83,8 @@ def page() -> str:
         _table(("kind", "endpoint", "only if", "kept up to date and costs", "predecessor"), map(_part, PARTS)),
         "\n## Events\n",
         "Each is a document of its own, from a webhook or a feed, and leads to what it tells of. "
-        "No call is made for what an event carries whole.\n",
+        "No call is made for what an event carries whole; statuses of commits and projects, which no event does, are "
+        "asked for in scenarios that follow them.\n",
         _wrapped(f"`{name}`" for name in sorted(event_kinds({row.type: row for row in ENTITIES}, listings("list")))),
         "\nBesides, `cursor` remembers how far a list was walked, and `census` finds what a complete list left out.\n",
         "\n## Not crawled\n",
