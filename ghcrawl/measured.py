@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
@@ -13,7 +13,7 @@ from ghcrawl.model import QueueName, Request
 from ghcrawl.outcome import Processor, Retrieved, Save, Skip, Visit
 from ghcrawl.passing import PassingQueue
 from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, Committed, Delivery, Effects, Fetcher, Ledger, Queue, Stored
+from ghcrawl.ports import Clock, Committed, Delivery, Depth, Effects, Fetcher, Ledger, Queue, Stored
 
 SAMPLED: Final = 16
 """Whoever writes a body encodes it for itself. Encoding it once more to know its size is done for one in so many."""
@@ -45,7 +45,11 @@ def _now_s() -> float:
 
 
 class MeasuredQueue(PassingQueue):
-    """`queue`, the time its pops take that bring something, and what became of them: `turns`."""
+    """`queue`, the time its pops take that bring something, and what became of them: `turns`.
+
+    A broker cannot be asked how old the first in a queue is. But what was popped last was the first a moment ago: as
+    long as something is left, that is since when it has been asked for, as far as this process can tell.
+    """
 
     def __init__(self, queue: Queue, clock: Clock, measure: Measure) -> None:
         super().__init__(queue)
@@ -53,6 +57,7 @@ class MeasuredQueue(PassingQueue):
         self._clock = clock
         self._measure = measure
         self._turns: dict[asyncio.Task[object], Turn] = {}
+        self._popped: dict[QueueName, datetime] = {}
 
     def turns(self) -> Sequence[Turn]:
         """What each loop that is alive does now."""
@@ -67,7 +72,19 @@ class MeasuredQueue(PassingQueue):
         if delivery is not None:
             self._measure.phase("pop", _now_s() - began)
             self._note(delivery)
+            self._popped[delivery.queue] = delivery.request.asked_at or self._clock.now()
         return delivery
+
+    async def depths(self) -> Mapping[QueueName, Depth]:
+        """As the port says, with `oldest_at` also where `queue` does not know it."""
+        depths = await super().depths()
+        for name, depth in depths.items():
+            if not depth.ready:
+                self._popped.pop(name, None)
+        return {name: self._aged(name, depth) for name, depth in depths.items()}
+
+    def _aged(self, name: QueueName, depth: Depth) -> Depth:
+        return depth if depth.oldest_at is not None else replace(depth, oldest_at=self._popped.get(name))
 
     def _note(self, delivery: Delivery | None = None) -> None:
         self.last_turn = now = self._clock.now()

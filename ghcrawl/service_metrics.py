@@ -46,7 +46,7 @@ class ServiceMetrics:
         self._depth = Gauge("ghcrawl_queue_requests", "Requests in a queue", ["queue", "state"], registry=registry)
         self._oldest = Gauge(
             "ghcrawl_queue_oldest_timestamp_seconds",
-            "Since when the request whose turn is next has been asked for, where the queue can say",
+            "Since when the next request has been asked for; on RabbitMQ, the last one that this process popped",
             ["queue"],
             registry=registry,
         )

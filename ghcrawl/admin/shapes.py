@@ -26,7 +26,8 @@ class QueueShape(BaseModel):
     in_flight: int = Field(description="popped by some replica and not settled")
     total: int = Field(description="everything that is not done")
     oldest_at: str | None = Field(
-        description="since when the next one has been asked for; null: nothing is ready, or nobody can say"
+        description="since when the next one has been asked for (on RabbitMQ: the last one that this replica popped); "
+        "null: nothing is ready, or nobody can say"
     )
     settled_last_minute: int = Field(description="settled from this queue by this replica, in the last minute")
 

@@ -90,7 +90,7 @@ class Surface:
         """What the routes work on."""
         backend = self.service.backend
         return Site(
-            queue=backend.queue,
+            queue=self.service.measured or backend.queue,
             store=backend.store,
             deadletters=backend.deadletters,
             receipts=backend.receipts,
@@ -190,7 +190,7 @@ class Surface:
             blocked_until=crew.blocked_until,
         )
         try:
-            gauges.depths(await backend.queue.depths())
+            gauges.depths(await (self.service.measured or backend.queue).depths())
             gauges.reachable("queue", answers=True)
         except CrawlError:
             gauges.reachable("queue", answers=False)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from ghcrawl.measured import SAMPLED, Measure, MeasuredLedger, MeasuredQueue, measured
-from ghcrawl.model import Push
+from ghcrawl.model import Push, QueueName
 from ghcrawl.outcome import Fetched, Skip, Visit
 from ghcrawl.platform import Kind
-from ghcrawl.ports import Call, Effects, Settled
+from ghcrawl.ports import Call, Depth, Effects, Settled
 from ghcrawl.rates import Rates
 from ghcrawl.visitor_map import Onward
 from queues.memory import MemoryQueue
@@ -55,6 +56,43 @@ async def test_a_loop_that_ended_is_no_longer_shown():
     queue = MeasuredQueue(MemoryQueue(clock), clock, Told().measure)
     await asyncio.create_task(queue.pop(["soon"], patience_s=0))
     assert list(queue.turns()) == []
+
+
+class Ageless(MemoryQueue):
+    """As a broker, it cannot say how old anything is."""
+
+    async def depths(self) -> Mapping[QueueName, Depth]:
+        return {name: replace(depth, oldest_at=None) for name, depth in (await super().depths()).items()}
+
+
+async def test_where_a_queue_cannot_say_how_old_its_first_is_the_one_popped_last_tells_while_more_are_there():
+    clock = FakeClock()
+    queue = MeasuredQueue(Ageless(clock), clock, Told().measure)
+    pushes = [Push(request=a_request(number, asked_at=at(number)), queue="soon") for number in (1, 2)]
+    await queue.push(pushes)
+    assert (await queue.depths())["soon"].oldest_at is None
+    clock.advance(100)
+    first = await queue.pop(["soon"], patience_s=0)
+    assert first is not None
+    depths = await queue.depths()
+    assert (depths["soon"].oldest_at, depths["normal"].oldest_at) == (first.request.asked_at, None)
+    clock.advance(100)
+    assert (await queue.depths())["soon"].oldest_at == first.request.asked_at
+    await queue.pop(["soon"], patience_s=0)
+    assert (await queue.depths())["soon"].oldest_at is None
+    await queue.push([Push(request=a_request(3), queue="soon")])
+    assert (await queue.depths())["soon"].oldest_at is None
+
+
+async def test_a_queue_that_knows_how_old_its_first_is_is_believed():
+    clock = FakeClock()
+    queue = MeasuredQueue(MemoryQueue(clock), clock, Told().measure)
+    await queue.push([Push(request=a_request(n, asked_at=at(n)), queue="soon") for n in (1, 2)])
+    popped = await queue.pop(["soon"], patience_s=0)
+    assert popped is not None
+    oldest_at = (await queue.depths())["soon"].oldest_at
+    assert oldest_at is not None
+    assert oldest_at != popped.request.asked_at
 
 
 async def test_what_is_written_is_measured_and_what_was_there_already_is_not():
