@@ -37,6 +37,7 @@ ADMIN: Final = {"Authorization": "Bearer operator-token"}
 FILLER: Final = [{"page_name": f"Page{number}", "action": "edited", "sha": "0" * 40} for number in range(60)]
 """Makes a delivery as large as they are on average: 6 KB."""
 GITHUB_WAITS_S: Final = 10.0
+AGAIN_AT_ONCE: Final = 50
 SETTLES_S: Final = 600.0
 
 
@@ -120,10 +121,15 @@ async def deliver_all(service: Service, count: int, rate: float) -> Told:
 async def send_again(service: Service, told: Told) -> int:
     """How many had to be sent again until all were taken."""
     again = [number for number, status in told.answers.items() if status != 202]
-    sent = len(again)
+    sent, slots = len(again), asyncio.Semaphore(AGAIN_AT_ONCE)
+
+    async def one(number: int) -> int:
+        async with slots:
+            return await service.deliver(number)
+
     async with asyncio.timeout(SETTLES_S):
         while again:
-            statuses = [await service.deliver(number) for number in again]
+            statuses = await asyncio.gather(*map(one, again))
             again = [number for number, status in zip(again, statuses, strict=True) if status != 202]
     return sent
 

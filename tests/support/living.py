@@ -36,7 +36,11 @@ LASTING = frozenset({"user", "commit"})
 
 @dataclass(kw_only=True)
 class Living:
-    """A stage with life on it, and the service that follows it."""
+    """A stage with life on it, and the service that follows it.
+
+    called: the repository that first had a name. alike: repositories that took such a name → who had it first; a URL
+    with that name says nothing about which of them it meant when it was written.
+    """
 
     stage: Stage
     life: Life
@@ -45,6 +49,8 @@ class Living:
     tally: Tally
     deliveries: int = 0
     problems: list[str] = field(default_factory=list)
+    called: dict[str, int] = field(default_factory=dict)
+    alike: dict[int, int] = field(default_factory=dict)
 
     async def crawl(self, policy: str) -> None:
         """Everything once, to the end."""
@@ -93,6 +99,13 @@ class Living:
         """The first crawl left nothing out, so whatever differs later was missed while it happened."""
         assert await self.differences() == {}, self.problems[:20]
 
+    def remember_names(self) -> None:
+        """Whoever is called something at this moment may be told apart by it, unless somebody else was called that."""
+        for repo in self.stage.world.repos.values():
+            first = self.called.setdefault(repo.full_name.lower(), repo.id)
+            if first != repo.id:
+                self.alike[repo.id] = self.alike.get(first, first)
+
     async def differences(self) -> Counter[str]:
         """What the store says otherwise than the world, by kind; empty where they are equal."""
         found, true = await self.documents(), self._bodies()
@@ -132,7 +145,7 @@ class Living:
     def _by_number(self, match: re.Match[str]) -> str:
         world = self.stage.world
         repo = world.find_repo(match[2], match[3]) or world.moved_repo(match[2], match[3])
-        return f"{match[1] or ''}/{repo.id}" if repo else match[0]
+        return f"{match[1] or ''}/{self.alike.get(repo.id, repo.id)}" if repo else match[0]
 
 
 def _difference(said: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:

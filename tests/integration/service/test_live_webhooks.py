@@ -13,15 +13,39 @@ from random import Random
 
 import pytest
 
+from ghcrawl.simulator.changes.change import Change
 from ghcrawl.simulator.generation.size import SMALL, TINY
+from ghcrawl.simulator.live.live import Life
+from ghcrawl.simulator.live.payloads import Hook
 from ghcrawl.simulator.live.sending import Sender
 from tests.support.door import SECRET, Door, standing, webhook
-from tests.support.living import living
+from tests.support.living import Living, living
 
 SECONDS = float(os.environ.get("GHCRAWL_TEST_LIVE_S", "4"))
 pytestmark = [pytest.mark.crawl, pytest.mark.timeout(300 + 6 * SECONDS)]
 PER_MINUTE = 1.0
 """Changes a minute of the world's clock, which goes 300 times as fast as ours."""
+
+
+class Remembered(Life):
+    """Life after each change of which `it` remembers what everything is called."""
+
+    it: Living
+
+    @classmethod
+    def of(cls, it: Living) -> Remembered:
+        """The life of `it`, from its beginning."""
+        before = it.life
+        life = cls(world=before.world, site=before.site, logins=before.logins, seed=before.seed, stays=before.stays)
+        life.it = it
+        it.remember_names()
+        return life
+
+    def step(self) -> tuple[Change, tuple[Hook, ...]]:
+        """As life does."""
+        happened = super().step()
+        self.it.remember_names()
+        return happened
 
 
 async def test_a_service_that_is_told_by_webhooks_ends_equal_to_the_world(tmp_path: Path):
@@ -31,6 +55,7 @@ async def test_a_service_that_is_told_by_webhooks_ends_equal_to_the_world(tmp_pa
         await it.assert_equal_before()
         journal, began = it.stage.server.journal, it.clock.now()
         journal.clear()
+        it.life = Remembered.of(it)
         stop, sender = asyncio.Event(), Sender(door.url, SECRET, Random(1))
         living_on = asyncio.create_task(it.life.run(stop, per_minute=PER_MINUTE, sender=sender))
         await asyncio.sleep(SECONDS)
