@@ -27,8 +27,9 @@ RECEIPTS: Final = f"{OURS}receipts"
 """Tags of another kind: `stores.receipts`."""
 INDEXES: Final = (
     Index(name="copy", fields=("copy",), unique=True),
-    Index(name="delayed", fields=("notBefore", "queue"), sparse=True),
+    Index(name="notBefore", fields=("notBefore",), sparse=True),
 )
+"""The second holds the few that are delayed, and nothing else: with another field in it, it would hold all of them."""
 
 
 SLOW_S: Final = 600.0
@@ -85,7 +86,7 @@ class MongoTags:
         which = {"notBefore": {"$gt": time_text(now)}}
         return {
             row["queue"]: row["number"]
-            for row in await self._mongo.numbers(self._name, which, ["queue"], index="delayed")
+            for row in await self._mongo.numbers(self._name, which, ["queue"], index="notBefore")
         }
 
     async def clear(self, queue: QueueName) -> int:
