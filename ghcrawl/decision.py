@@ -35,7 +35,7 @@ class Mounted:
 class Decision:
     """An outcome, and what to remember of the visit where nothing is saved.
 
-    refusal: says that a list was refused, see `ghcrawl.refused`.
+    refusal: says that a list or part was refused, see `ghcrawl.refused`.
     """
 
     outcome: Outcome

@@ -44,7 +44,7 @@ class Kind:
     census: what a request of this kind holds against what is stored, instead of being processed.
     resume: the request that continues from that document (None: never walked); None where the walk that it remembers
         answers the request as well. Pure.
-    refusal: URN of what remembers that a list was refused (see `ghcrawl.refused`); None where nothing is to.
+    refusal: URN of what remembers that a list or part was refused (see `ghcrawl.refused`); None where nothing is to.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
     """
 
