@@ -172,6 +172,7 @@ def test_everything_is_reached_by_keys_which_a_list_tells(open_at: Open):
         expect(page.get_by_role("heading", name=heading, exact=True, level=1)).to_be_focused()
     page.keyboard.press("g")
     page.keyboard.press("d")
+    expect(page.get_by_role("heading", name="Deadletters", exact=True, level=1)).to_be_focused()
     page.keyboard.press("/")
     expect(page.get_by_label("Reason contains")).to_be_focused()
     page.keyboard.press("?")
