@@ -137,7 +137,11 @@ class Retrieval:
             cursor = None  # what it was a cursor of was gone meanwhile, and so is what it remembers
         if cursor is None and request.context.only_known:
             return NoBody(reason="not_known")
-        return kind.resume(request, cursor if conditional else None) or NoBody(reason="visited")
+        resumed = kind.resume(request, cursor if conditional else None)
+        if resumed is not None:
+            return resumed
+        kept = await self.store.look_up(request.type, request.url)
+        return request if kept is None else NoBody(reason="visited")  # a crash came between the cursor and its page
 
     def _fresh_enough(self, request: Request, policy: Policy, stored: Stored) -> bool:
         """Whether our copy answers the request as well as the platform would."""

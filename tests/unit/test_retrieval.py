@@ -1,0 +1,46 @@
+"""A list is continued from its cursor, and not at all where the walk that it remembers is answer enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ghcrawl.model import Context, Request, Walk
+from tests.support.builders import API, NOW
+from tests.support.github import PLATFORM, REPO, a_user, an_issue
+from tests.support.scripted import Rig, a_body
+
+ISSUES = f"{REPO}/issues?state=all&sort=created&direction=asc&per_page=100"
+CONTEXT = Context(qualifier="urn:repo:12", walk=Walk(first=ISSUES))
+REQUEST = Request(type="issues", url=ISSUES, policy="default:repo@/issues", context=CONTEXT, asked_at=NOW)
+PAGE = "urn:repo:12:issues:page:1"
+
+
+def a_rig() -> Rig:
+    ada = f"{API}/users/ada"
+    return Rig(PLATFORM, {ISSUES: a_body([an_issue(1)], ISSUES), ada: a_body(a_user(), ada)})
+
+
+async def crawl(rig: Rig, request: Request = REQUEST) -> list[str]:
+    """The URLs of lists of issues that were asked for."""
+    before = len(rig.fetcher.asked)
+    await rig.push(request)
+    await rig.drain()
+    return [url for url, _ in rig.fetcher.asked[before:] if "/issues" in url]
+
+
+async def test_the_last_of_several_that_ask_for_a_list_costs_nothing():
+    rig = a_rig()
+
+    assert [await crawl(rig) for _ in range(2)] == [[ISSUES], []]
+    assert await rig.store.get(PAGE) is not None
+
+
+async def test_a_page_that_was_not_kept_when_its_cursor_was_is_read_again():
+    rig, crashed = a_rig(), a_rig()
+    await crawl(rig)
+    cursor = await rig.store.get("urn:repo:12:issues:cursor")
+    assert cursor is not None
+    await crashed.store.save(cursor)
+
+    assert await crawl(crashed, replace(REQUEST, attempt=1)) == [ISSUES]
+    assert await crashed.store.get(PAGE) is not None
