@@ -1,4 +1,4 @@
-"""How fast one process and three work through RabbitMQ, against a loop written by hand on bare aio-pika.
+"""How fast a process works through RabbitMQ, against a loop written by hand on bare aio-pika, and with a backlog.
 
     python -m benchmarks.amqp [--seconds 5] [--backlog 100000] [--store memory|sqlite]
 
@@ -14,8 +14,6 @@ import asyncio
 import json
 import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -220,44 +218,9 @@ async def with_backlog(server: Server, seconds: float, backlog: int) -> dict[str
     }
 
 
-async def several(server: Server, seconds: float) -> dict[str, Any]:
-    """One process and three on the same queues, with documents and tags in one file."""
-    rates, busy = {}, {}
-    for processes in (1, 3):
-        with tempfile.TemporaryDirectory() as folder:
-            prefix = f"bench-{uuid4().hex[:8]}"
-            wanted = settings(server, prefix, "sqlite", Path(folder))
-            async with open_backend(wanted) as backend:
-                await fill(backend, count(1), STOCK * 5)
-                command = [sys.executable, "-m", "benchmarks.amqp", "--seconds", str(seconds), "--join", prefix, folder]
-                running = [
-                    await asyncio.create_subprocess_exec(*command, str(n), stdout=subprocess.PIPE)
-                    for n in range(processes)
-                ]
-                before = machine_s()
-                said = [json.loads((await each.communicate())[0]) for each in running]
-                worked, passed = (after - ago for after, ago in zip(machine_s(), before, strict=True))
-                await clear(backend)
-            rates[str(processes)] = sum(each["per_s"] for each in said)
-            busy[str(processes)] = round(worked / passed, 2)
-    return {"per_s": rates, "ratio": round(rates["3"] / rates["1"], 2), "machine_busy": busy}
-
-
-def machine_s() -> tuple[float, float]:
-    """Processor time that this machine has worked, and that it has had: a machine that is all busy goes no faster."""
-    times = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
-    return sum(times) - times[3] - times[4], sum(times)
-
-
-async def join(server: Server, seconds: float, prefix: str, folder: str, number: str) -> dict[str, float]:
-    async with open_backend(settings(server, prefix, "sqlite", Path(folder))) as backend:
-        return await timed(cycle_of(backend, count(int(number) * 10**9 + 10**6)), seconds)
-
-
 async def measure(server: Server, given: argparse.Namespace) -> dict[str, Any]:
     return {
         "against_by_hand": await against_by_hand(server, given.seconds, given.store),
-        "processes": await several(server, given.seconds),
         "backlog": await with_backlog(server, given.seconds, given.backlog),
     }
 
@@ -267,12 +230,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--backlog", type=int, default=100_000)
     parser.add_argument("--store", choices=("memory", "sqlite"), default="memory")
-    parser.add_argument("--join", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     url, management_url = os.environ.get(AMQP_URL), os.environ.get(MANAGEMENT_URL, "")
-    if given.join and url:
-        print(json.dumps(asyncio.run(join(Server(url=url), given.seconds, *given.join))))
-        return
     if url:
         print(json.dumps(asyncio.run(measure(Server(url=url, management_url=management_url), given)), indent=2))
         return

@@ -26,9 +26,8 @@ from statistics import median
 from typing import Any, Final
 from uuid import uuid4
 
-from benchmarks.amqp import machine_s
 from benchmarks.mongo import NOW, a_document
-from benchmarks.servers import Servers, cpu_of, servers, tell
+from benchmarks.servers import Servers, cpu_of, machine_s, servers, tell
 from ghcrawl.backend import Backend, open_backend
 from ghcrawl.model import Context, Payload, Push, Request
 from ghcrawl.ports import DeadletterFilter
@@ -121,7 +120,7 @@ async def watch(backend: Backend, processes: int, sessions: Mapping[str, int], s
     began, waited, before, machine = time.perf_counter(), await link.ready_count(queue), cpu_of(sessions), machine_s()
     left = waited
     while left and time.perf_counter() - began < seconds:
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.1)  # the broker tells nobody how much waits
         left = await link.ready_count(queue)
     passed = time.perf_counter() - began
     after, (worked, had) = cpu_of(sessions), (b - a for a, b in zip(machine, machine_s(), strict=True))

@@ -151,7 +151,7 @@ async def started(sh: Shell, given: argparse.Namespace, **environ: str) -> Async
     async with ClientSession(timeout=timeout, connector=connector) as session:
         while '"service_started"' not in (log.read_text() if log.exists() else ""):
             assert running.process.returncode is None, log.read_text()
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)  # another process writes it
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         url = next(line["url"] for line in lines if line["event"] == "service_started")
         yield Service(session, url, api_url)
@@ -180,7 +180,7 @@ async def measure(given: argparse.Namespace, folder: Path, url: str, broker: Bro
         service = await stack.enter_async_context(started(sh, given, **environ))
         if not given.idle:
             await service.ask("POST", "/api/v1/requests", {"specs": ["acme"]})
-            await asyncio.sleep(1)
+            await asyncio.sleep(1)  # by then the crawl is at work
         away = asyncio.create_task(restarted(broker, given.seconds / 2)) if broker and not given.calm else None
         told = await deliver_all(service, count, given.rate)
         documents = (await service.ask("GET", "/api/v1/document-counts"))["total"]
@@ -196,7 +196,7 @@ async def measure(given: argparse.Namespace, folder: Path, url: str, broker: Bro
         }
         taken, deadline = await service.taken(), time.perf_counter() + SETTLES_S
         while taken < count and time.perf_counter() < deadline:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.5)  # metrics are there to be asked
             taken = await service.taken()
         return figures | {"lost": count - taken}
 
