@@ -20,9 +20,8 @@ from ghcrawl.redelivery import Attempt, Page, Trouble
 APP: Final = "app:"
 MAX_LISTS: Final = 10
 """Pages of webhooks; an owner may have 20 for each event."""
-
-
 MAX_GUID: Final = 128
+"""Characters of an id that are kept, and of an event's name: both are somebody else's words."""
 
 
 class GitHubHooks:
