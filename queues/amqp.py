@@ -70,7 +70,7 @@ class AmqpQueue:
         self._tagging = Tagging(tags=tags, publish=self._publish, sleep=clock.sleep)
         self._undertaker = Undertaker(bury, tags, starts, clock)
         suspects = Suspects(starts, clock, settings.max_starts)
-        self.pops: Final = Pops(self._tagging, suspects, self._undertaker, publisher, work=self.names.work)
+        self.pops: Final = Pops(self._tagging, suspects, self._undertaker, clock)
         self.early: Final = Chores("delay", self._send_round)
         self._dead = Chores("deadletter", lambda incoming: self._undertaker.file_dead(incoming, publisher, self.names))
         self.consumers: Final = Consumers(link, self.names, self._arrived, self._dead.put)

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
+from uuid import uuid4
 
-from ghcrawl.errors import CrawlError, DecodeError, QueueError
-from ghcrawl.model import QueueName, Request
+from ghcrawl.errors import CrawlError, DecodeError
+from ghcrawl.finished import finished
+from ghcrawl.model import Push, QueueName, Request
+from ghcrawl.ports import Clock
 from queues.amqp_buffers import Buffers
 from queues.amqp_deaths import Undertaker, name_of
 from queues.amqp_message import Incoming
-from queues.amqp_publisher import Publisher
 from queues.amqp_suspects import Suspects
 from queues.codec import decode
 from queues.tags import Tagging
-
-MAX_RETURNS: Final = 5
-"""A release of what came back oftener is a new message, or the broker would set it aside one day."""
 
 
 class AmqpDelivery:
     """A request popped from an AmqpQueue."""
 
-    def __init__(self, owner: Pops, incoming: Incoming, request: Request, name: str) -> None:
+    def __init__(self, owner: Pops, incoming: Incoming, request: Request, name: str, *, suspect: bool) -> None:
         self.request: Final = request
+        self.suspect: Final = suspect
         self.queue: Final = incoming.queue
         self.incoming: Final = incoming
         self.name: Final = name
@@ -40,21 +40,15 @@ class AmqpDelivery:
 
 
 class Pops:
-    """What this process holds that can be popped, and what it has in hand.
+    """What this process holds that can be popped, and what it has in hand."""
 
-    work: the exchange whose keys are the queues' names.
-    """
-
-    def __init__(
-        self, tagging: Tagging, suspects: Suspects, undertaker: Undertaker, publisher: Publisher, *, work: str
-    ) -> None:
+    def __init__(self, tagging: Tagging, suspects: Suspects, undertaker: Undertaker, clock: Clock) -> None:
         self.buffers: Final = Buffers()
         self.in_hand: Final[set[AmqpDelivery]] = set()
         self._tagging = tagging
         self._suspects = suspects
         self._undertaker = undertaker
-        self._publisher = publisher
-        self._work = work
+        self._clock = clock
 
     def held(self, queue: QueueName) -> list[Incoming]:
         """What could be popped from `queue` here."""
@@ -74,26 +68,30 @@ class Pops:
         except DecodeError as error:
             await self._undertaker.file_undecodable(incoming, error, incoming.queue)
             return None
+        taken = await self._tagging.take(request, incoming.queue, token=incoming.token)
+        if taken == "superfluous":
+            await incoming.ack()
+            return None
         name = name_of(request, incoming.token)
-        verdict = await self._suspects.judge(incoming, name) if incoming.returns else "begin"
+        if taken == "first" or not incoming.returns:
+            return self._delivery(incoming, request, name)
+        return await self._suspected(incoming, request, name)
+
+    async def _suspected(self, incoming: Incoming, request: Request, name: str) -> AmqpDelivery | None:
+        verdict = await self._suspects.judge(incoming, name)
         if verdict == "killer":
             await self._undertaker.file_killer(incoming, request, self._suspects.max_starts)
         if verdict != "begin":
             return None
         try:
-            return await self._take(incoming, request, name)
-        except BaseException:
-            self._free(self._suspects.let_go(name))
-            raise
-
-    async def _take(self, incoming: Incoming, request: Request, name: str) -> AmqpDelivery | None:
-        if await self._tagging.take(request, incoming.queue, token=incoming.token) == "superfluous":
-            self._free(self._suspects.let_go(name))
-            await incoming.ack()
-            return None
-        if incoming.returns:
             await self._suspects.begin(name)
-        delivery = AmqpDelivery(self, incoming, request, name)
+        except BaseException:
+            await finished(self._survived(name))
+            raise
+        return self._delivery(incoming, request, name, suspect=True)
+
+    def _delivery(self, incoming: Incoming, request: Request, name: str, *, suspect: bool = False) -> AmqpDelivery:
+        delivery = AmqpDelivery(self, incoming, request, name, suspect=suspect)
         self.in_hand.add(delivery)
         return delivery
 
@@ -106,24 +104,26 @@ class Pops:
             await delivery.incoming.ack()
         else:
             await self._put_back(delivery)
-        if delivery.incoming.returns:
-            freed = self._suspects.let_go(delivery.name)
-            self._free(freed)
-            with suppress(CrawlError):  # remembered a while longer, and then swept
-                await self._suspects.settled(delivery.name)
+        if delivery.suspect:
+            await self._survived(delivery.name)
+
+    async def _survived(self, name: str) -> None:
+        """It killed nobody, and whatever waited for that may be popped."""
+        self._free(self._suspects.let_go(name))
+        with suppress(CrawlError):  # else remembered a while longer, and then swept
+            await self._suspects.forget(name)
 
     async def _put_back(self, delivery: AmqpDelivery) -> None:
-        """It waits again, unless a better copy of it does already."""
-        incoming = delivery.incoming
-        with suppress(CrawlError):
-            if await self._tagging.take(delivery.request, delivery.queue, token=None) == "superfluous":
-                await incoming.ack()
-                return
-        if incoming.returns >= MAX_RETURNS and not incoming.stale:
-            with suppress(QueueError):
-                await self._publisher.send([incoming.again(self._work)])
-                await incoming.ack()
-        await incoming.give_back()
+        """It waits again, unless a better copy of it does already.
+
+        As a new push, with a tag: one that comes back without any may have killed somebody.
+        """
+        if not delivery.incoming.stale:
+            with suppress(CrawlError):
+                again = Push(request=delivery.request, queue=delivery.queue)
+                await self._tagging.push([again], token=uuid4().hex, now=self._clock.now())
+                await delivery.incoming.ack()
+        await delivery.incoming.give_back()
 
     def _free(self, parked: Sequence[Incoming]) -> None:
         for incoming in parked:

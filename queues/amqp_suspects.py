@@ -1,7 +1,8 @@
 """Messages that came back because whoever held them was gone, and may be the reason for that.
 
 A message that was in somebody's hand when its process died is counted each time that it is begun again, and not begun
-any more after `max_starts`. From its second return on it is begun alone: whatever dies beside it is only counted when
+any more after `max_starts`. One that was only prefetched there still has its tag and is no suspect, however often it
+came back. From its second return on a suspect is begun alone: whatever dies beside it is only counted when
 it dies by itself, so the neighbours of a killer are never taken for one.
 """
 
@@ -53,13 +54,11 @@ class Suspects:
         self._counted.add(name)
         await self._starts.add(name, self._clock.now())
 
-    async def settled(self, name: str) -> list[Incoming]:
-        """It did not kill anybody. Returns those that waited for that. Raises StoreError."""
-        freed = self.let_go(name)
+    async def forget(self, name: str) -> None:
+        """It did not kill anybody. Raises StoreError."""
         if name in self._counted:
             self._counted.discard(name)
             await self._starts.forget(name)
-        return freed
 
     def let_go(self, name: str) -> list[Incoming]:
         """It is not in hand any more. Returns those that waited for that."""

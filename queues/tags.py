@@ -5,7 +5,8 @@
            3 publish all; the broker confirms
            4 the pending tags that are still this push's are queued
     take   1 delete the tag of this very copy, before anything else is done with it
-           2 if it had none: a queued tag of another copy that covers this one makes this one superfluous
+           2 if it had none: a queued tag of another copy that covers this one makes this one superfluous; without such,
+     it may have been taken before, by somebody who died of it
 
 A push that finds a pending tag gives its owner a moment to finish, and takes the tag over if it does not: the owner may
 be dead. An owner that was only slow then confirms nothing, and its copy waits without a tag: one copy more.
@@ -44,7 +45,8 @@ class Post:
 Publish: TypeAlias = Callable[[Sequence[Post]], Awaitable[None]]
 """All of them are durable in the broker when it returns. Raises QueueError; then any of them may be there."""
 
-Taken = Literal["work", "superfluous"]
+Taken = Literal["first", "again", "superfluous"]
+"""Nobody took this copy before; somebody may have; a better one waits."""
 
 
 def key_of(request: Request) -> str:
@@ -106,9 +108,9 @@ class Tagging:
         """
         key = key_of(request)
         if token is not None and await self.tags.delete(key, token):
-            return "work"
+            return "first"
         other = (await self.tags.find([key])).get(key)
-        return "superfluous" if other is not None and other.covers(queue, request.asked_at) else "work"
+        return "superfluous" if other is not None and other.covers(queue, request.asked_at) else "again"
 
 
 def apart(pushes: Iterable[Push]) -> dict[str, Push]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
 
 import pytest
 
@@ -11,7 +14,8 @@ from ghcrawl.ports import DeadletterFilter
 from queues.amqp import AmqpQueue
 from queues.amqp_message import Outgoing
 from queues.codec import encode
-from tests.integration.amqp.own import Place, die, popped, push_of
+from queues.memory_tags import MemoryStarts
+from tests.integration.amqp.own import PATIENT_S, Place, die, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.builders import a_request
 from tests.support.services.wanted import MANAGEMENT_URL
@@ -59,16 +63,80 @@ async def test_a_message_that_kills_its_process_is_set_aside_after_three_starts(
 async def test_what_survives_a_death_is_not_suspected_for_ever(place: Place) -> None:
     async with place.process() as queue:
         await queue.push(push_of(1))
-        await popped(queue)
-        await die(queue)
-    for _ in range(5):
+    for _ in range(3):
+        for _ in range(2):
+            async with place.process() as queue:
+                await popped(queue)
+                await die(queue)
         async with place.process() as queue:
-            delivery = await popped(queue)
-            await delivery.release()
+            await (await popped(queue)).release()
     async with place.process() as queue:
         await (await popped(queue)).ack()
         assert await queue.is_empty()
     assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+async def test_to_be_prefetched_by_whoever_stops_or_dies_is_no_start(place: Place) -> None:
+    async with place.process() as queue:
+        await queue.push(push_of(*range(12)))
+    for end_of in (stop, die, stop, die, die):
+        async with place.process() as queue:
+            await full(queue, 12)
+            await end_of(queue)
+    for _ in range(2):
+        async with place.process() as queue:
+            assert (await popped(queue)).request == a_request(0)
+            await die(queue)
+    async with place.process() as queue:
+        assert {(await popped(queue)).request.url for _ in range(12)} == {a_request(number).url for number in range(12)}
+    assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+async def full(queue: AmqpQueue, number: int) -> None:
+    async def holds_all() -> bool:
+        await queue.consumers.want(QUEUES)
+        return len(queue.held()) == number
+
+    await until(holds_all)
+
+
+async def stop(queue: AmqpQueue) -> None:
+    await queue.close()
+
+
+async def test_a_pop_that_is_cut_short_is_no_start(place: Place) -> None:
+    async with place.process() as queue:
+        await queue.push(push_of(1))
+        await popped(queue)
+        await die(queue)
+    async with place.process() as queue:
+        for _ in range(5):
+            with cut_short(place.starts) as reached:
+                popping = asyncio.create_task(queue.pop(QUEUES, patience_s=PATIENT_S))
+                await reached.wait()
+                popping.cancel()
+                await asyncio.wait([popping])
+        await (await popped(queue)).ack()
+    assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+@contextmanager
+def cut_short(starts: MemoryStarts) -> Iterator[asyncio.Event]:
+    """Until the end, whoever writes a start down does so, is told of nothing, and waits for ever."""
+    reached = asyncio.Event()
+    add = starts.add
+
+    async def and_no_answer(message: str, at: datetime) -> int:
+        await add(message, at)
+        reached.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets that")
+
+    starts.add = and_no_answer  # type: ignore[method-assign]
+    try:
+        yield reached
+    finally:
+        starts.add = add  # type: ignore[method-assign]
 
 
 async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_then(place: Place) -> None:

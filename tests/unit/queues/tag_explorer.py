@@ -111,7 +111,7 @@ async def _push(world: World, want: Want, token: str) -> None:
 async def _consume(world: World, message: Message) -> None:
     tagging = Tagging(tags=world, publish=world.publish, sleep=world.sleep)
     request = a_request(asked_at=message.asked_at)
-    if await tagging.take(request, message.queue, token=message.token) == "work":
+    if await tagging.take(request, message.queue, token=message.token) != "superfluous":
         await world.work()
 
 

@@ -148,8 +148,8 @@ class TestSuspects:
         assert await suspects.judge(second, "two") == "wait"
         assert await suspects.judge(incoming(), "never begun again") == "begin"
         assert suspects.held() == [second]
-        assert await suspects.settled("never begun again") == []
-        assert await suspects.settled("one") == [second]
+        assert suspects.let_go("never begun again") == []
+        assert suspects.let_go("one") == [second]
         assert await suspects.judge(second, "two") == "begin"
 
     async def test_who_survives_is_forgotten(self) -> None:
@@ -157,7 +157,7 @@ class TestSuspects:
         await suspects.judge(incoming(), "m")
         await suspects.begin("m")
         assert await starts.count("m") == 1
-        await suspects.settled("m")
+        await suspects.forget("m")
         assert await starts.count("m") == 0
 
 
