@@ -10,7 +10,8 @@
      8  answers that do not arrive                        test_wire
      9  a slow wire                                       test_wire
     10  cut between publish and confirm                   test_wire    with 8
-    11  a channel closed under its consumers              test_broker  an acknowledgement that takes too long
+    11  a channel closed under its consumers              test_broker  an acknowledgement that takes too long;
+                                                          tests/integration/amqp/test_bad_days.py  a wrong tag
     12  a queue deleted                                   test_broker
     13  a binding removed                                 test_broker
     14  a broker short of memory                          test_broker

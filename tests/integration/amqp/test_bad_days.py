@@ -10,7 +10,9 @@ import pytest
 
 from ghcrawl.errors import ConfigError, QueueError, Unstorable
 from ghcrawl.model import Push
+from ghcrawl.ports import DeadletterFilter
 from queues.amqp import AmqpQueue
+from queues.amqp_message import Incoming
 from tests.integration.amqp.own import Place, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.builders import a_payload, a_request
@@ -168,6 +170,32 @@ async def test_a_lost_connection_comes_back_and_what_was_prefetched_is_delivered
             await push_until_it_works(queue, 11)
             while (delivery := await popped(queue)).request.url != push_of(11)[0].request.url:
                 await delivery.ack()
+
+
+async def test_a_channel_that_the_broker_closes_for_a_wrong_tag_comes_back_and_nothing_is_lost(place: Place) -> None:
+    async with place.process() as queue:
+        await queue.push(push_of(*range(10)))
+        in_hand = [await popped(queue) for _ in range(3)]
+        channel = in_hand[0].incoming._message.channel
+        await channel.basic_ack(1_000_000)
+        await until(lambda: stale(in_hand[0].incoming))
+        assert all(delivery.incoming.stale for delivery in in_hand)
+        assert await in_hand[0].incoming.ack() is False, "on the new channel its tag is somebody else's"
+        await in_hand[1].ack()
+        await in_hand[2].release()
+        seen: list[str] = []
+        while len(set(seen)) < 10:  # all of them again, for none was settled
+            delivery = await popped(queue)
+            seen.append(delivery.request.url)
+            await delivery.ack()
+        assert len(seen) == 10
+        await in_hand[0].ack()
+        await until(queue.is_empty)
+    assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+async def stale(incoming: Incoming) -> bool:
+    return incoming.stale
 
 
 async def push_until_it_works(queue: AmqpQueue, number: int) -> None:
