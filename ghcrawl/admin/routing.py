@@ -215,8 +215,18 @@ async def _answered(
     except web.HTTPException as error:
         if error.status < 400:
             raise
-        allowed = error.headers.get("Allow")
-        return Problem(error.status, error.reason, headers={"Allow": allowed} if allowed else None).response()
+        return _unrouted(request, error).response()
     except Exception:  # a bug in one route is not the end of the others
         log.exception("admin_failed", path=request.path, method=request.method)
         return Problem(500, "this is a bug in ghcrawl; its log says more").response()
+
+
+def _unrouted(request: web.Request, error: web.HTTPException) -> Problem:
+    allowed = error.headers.get("Allow")
+    if allowed:
+        return Problem(
+            error.status, f"{request.method} is not answered here, but {allowed}", headers={"Allow": allowed}
+        )
+    if error.status == 404:
+        return Problem(404, f"nothing is called {request.path[:200]}; /api/openapi.json describes what there is")
+    return Problem(error.status, error.reason)

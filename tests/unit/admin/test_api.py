@@ -324,6 +324,13 @@ async def test_what_cannot_be_answered_is_a_problem_document(asker: Asker, path:
     assert answer.json["status"] == status
 
 
+async def test_whoever_asks_for_what_there_is_not_is_told_where_to_look(asker: Asker):
+    assert "/api/openapi.json" in (await asker.get("/api/v1/nothing")).json["detail"]
+    answer = await asker.ask("DELETE", "/api/v1/queues")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET")
+    assert answer.json["detail"] == "DELETE is not answered here, but GET"
+
+
 @pytest.mark.parametrize(("text", "kind", "status"), [("{", "application/json", 400), ("{}", "text/plain", 415)])
 async def test_a_body_that_is_not_json_is_refused(asker: Asker, text: str, kind: str, status: int):
     headers = {"Authorization": f"Bearer {asker.token}", "Content-Type": kind}
