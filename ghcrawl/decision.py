@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import assert_never
+from datetime import UTC, datetime
+from typing import Final, assert_never
 
 from ghcrawl.census import take
 from ghcrawl.errors import FetchError, Malformed, SpecError, Unstorable
@@ -21,6 +21,7 @@ from ghcrawl.tuning import Tuning
 
 MAX_TRACEBACK = 20_000
 MAX_MESSAGE = 2_000
+_EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +37,14 @@ class Decision:
     """An outcome, and what to remember of the visit where nothing is saved.
 
     refusal: says that a list or part was refused, see `ghcrawl.refused`.
+    as_of: the moment whose truth it rests on, by our clock; None: it was looked for just now. What changed since then
+    is not in it.
     """
 
     outcome: Outcome
     touch: Touch | None = None
     refusal: Document | None = None
+    as_of: datetime | None = None
 
 
 class Decider:
@@ -94,18 +98,18 @@ class Decider:
             known=body.stored is not None,
             visited=body.stored is not None and policy.stands_where(body.stored.visits),
         )
-        outcome = kind.processor(visit)
+        outcome, as_of = kind.processor(visit), _as_of(body)
         if isinstance(outcome, Skip):
-            return Decision(outcome=outcome)
+            return Decision(outcome=outcome, as_of=as_of)
         document = outcome.document
         if body.stored is not None and not _worth_saving(document, body, kind, policy):
-            touch = _touch(body, body.stored.urn, policy)
-            return Decision(outcome=Skip(reason="unchanged", follow_ups=outcome.follow_ups), touch=touch)
+            unchanged = Skip(reason="unchanged", follow_ups=outcome.follow_ups)
+            return Decision(outcome=unchanged, touch=_touch(body, body.stored.urn, policy), as_of=as_of)
         visits = {} if body.request.payload else {policy.spec: body.fetched.checked_at}
         saved = Save(
             document=replace(document, visits=visits), follow_ups=outcome.follow_ups, supersede=outcome.supersede
         )
-        return Decision(outcome=saved)
+        return Decision(outcome=saved, as_of=as_of)
 
     async def _gone(self, gone: Gone, request: Request, kind: Kind, platform: Platform) -> Decision:
         """A tombstone for what we hold; for what a person asked for by another name, that other name."""
@@ -149,7 +153,7 @@ class Decider:
     ) -> Decision:
         match answer:
             case NoBody(reason=reason, detail=detail):
-                return Decision(outcome=Skip(reason=reason, detail=detail))
+                return unasked(request, reason, detail)
             case Throttled(until=until, reason=reason):
                 return Decision(outcome=Defer(until=until, reason=reason))
             case Denied(reason=reason, detail=detail):
@@ -181,6 +185,17 @@ class Decider:
     def _failure(self, cause: str, message: str, *, status: int | None = None) -> Failure:
         at = self._clock.now()
         return Failure(at=at, cause=cause, message=message[:MAX_MESSAGE], status=status, worker=self._worker)
+
+
+def _as_of(body: Body) -> datetime | None:
+    """A policy that is content with a copy from before it was asked is so for whatever is asked meanwhile, too."""
+    asked_at, checked_at = body.request.asked_at, body.fetched.checked_at
+    return None if asked_at is not None and checked_at < asked_at else checked_at
+
+
+def unasked(request: Request, reason: str, detail: str = "") -> Decision:
+    """Nobody was asked, so nothing is known that was not when `request` was made."""
+    return Decision(outcome=Skip(reason=reason, detail=detail), as_of=request.asked_at or _EVER)
 
 
 def _in_scenario(scenario: str, policy: Policy, platform: Platform) -> Policy:

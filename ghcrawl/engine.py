@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import structlog
 
-from ghcrawl.decision import Decider, Decision, Mounted
+from ghcrawl.decision import Decider, Decision, Mounted, unasked
 from ghcrawl.errors import CrawlError, QueueError, StoreError, Unstorable
 from ghcrawl.finished import finished
 from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
@@ -58,7 +58,7 @@ class Answered:
         self._at: OrderedDict[bytes | tuple[str, str], datetime] = OrderedDict()
 
     def add(self, request: Request, at: datetime, *, refused: bool) -> None:
-        """`request` was settled, and work on it began at `at`. refused: no request for its URL would fare better."""
+        """`request` was settled by what was true at `at`. refused: no request for its URL would fare better."""
         if request.payload is not None:
             return
         self._remember(request.key, at)
@@ -66,7 +66,7 @@ class Answered:
             self._remember(_place(request), at)
 
     def _remember(self, key: bytes | tuple[str, str], at: datetime) -> None:
-        self._at[key] = at
+        self._at[key] = max(at, self._at.get(key, at))
         self._at.move_to_end(key)
         if len(self._at) > self._limit:
             self._at.popitem(last=False)
@@ -88,8 +88,10 @@ def _place(request: Request) -> tuple[str, str]:
     return request.type, request.url
 
 
-def _refused(outcome: Outcome) -> bool:
-    return isinstance(outcome, Skip) and (outcome.reason == "missing" or outcome.reason.startswith("denied_"))
+def _refused(request: Request, outcome: Outcome) -> bool:
+    if request.context.deleted_at is not None or not isinstance(outcome, Skip):
+        return False  # whoever buries asks nobody
+    return outcome.reason == "missing" or outcome.reason.startswith("denied_")
 
 
 class Engine:
@@ -167,7 +169,7 @@ class Engine:
             outcome, committed = await self.settle(delivery, decision)
             acked = True
             if isinstance(outcome, Save | Skip):
-                self._answered.add(request, started_at, refused=_refused(outcome))
+                self._answered.add(request, decision.as_of or started_at, refused=_refused(request, outcome))
             written = monotonic()
             self._ports.observer.settled(
                 _settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)
@@ -190,7 +192,7 @@ class Engine:
     async def decide(self, request: Request) -> Decision:
         """What is to become of `request`. Raises QueueError or StoreError only: those are no request's fault."""
         if request.payload is None and self._answered.refused(request):
-            return Decision(outcome=Skip(reason="visited"))
+            return unasked(request, "visited")
         try:
             async with asyncio.timeout(self.tuning.timeout_s):
                 return await self._decider.decide(request, self.tuning)

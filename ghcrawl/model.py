@@ -129,7 +129,8 @@ class Context:
     private: the resource is known to need a principal that may see private data.
     history: the ancestors, nearest last, as `type@url`; bounded.
     walk: set on pages of lists.
-    only_known: ask only if an earlier crawl walked this list; otherwise somebody else will ask.
+    only_known: ask only if an earlier crawl walked this list, or if we hold this thing or what it lies in; otherwise
+    somebody else will ask.
     then: children that a person asked for and that need this parent's identity.
     """
 

@@ -95,7 +95,7 @@ class Retrieval:
             return resumed
         request = resumed
         stored = await self._look_up(request)
-        if stored is None and kind.cursor is None and request.context.only_known:
+        if stored is None and kind.cursor is None and request.context.only_known and not await self._expected(request):
             return NoBody(reason="not_known")
         known = await self._from_known(request, kind, policy, stored) if stored is not None else None
         if known is not None:
@@ -109,6 +109,12 @@ class Retrieval:
                 return body
             retrieved = await self.fetcher.fetch(request, None)
         return _read(retrieved, request, kind, policy, stored)
+
+    async def _expected(self, request: Request) -> bool:
+        """Whether a thing that we do not hold lies in one that we do: whatever told us of it first still waits."""
+        context = request.context
+        around = await self.store.get(context.qualifier) if context.urn and context.qualifier else None
+        return around is not None and around.deleted_at is None
 
     async def _from_known(self, request: Request, kind: Kind, policy: Policy, stored: Stored) -> Answer | None:
         """What there is to say without asking; None: ask."""

@@ -323,6 +323,20 @@ async def test_a_thing_is_asked_for_once_in_a_crawl_however_often_it_is_reached(
     assert [url for url, _ in rig.fetcher.asked].count(SHELF.url) == 1
 
 
+async def test_what_our_copy_answered_is_asked_for_again_if_it_may_have_changed_since():
+    rig = a_rig({"lib/shelves/2": a_body({"id": 2, "books": BOOKS}, "lib/shelves/2")})
+    await rig.push(SHELF)
+    await rig.drain()
+    rig.clock.advance(10)
+    await rig.push(replace(SHELF, type="books", url=BOOKS, policy="default:shelf@/books"))
+    settled = (await rig.drain())[-1]
+    await rig.push(replace(SHELF, url="lib/shelves/2", asked_at=at(5)))
+    await rig.drain()
+
+    assert settled.reason == "visited"
+    assert [url for url, _ in rig.fetcher.asked].count(BOOKS) == 2
+
+
 async def test_what_was_refused_is_not_asked_for_again_under_another_policy():
     rig = a_rig({SHELF.url: Denied(status=403, reason="blocked", detail="no")})
     await rig.push(SHELF, replace(SHELF, policy="default:book"))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ghcrawl.model import Context, Request, Walk
-from tests.support.builders import API, NOW
+from tests.support.builders import API, NOW, a_document
 from tests.support.github import PLATFORM, REPO, a_user, an_issue
 from tests.support.scripted import Rig, a_body
 
@@ -44,3 +46,17 @@ async def test_a_page_that_was_not_kept_when_its_cursor_was_is_read_again():
 
     assert await crawl(crashed, replace(REQUEST, attempt=1)) == [ISSUES]
     assert await crashed.store.get(PAGE) is not None
+
+
+@pytest.mark.parametrize(("holding", "asks"), [(False, False), (True, True)])
+async def test_a_thing_that_is_to_be_known_is_asked_for_while_the_news_of_it_waits(holding: bool, asks: bool):
+    pull = f"{REPO}/pulls/34"
+    rig = Rig(PLATFORM, {pull: a_body({"number": 34, "url": pull}, pull)})
+    if holding:
+        await rig.store.save(a_document(type="repo", url=REPO, urn="urn:repo:12"))
+    context = Context(qualifier="urn:repo:12", urn="urn:repo:12:pull_request:34", only_known=True)
+    await rig.push(Request(type="pull_request", url=pull, policy="event:self", context=context, asked_at=NOW))
+    (settled,) = await rig.drain()
+
+    assert settled.reason == ("saved" if asks else "not_known")
+    assert bool(rig.fetcher.asked) is asks
