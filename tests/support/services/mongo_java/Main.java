@@ -1,9 +1,21 @@
+import de.bwaldvogel.mongo.MongoDatabase;
 import de.bwaldvogel.mongo.MongoServer;
 import de.bwaldvogel.mongo.MongoVersion;
+import de.bwaldvogel.mongo.backend.AbstractUniqueIndex;
+import de.bwaldvogel.mongo.backend.Index;
+import de.bwaldvogel.mongo.backend.IndexKey;
+import de.bwaldvogel.mongo.backend.KeyValue;
+import de.bwaldvogel.mongo.backend.Missing;
 import de.bwaldvogel.mongo.backend.h2.H2Backend;
+import de.bwaldvogel.mongo.backend.h2.H2Database;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
+import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
+import org.h2.mvstore.MVMap;
+import org.h2.mvstore.WriteBuffer;
+import org.h2.mvstore.type.ObjectDataType;
 
 /** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE. */
 public class Main {
@@ -33,6 +45,11 @@ public class Main {
         }
 
         @Override
+        protected MongoDatabase openOrCreateDatabase(String name) {
+            return new Database(name);
+        }
+
+        @Override
         public Document handleMessage(MongoMessage message) {
             Document answer = super.handleMessage(message);
             Object concern = message.getDocument().get("writeConcern");
@@ -40,6 +57,108 @@ public class Main {
                 commit();
             }
             return answer;
+        }
+
+        /** As the library's, but for its indexes. An inner class: the library's constructor opens them already. */
+        class Database extends H2Database {
+
+            Database(String name) {
+                super(name, getMvStore(), getCursorRegistry());
+            }
+
+            @Override
+            protected Index<Object> openOrCreateUniqueIndex(
+                    String collection, String name, List<IndexKey> keys, boolean sparse) {
+                String map = getFullCollectionNamespace(collection) + "._index_" + name;
+                MVMap.Builder<KeyValue, Object> builder = new MVMap.Builder<>();
+                return new TextIndex(getMvStore().openMap(map, builder.keyType(new TextFirst())), name, keys, sparse);
+            }
+        }
+    }
+
+    /** The library's own serializes two keys for each comparison, a dozen times a look-up. Texts need none of it. */
+    static class TextIndex extends AbstractUniqueIndex<Object> {
+
+        private final MVMap<KeyValue, Object> map;
+
+        TextIndex(MVMap<KeyValue, Object> map, String name, List<IndexKey> keys, boolean sparse) {
+            super(name, keys, sparse);
+            this.map = map;
+        }
+
+        @Override
+        protected Object removeDocument(KeyValue key) {
+            return map.remove(key);
+        }
+
+        @Override
+        protected boolean putKeyPosition(KeyValue key, Object position) {
+            return map.putIfAbsent(key, Missing.ofNullable(position)) == null;
+        }
+
+        @Override
+        protected Iterable<Map.Entry<KeyValue, Object>> getIterable() {
+            return map.entrySet();
+        }
+
+        @Override
+        protected Object getPosition(KeyValue key) {
+            return map.get(key);
+        }
+
+        @Override
+        public long getCount() {
+            return map.sizeAsLong();
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return map.isEmpty();
+        }
+
+        @Override
+        public long getDataSize() {
+            return getCount();
+        }
+    }
+
+    /** Keys that are one text, by that text; then all others, as the library compares them. */
+    static class TextFirst extends ObjectDataType {
+
+        @Override
+        public int compare(Object one, Object other) {
+            String first = text(one);
+            String second = text(other);
+            if (first != null && second != null) {
+                return first.compareTo(second);
+            }
+            return first != null ? -1 : second != null ? 1 : super.compare(one, other);
+        }
+
+        @Override
+        public int getMemory(Object key) {
+            return super.getMemory(plain(key));
+        }
+
+        @Override
+        public void write(WriteBuffer buffer, Object key) {
+            super.write(buffer, plain(key));
+        }
+
+        @Override
+        public Object read(ByteBuffer buffer) {
+            Object key = super.read(buffer);
+            return key instanceof String ? new KeyValue(key) : key;
+        }
+
+        private static Object plain(Object key) {
+            String text = text(key);
+            return text == null ? key : text;
+        }
+
+        private static String text(Object key) {
+            KeyValue values = (KeyValue) key;
+            return values.size() == 1 && values.get(0) instanceof String ? (String) values.get(0) : null;
         }
     }
 
