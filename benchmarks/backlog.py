@@ -30,7 +30,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from benchmarks.mongo import API, NOW, a_document, as_stored
-from benchmarks.servers import Servers, cpu_of, servers, tell
+from benchmarks.servers import Servers, cpu_of, disk_mb_of, memory_mb_of, servers, tell
 from ghcrawl.backend import Backend, mongo_settings, open_backend
 from ghcrawl.model import QUEUES, Push, Request
 from ghcrawl.ports import Effects
@@ -50,6 +50,8 @@ LOOPS: Final = 20
 BATCH: Final = 1000
 BATCHES_AT_ONCE: Final = 3
 TELL_S: Final = 5.0
+BROKER_GB: Final = 8
+"""What a broker of our own may take. It keeps some bytes of each message in memory, and those of late ones whole."""
 HELD: Final = 100
 """More than a process prefetches: so many at the head of the queue are not counted on."""
 
@@ -333,6 +335,12 @@ def resident_mb() -> float:
 # All of it ---------------------------------------------------------------------------------------------------------
 
 
+def held(where: Servers) -> dict[str, dict[str, int]]:
+    """What the servers take now, where they are ours."""
+    memory, disk = memory_mb_of(where.sessions), disk_mb_of(where.folders)
+    return {name: {"memory_mb": round(memory[name]), "disk_mb": round(disk[name])} for name in memory}
+
+
 async def measure(where: Servers, given: argparse.Namespace) -> dict[str, Any]:
     async with AsyncExitStack() as stack:
         few = await stack.enter_async_context(a_side(where))
@@ -341,6 +349,7 @@ async def measure(where: Servers, given: argparse.Namespace) -> dict[str, Any]:
         [before] = await turn_by_turn([few], where, given)
         many = await stack.enter_async_context(a_side(where))
         filled = await fill(many, given.requests, given.documents)
+        servers_held = held(where)
         worker_many = await a_new_worker(many, given.seconds)
         at_few, at_many = await turn_by_turn([few, many], where, given)
         tell("emptying")
@@ -348,6 +357,7 @@ async def measure(where: Servers, given: argparse.Namespace) -> dict[str, Any]:
         "requests": given.requests,
         "documents": given.documents,
         "filled": filled,
+        "servers": servers_held,
         "few before": middle(before),
         "few": middle(at_few),
         "many": middle(at_many),
@@ -370,7 +380,7 @@ def main() -> None:
     if given.work:
         asyncio.run(work(given.work[0], int(given.work[1]), int(given.work[2])))
         return
-    with servers() as where:
+    with servers(broker_memory_gb=BROKER_GB) as where:
         print(json.dumps(asyncio.run(measure(where, given)), indent=2))
 
 

@@ -22,19 +22,23 @@ from tests.support.services.rabbitmq import Broker
 from tests.support.services.wanted import AMQP_URL, MANAGEMENT_URL, MONGO_URL, distribution
 
 TICKS: Final = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES: Final = os.sysconf("SC_PAGESIZE")
+MB: Final = 1024**2
+WATERMARK: Final = "vm_memory_high_watermark"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Servers:
     """A RabbitMQ and a server that speaks MongoDB's protocol.
 
-    sessions: of the processes of each, where they are ours.
+    sessions: of the processes of each, and folders: what each keeps, where they are ours.
     """
 
     amqp_url: str
     management_url: str
     mongo_url: str
     sessions: Mapping[str, int] = field(default_factory=dict)
+    folders: Mapping[str, Path] = field(default_factory=dict)
 
     def settings(self, name: str, **crawl: Any) -> Settings:
         """Queues and documents under a name of their own."""
@@ -61,14 +65,16 @@ class Servers:
 
 
 @contextmanager
-def servers() -> Iterator[Servers]:
-    """Both, until the block is left."""
+def servers(*, broker_memory_gb: int = 0) -> Iterator[Servers]:
+    """Both, until the block is left. broker_memory_gb: what a broker of our own may take; 0: as in tests."""
     amqp_url, mongo_url = os.environ.get(AMQP_URL), os.environ.get(MONGO_URL)
     if amqp_url and mongo_url:
         yield Servers(amqp_url=amqp_url, management_url=os.environ.get(MANAGEMENT_URL, ""), mongo_url=mongo_url)
         return
     with keeper("benchmark") as kept:
         mongo, broker = MongoServer(kept), Broker(kept, distribution())
+        if broker_memory_gb:
+            _allow(broker, broker_memory_gb)
         mongo.start()
         broker.start()
         yield Servers(
@@ -76,12 +82,47 @@ def servers() -> Iterator[Servers]:
             management_url=broker.server.management_url,
             mongo_url=mongo.url,
             sessions={"rabbitmq": broker.session, "database": mongo.session},
+            folders={"rabbitmq": broker.folder, "database": mongo.folder},
         )
+
+
+def _allow(broker: Broker, memory_gb: int) -> None:
+    """The broker accepts messages until it takes so much memory."""
+    file = broker.folder / "rabbitmq.conf"
+    lines = [line for line in file.read_text().splitlines() if not line.startswith(WATERMARK)]
+    file.write_text("\n".join([*lines, f"{WATERMARK}.absolute = {memory_gb}GB", ""]))
 
 
 def cpu_of(sessions: Mapping[str, int]) -> dict[str, float]:
     """Processor time in seconds of all processes in each session."""
     spent = dict.fromkeys(sessions, 0.0)
+    for name, fields in _processes(sessions):
+        spent[name] += (int(fields[11]) + int(fields[12])) / TICKS
+    return spent
+
+
+def memory_mb_of(sessions: Mapping[str, int]) -> dict[str, float]:
+    """What all processes in each session hold in memory now."""
+    held = dict.fromkeys(sessions, 0.0)
+    for name, fields in _processes(sessions):
+        held[name] += int(fields[21]) * PAGE_BYTES / MB
+    return held
+
+
+def disk_mb_of(folders: Mapping[str, Path]) -> dict[str, float]:
+    """What lies on disk in each folder now."""
+    return {name: sum(_bytes_of(path) for path in folder.rglob("*")) / MB for name, folder in folders.items()}
+
+
+def _bytes_of(path: Path) -> int:
+    try:
+        return path.stat().st_blocks * 512 if path.is_file() else 0
+    except OSError:  # gone meanwhile
+        return 0
+
+
+def _processes(sessions: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
+    """The name of its session, and what `/proc` says behind its own name, of each process in one of these."""
     names = {session: name for name, session in sessions.items()}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -89,8 +130,7 @@ def cpu_of(sessions: Mapping[str, int]) -> dict[str, float]:
         except OSError:
             continue
         if name := names.get(int(fields[3])):
-            spent[name] += (int(fields[11]) + int(fields[12])) / TICKS
-    return spent
+            yield name, fields
 
 
 def machine_s() -> tuple[float, float]:
