@@ -27,7 +27,7 @@ from queues.memory_tags import MemoryStarts, MemoryTags
 from queues.sqlite import SqliteQueue
 from stores import sqlite as sqlite_store
 from stores import sqlite_deadletters
-from stores.deadletters import Requeued, move, requeue
+from stores.deadletters import Allowance, Forgotten, Requeued, forget, move, requeue
 from stores.ledger import SequentialLedger, SqliteLedger
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.mongo import Mongo
@@ -42,10 +42,21 @@ from stores.sqlite_receipts import SqliteReceipts
 from stores.sqlite_tags import SqliteStarts, SqliteTags
 from stores.taking import SequentialTaking, SqliteTaking
 
-__all__ = ["SCHEMA", "Backend", "Requeued", "amqp_settings", "mongo_settings", "open_backend", "read_secret"]
+__all__ = [
+    "SCHEMA",
+    "Backend",
+    "Forgotten",
+    "Requeued",
+    "amqp_settings",
+    "mongo_settings",
+    "open_backend",
+    "read_secret",
+]
 
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
 PAGES_PER_MB: Final = 256
+ROUND_S: Final = 1.2
+"""For how long deadletters are worked on before somebody is told how far it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +72,16 @@ class Backend:
     clock: Clock
 
     async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
-        """What `which` means waits again as if it had never been tried. Raises QueueError, StoreError."""
-        return await requeue(self.deadletters, self.queue, which, now=self.clock.now(), to=to)
+        """What `which` means waits again as if it had never been tried, as much of it as can in `ROUND_S`.
+
+        Again with `before`, and it goes on where it stopped. Raises QueueError, StoreError.
+        """
+        now, allowance = self.clock.now(), Allowance(ROUND_S)
+        return await requeue(self.deadletters, self.queue, which, now=now, to=to, allowance=allowance)
+
+    async def forget(self, which: DeadletterFilter) -> Forgotten:
+        """The deadletters that `which` means are deleted, as many as can be in `ROUND_S`. Raises StoreError."""
+        return await forget(self.deadletters, which, now=self.clock.now(), allowance=Allowance(ROUND_S))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, TextIO
 
 import processors.github
-from ghcrawl.backend import Backend, Requeued, open_backend, read_secret
+from ghcrawl.backend import Backend, Forgotten, Requeued, open_backend, read_secret
 from ghcrawl.clock import SystemClock
 from ghcrawl.decision import Mounted
 from ghcrawl.engine import Engine, Ports
@@ -50,6 +50,7 @@ __all__ = [
     "Backend",
     "Checked",
     "Estimate",
+    "Forgotten",
     "Question",
     "Reply",
     "Requeued",

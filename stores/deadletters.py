@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
@@ -15,6 +17,9 @@ from ghcrawl.ports import DeadletterFilter, Deadletters, Queue
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
+
+AT_ONCE: Final = 500
+"""Deadletters that share their round trips: also what a crash may leave both waiting and buried, twice at the most."""
 
 
 class RequestCodec(Protocol):
@@ -32,11 +37,43 @@ class Requeued:
     """What a requeue came to.
 
     queued: wait now because of it. bounced: waited already. unreadable: stay, because they never were requests.
+    left: are meant too, and there was no time for them. before: all of these were buried before that moment, and those
+    that had their turn were not; None where none are left.
     """
 
     queued: int = 0
     bounced: int = 0
     unreadable: int = 0
+    left: int = 0
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What deleting came to. left, before: as in `Requeued`."""
+
+    deleted: int = 0
+    left: int = 0
+    before: datetime | None = None
+
+
+class Allowance:
+    """So much time for work in pieces, of `at_once` each: one is begun while it can be expected to end in time."""
+
+    def __init__(
+        self, seconds: float = math.inf, *, at_once: int = AT_ONCE, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.at_once: Final = at_once
+        self._monotonic = monotonic
+        self._last = monotonic()
+        self._end = self._last + seconds
+        self._longest = 0.0
+
+    def has_another(self) -> bool:
+        """Whether there is time for another piece as long as the longest so far. Called after each."""
+        now = self._monotonic()
+        self._longest, self._last = max(self._longest, now - self._last), now
+        return now + self._longest <= self._end
 
 
 def failure_json(failure: Failure, *, at: str) -> dict[str, Any]:
@@ -88,7 +125,7 @@ async def requeue(
     *,
     now: datetime,
     to: QueueName | None = None,
-    at_once: int = 2000,
+    allowance: Allowance | None = None,
 ) -> Requeued:
     """Push what `which` means as if it had never been tried, and forget the deadletters once that is durable.
 
@@ -96,24 +133,51 @@ async def requeue(
 
     now: what is buried later stays, so that a request which fails again at once is not requeued for ever.
     to: the queue to push to; None sends each where it came from.
+    allowance: for how long, the newest first; the rest is `left`, to be asked for with `before`. None: to the end.
     Raises QueueError, StoreError.
     """
-    which = replace(which, before=min(now, which.before) if which.before else now)
+    which, allowance = _bounded(which, now), allowance or Allowance()
     done, durable = Requeued(), list[str]()
-    page = await deadletters.list(which, limit=at_once)
+    page = await deadletters.list(which, limit=allowance.at_once)
     while page:  # a page is pushed while the next one is read and the one before it is forgotten
         readable = [letter for letter in page if letter.raw is None]
         pushes = [Push(request=letter.request.renewed(), queue=to or letter.queue) for letter in readable]
-        pushing, reading = queue.push(pushes), deadletters.list(which, limit=at_once, after=page[-1].urn)
+        pushing, reading = queue.push(pushes), deadletters.list(which, limit=allowance.at_once, after=page[-1].urn)
         pushed, following, _ = await _all_of(pushing, reading, deadletters.delete(durable))
         done = Requeued(
             queued=done.queued + pushed.queued,
             bounced=done.bounced + pushed.bounced,
             unreadable=done.unreadable + len(page) - len(readable),
         )
-        durable, page = [letter.urn for letter in readable], following
+        durable, last, page = [letter.urn for letter in readable], page[-1].last_at, following
+        # What was buried in one moment is done in one go, because no bound could tell its parts from one another.
+        if not allowance.has_another() and page and page[0].last_at < last:
+            rest = replace(which, before=last)
+            left, _ = await asyncio.gather(deadletters.count(rest), deadletters.delete(durable))
+            return replace(done, left=left.total, before=last if left.total else None)
     await deadletters.delete(durable)
     return done
+
+
+async def forget(
+    deadletters: Deadletters,
+    which: DeadletterFilter,
+    *,
+    now: datetime,
+    allowance: Allowance | None = None,
+) -> Forgotten:
+    """Delete what `which` means, but not what is buried from now on. allowance: as for `requeue`. Raises StoreError."""
+    which, allowance, deleted = _bounded(which, now), allowance or Allowance(), 0
+    while page := await deadletters.list(which, limit=allowance.at_once):
+        deleted += await deadletters.delete([letter.urn for letter in page])
+        if not allowance.has_another():
+            left = (await deadletters.count(which)).total
+            return Forgotten(deleted=deleted, left=left, before=which.before if left else None)
+    return Forgotten(deleted=deleted)
+
+
+def _bounded(which: DeadletterFilter, now: datetime) -> DeadletterFilter:
+    return replace(which, before=min(now, which.before) if which.before else now)
 
 
 async def _all_of(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C]) -> tuple[A, B, C]:

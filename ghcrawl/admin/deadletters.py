@@ -1,9 +1,14 @@
-"""`/api/v1/deadletters`: list, filter, count, show; requeue and delete one, many or all."""
+"""`/api/v1/deadletters`: list, filter, count, show; requeue and delete one, many or all.
+
+Many are worked on for about a second an answer, the newest first. The answer says how many are left and by which bound
+they are found; nothing is remembered here in between. Each batch is queued durably before its deadletters are deleted,
+so that whoever repeats a call loses nothing, whenever this process or theirs is killed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -46,7 +51,7 @@ class Listing(Filtering):
 class Choosing(Filtering):
     """Which deadletters are meant. Without a filter and without URNs, `all` has to be said.
 
-    dry_run: change nothing, and say how many it would be.
+    before: of what is left, from the answer before this one. dry_run: change nothing, and say how many it would be.
     """
 
     urns: Annotated[tuple[Text, ...], Field(max_length=1000)] = ()
@@ -125,25 +130,28 @@ async def _requeue_one(asked: Asked[To, None]) -> Answer:
 async def _delete_one(asked: Asked[Nothing, None]) -> Answer:
     letter = await the(asked.site, asked.path["urn"])
     deleted = await asked.site.deadletters.delete([letter.urn])
-    return Answer(value=DeletedShape(matched=1, deleted=deleted, dry_run=False))
+    return Answer(value=DeletedShape(matched=1, deleted=deleted, left=0, before=None, dry_run=False))
 
 
 async def _requeue(asked: Asked[Nothing, Requeueing]) -> Answer:
     site, body = asked.site, asked.body
     which = _chosen(body, site)
-    if body.dry_run:
-        matched = (await site.deadletters.count(which)).total
-        return Answer(value=RequeuedShape(matched=matched, queued=0, bounced=0, unreadable=0, dry_run=True))
-    return Answer(value=await _requeued(site, which, body.to))
+    if not body.dry_run:
+        return Answer(value=await _requeued(site, which, body.to))
+    meant, before = await _would(site, which)
+    shape = RequeuedShape(matched=meant, queued=0, bounced=0, unreadable=0, left=meant, before=before, dry_run=True)
+    return Answer(value=shape)
 
 
 async def _requeued(site: Site, which: DeadletterFilter, to: QueueName | None) -> RequeuedShape:
     done = await site.requeue(which, to)
     return RequeuedShape(
-        matched=done.queued + done.bounced + done.unreadable,
+        matched=done.queued + done.bounced + done.unreadable + done.left,
         queued=done.queued,
         bounced=done.bounced,
         unreadable=done.unreadable,
+        left=done.left,
+        before=_exactly(done.before),
         dry_run=False,
     )
 
@@ -152,12 +160,31 @@ async def _delete(asked: Asked[Nothing, Choosing]) -> Answer:
     site, body = asked.site, asked.body
     which = _chosen(body, site)
     if body.dry_run:
-        return Answer(value=DeletedShape(matched=(await counts(site, which)).total, deleted=0, dry_run=True))
-    which = replace(which, before=which.before or site.clock.now())
-    deleted = 0
-    while page := await site.deadletters.list(which, limit=AT_ONCE):
-        deleted += await site.deadletters.delete([letter.urn for letter in page])
-    return Answer(value=DeletedShape(matched=deleted, deleted=deleted, dry_run=False))
+        meant, before = await _would(site, which)
+        return Answer(value=DeletedShape(matched=meant, deleted=0, left=meant, before=before, dry_run=True))
+    done = await site.forget(which)
+    return Answer(
+        value=DeletedShape(
+            matched=done.deleted + done.left,
+            deleted=done.deleted,
+            left=done.left,
+            before=_exactly(done.before),
+            dry_run=False,
+        )
+    )
+
+
+async def _would(site: Site, which: DeadletterFilter) -> tuple[int, str | None]:
+    """How many are meant now, and the bound by which exactly these are meant later."""
+    now = site.clock.now()
+    which = replace(which, before=min(now, which.before) if which.before else now)
+    meant = (await counts(site, which)).total
+    return meant, _exactly(which.before) if meant else None
+
+
+def _exactly(moment: datetime | None) -> str | None:
+    """To the microsecond, since it tells one deadletter from another."""
+    return None if moment is None else moment.isoformat(timespec="microseconds")
 
 
 _ALL: Final = "/api/v1/deadletters"
@@ -187,7 +214,7 @@ ROUTES: Final = (
         method="POST",
         path=f"{_ALL}/requeue",
         name="requeueDeadletters",
-        about="Let those a filter means wait again, as if they had never been tried",
+        about="Let those a filter means wait again, as if they had never been tried; to be repeated while any are left",
         handle=_requeue,
         role="operate",
         tag="deadletters",
@@ -198,7 +225,7 @@ ROUTES: Final = (
         method="POST",
         path=f"{_ALL}/delete",
         name="deleteDeadletters",
-        about="Forget those a filter means",
+        about="Forget those a filter means; to be repeated while any are left",
         handle=_delete,
         role="operate",
         tag="deadletters",

@@ -152,22 +152,33 @@ class CountsShape(BaseModel):
     by_kind: dict[str, int]
 
 
-class RequeuedShape(BaseModel):
+class RoundShape(BaseModel):
+    """How far many deadletters are worked on within one answer."""
+
+    matched: int = Field(description="were meant when the call began")
+    left: int = Field(
+        description="of these, how many there was no time for: one answer takes about a second. "
+        "Repeat the call until this is 0; what was done is durable"
+    )
+    before: str | None = Field(
+        description="what to send as `before` with the same filter when the call is repeated, so that what is given up "
+        "meanwhile is not meant and what was passed over is not looked at again; null: none are left"
+    )
+    dry_run: bool
+
+
+class RequeuedShape(RoundShape):
     """What a requeue came to, or would come to."""
 
-    matched: int
-    queued: int
-    bounced: int
+    queued: int = Field(description="wait now because of it")
+    bounced: int = Field(description="waited already")
     unreadable: int = Field(description="stay, because they never were requests that this version can read")
-    dry_run: bool
 
 
-class DeletedShape(BaseModel):
+class DeletedShape(RoundShape):
     """How many were forgotten, or would be."""
 
-    matched: int
     deleted: int
-    dry_run: bool
 
 
 class DocumentsShape(BaseModel):

@@ -15,7 +15,19 @@ from ghcrawl.receipts import Receipts
 from ghcrawl.redelivery import Redelivery
 
 
-class Requeued(Protocol):
+class Round(Protocol):
+    """What can be done with many deadletters within one answer."""
+
+    @property
+    def left(self) -> int:
+        """Are meant too, and there was no time for them."""
+
+    @property
+    def before(self) -> datetime | None:
+        """All that are left were given up before that moment; None: none are."""
+
+
+class Requeued(Round, Protocol):
     """What a requeue came to: wait now because of it, waited already, and never were requests (and stay)."""
 
     @property
@@ -29,6 +41,14 @@ class Requeued(Protocol):
     @property
     def unreadable(self) -> int:
         """Stay, because they never were requests."""
+
+
+class Forgotten(Round, Protocol):
+    """What deleting came to."""
+
+    @property
+    def deleted(self) -> int:
+        """Are gone because of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +110,10 @@ class Site:
     """One running service, as its routes see it.
 
     api_url: of the platform that specs are read for. write: a request as JSON; read: what `write` gave, or somebody
-    else's; raises DecodeError. use_tokens: work with these credentials until the next start; raises ConfigError.
-    figures: what was done since the start, as JSON; rate: requests settled from a queue in the last minute.
-    applied: returns once the live settings of this moment hold in this process.
+    else's; raises DecodeError. requeue, forget: as much as can be done with deadletters within one answer.
+    use_tokens: work with these credentials until the next start; raises ConfigError. applied: returns once the live
+    settings of this moment hold in this process. figures: what was done since the start, as JSON; rate: requests
+    settled from a queue in the last minute.
     redelivery: who asks for deliveries that did not arrive; None where nobody does.
     """
 
@@ -105,6 +126,7 @@ class Site:
     api_url: str
     live: LiveSettings
     requeue: Callable[[DeadletterFilter, QueueName | None], Awaitable[Requeued]]
+    forget: Callable[[DeadletterFilter], Awaitable[Forgotten]]
     write: Callable[[Request], bytes]
     read: Callable[[bytes], Request]
     crew: Callable[[], Crew]

@@ -15,6 +15,7 @@ from ghcrawl.cli.opening import desk as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.queues import queue_name
+from ghcrawl.cli.rounds import rounds
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import age, ago, counted, number, path_of, tallied
 from ghcrawl.errors import ConfigError, SpecError
@@ -116,11 +117,18 @@ async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bo
         found = await _chosen(desk, which)
         if not await _wanted(desk, found, "requeue", dry_run=dry_run, yes=yes or bool(which.names)):
             return 0
-        done = await desk.letters.requeue(found, to=target)
-    waited = f", {number(done.bounced)} of which waited already" if done.bounced else ""
-    say(f"{counted(done.queued + done.bounced, 'request waits', 'requests wait')} again{waited}.")
-    if done.unreadable:
-        say(f"{counted(done.unreadable, 'deadletter')} never was a request this version can read, and stays.")
+        answers = await rounds(
+            lambda rest: desk.letters.requeue(rest, to=target),
+            found,
+            of=lambda one: one.queued + one.bounced,
+            done="requeued",
+        )
+    queued, bounced = sum(one.queued for one in answers), sum(one.bounced for one in answers)
+    unreadable = sum(one.unreadable for one in answers)
+    waited = f", {number(bounced)} of which waited already" if bounced else ""
+    say(f"{counted(queued + bounced, 'request waits', 'requests wait')} again{waited}.")
+    if unreadable:
+        say(f"{counted(unreadable, 'deadletter')} never was a request this version can read, and stays.")
     if not desk.attended:
         suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
     return 0
@@ -132,8 +140,8 @@ async def delete(place: Place, which: Which, *, dry_run: bool, yes: bool) -> int
         found = await _chosen(desk, which)
         if not await _wanted(desk, found, "delete", dry_run=dry_run, yes=yes):
             return 0
-        deleted = await desk.letters.delete(found)
-    say(f"{counted(deleted, 'deadletter')} deleted.")
+        answers = await rounds(desk.letters.delete, found, of=lambda one: one.deleted, done="deleted")
+    say(f"{counted(sum(one.deleted for one in answers), 'deadletter')} deleted.")
     return 0
 
 

@@ -9,14 +9,14 @@ for the rest), and is one more branch in `opening.desk`: no command changes.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
 from ghcrawl.model import Deadletter, Document, Push, QueueName, Request
 from ghcrawl.platform import Platform
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth, DocumentFilter, Pushed
-from ghcrawl.wiring import Backend, Requeued
+from ghcrawl.wiring import Backend, Forgotten, Requeued
 
 AT_ONCE: Final = 500
 
@@ -69,10 +69,13 @@ class Letters(Protocol):
         """The URNs that begin with `prefix`."""
 
     async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
-        """Those wait again as if never tried, and are forgotten once that is durable. to: None: where each was."""
+        """Those wait again as if never tried, and are forgotten once that is durable. to: None: where each was.
 
-    async def delete(self, which: DeadletterFilter) -> int:
-        """Forget those. What is buried meanwhile stays. Returns how many."""
+        As many as there is time for in one answer: `ghcrawl.cli.rounds` asks again for what is left.
+        """
+
+    async def delete(self, which: DeadletterFilter) -> Forgotten:
+        """Forget those, as many as there is time for in one answer. What is buried meanwhile stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +135,6 @@ class BackendLetters:
         """As the protocol says."""
         return await self._backend.requeue(which, to=to)
 
-    async def delete(self, which: DeadletterFilter) -> int:
+    async def delete(self, which: DeadletterFilter) -> Forgotten:
         """As the protocol says."""
-        which = replace(which, before=which.before or self._backend.clock.now())
-        deleted = 0
-        while page := await self._letters.list(which, limit=AT_ONCE):
-            deleted += await self._letters.delete([letter.urn for letter in page])
-        return deleted
+        return await self._backend.forget(which)

@@ -99,6 +99,7 @@ class Surface:
             api_url=self.settings.github.api_url.rstrip("/"),
             live=self.live,
             requeue=self._requeue,
+            forget=backend.forget,
             write=write_message,
             read=lambda message: read_message(message.decode()),
             crew=self.crew,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
 
 from ghcrawl.model import QUEUES, Deadletter, Push
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Pushed
-from stores.deadletters import Requeued, requeue
+from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, at
 
@@ -26,6 +27,12 @@ def buried(number: int, *, at_s: float = 0, **over: Any) -> Deadletter:
 async def numbers(rig: Rig, which: DeadletterFilter = ALL, *, limit: int = 100, after: str = "") -> list[int]:
     letters = await rig.deadletters.list(which, limit=limit, after=after)
     return [int(letter.urn.rpartition("-")[2]) for letter in letters]
+
+
+def pieces(number: int) -> Allowance:
+    """Time for so many pairs of deadletters, however long they take."""
+    seconds = count()
+    return Allowance(number, at_once=2, monotonic=lambda: next(seconds))
 
 
 class DeadletterContract:
@@ -132,7 +139,7 @@ class DeadletterContract:
     async def test_requeued_requests_go_where_they_are_sent_in_batches(self, rig: Rig) -> None:
         for number in range(25):
             await rig.deadletters.bury(buried(number, at_s=number))
-        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, to="immediate", at_once=4)
+        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, to="immediate", allowance=Allowance(at_once=4))
         assert done == Requeued(queued=25)
         assert (await rig.queue.depths())["immediate"].ready == 25
 
@@ -148,9 +155,57 @@ class DeadletterContract:
     async def test_what_never_was_a_request_stays(self, rig: Rig) -> None:
         for number in range(6):
             await rig.deadletters.bury(buried(number, at_s=number, raw=b"?" if number % 2 else None))
-        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, at_once=2)
+        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=Allowance(at_once=2))
         assert done == Requeued(queued=3, unreadable=3)
         assert await numbers(rig) == [5, 3, 1]
+
+    # In answers of bounded time
+
+    async def test_what_there_is_no_time_for_is_left_and_asked_for_by_its_bound(self, rig: Rig) -> None:
+        for number in range(9):
+            await rig.deadletters.bury(buried(number, at_s=number, raw=b"?" if number in (8, 5, 4) else None))
+        which, answers = DeadletterFilter(types=("issue",)), list[Requeued]()
+        while not answers or answers[-1].left:
+            answers.append(await requeue(rig.deadletters, rig.queue, which, now=LATER, allowance=pieces(1)))
+            await rig.deadletters.bury(buried(100 + len(answers), at_s=50))
+            which = replace(which, before=answers[-1].before)
+        assert answers == [
+            Requeued(queued=1, unreadable=1, left=7, before=at(7)),
+            Requeued(queued=1, unreadable=1, left=5, before=at(5)),
+            Requeued(queued=1, unreadable=1, left=3, before=at(3)),
+            Requeued(queued=2, left=1, before=at(1)),
+            Requeued(queued=1),
+        ]
+        assert await numbers(rig) == [105, 104, 103, 102, 101, 8, 5, 4]
+        assert (await rig.queue.depths())["normal"].ready == 6
+
+    async def test_as_many_pieces_are_done_as_there_is_time_for(self, rig: Rig) -> None:
+        for number in range(9):
+            await rig.deadletters.bury(buried(number, at_s=number))
+        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=pieces(3))
+        assert done == Requeued(queued=6, left=3, before=at(3))
+
+    async def test_what_was_buried_in_one_moment_is_done_in_one_answer(self, rig: Rig) -> None:
+        for number in range(7):
+            await rig.deadletters.bury(buried(number, at_s=1 if number else 0, raw=b"?" if number > 3 else None))
+        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=pieces(1))
+        assert done == Requeued(queued=3, unreadable=3, left=1, before=at(1))
+        rest = DeadletterFilter(before=done.before)
+        assert await requeue(rig.deadletters, rig.queue, rest, now=LATER, allowance=pieces(1)) == Requeued(queued=1)
+
+    async def test_nothing_is_left_where_the_last_piece_was_the_end(self, rig: Rig) -> None:
+        for number in range(4):
+            await rig.deadletters.bury(buried(number, at_s=number))
+        assert await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=pieces(2)) == Requeued(queued=4)
+
+    async def test_deleting_is_left_off_and_goes_on_as_well(self, rig: Rig) -> None:
+        for number in range(5):
+            await rig.deadletters.bury(buried(number, at_s=number))
+        first = await forget(rig.deadletters, ALL, now=at(4), allowance=pieces(1))
+        assert first == Forgotten(deleted=2, left=2, before=at(4))
+        rest = DeadletterFilter(before=first.before)
+        assert await forget(rig.deadletters, rest, now=LATER, allowance=pieces(1)) == Forgotten(deleted=2)
+        assert await numbers(rig) == [4]
 
     async def test_what_is_buried_again_meanwhile_is_not_requeued_for_ever(self, rig: Rig) -> None:
         await rig.deadletters.bury(buried(1, at_s=0))
@@ -186,8 +241,9 @@ class DeadletterContract:
 
         for number in range(9):
             await rig.deadletters.bury(buried(number, at_s=number))
+        few = Allowance(at_once=2)
         with pytest.raises(Away):
-            await requeue(rig.deadletters, Breaking(), ALL, now=LATER, at_once=2)  # type: ignore[arg-type]  # only pushes
+            await requeue(rig.deadletters, Breaking(), ALL, now=LATER, allowance=few)  # type: ignore[arg-type]  # only pushes
         left = await numbers(rig)
         assert len(left) >= 5
         waiting = {request.url for request in await rig.queue.peek("normal", limit=9)}

@@ -10,7 +10,7 @@ from typing import Any
 from ghcrawl.backend import open_backend
 from ghcrawl.ports import DeadletterFilter
 from ghcrawl.settings import Settings
-from stores.deadletters import requeue
+from stores.deadletters import Allowance, requeue
 
 AT_ONCE = 100
 
@@ -19,8 +19,8 @@ async def main(settings: dict[str, Any]) -> None:
     async with open_backend(Settings.model_validate(settings)) as backend:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        now = backend.clock.now()
-        await requeue(backend.deadletters, backend.queue, DeadletterFilter(), now=now, at_once=AT_ONCE)
+        now, allowance = backend.clock.now(), Allowance(at_once=AT_ONCE)
+        await requeue(backend.deadletters, backend.queue, DeadletterFilter(), now=now, allowance=allowance)
 
 
 if __name__ == "__main__":

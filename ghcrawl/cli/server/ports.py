@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from ghcrawl.cli.server.client import Client, Parameters, segment
 from ghcrawl.jsontext import dumps, loads
 from ghcrawl.model import QUEUES, Deadletter, Document, Failure, Push, QueueName, Request, iso, moment
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth, DocumentFilter, Pushed
-from ghcrawl.wiring import Requeued, read_message, write_message
+from ghcrawl.wiring import Forgotten, Requeued, read_message, write_message
 
 AT_ONCE: Final = 500
 """As many as the service gives, or takes, in one answer."""
@@ -128,11 +129,18 @@ class ServerLetters:
     async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
         """As the protocol says."""
         done = await self._client.send("POST", "/api/v1/deadletters/requeue", {**_chosen(which), "to": to})
-        return Requeued(queued=done["queued"], bounced=done["bounced"], unreadable=done["unreadable"])
+        return Requeued(
+            queued=done["queued"],
+            bounced=done["bounced"],
+            unreadable=done["unreadable"],
+            left=done["left"],
+            before=_moment_or_none(done["before"]),
+        )
 
-    async def delete(self, which: DeadletterFilter) -> int:
+    async def delete(self, which: DeadletterFilter) -> Forgotten:
         """As the protocol says."""
-        return int((await self._client.send("POST", "/api/v1/deadletters/delete", _chosen(which)))["deleted"])
+        done = await self._client.send("POST", "/api/v1/deadletters/delete", _chosen(which))
+        return Forgotten(deleted=done["deleted"], left=done["left"], before=_moment_or_none(done["before"]))
 
 
 # Reading what it says -----------------------------------------------------------------------------------------
@@ -194,7 +202,7 @@ def _of_documents(which: DocumentFilter) -> Parameters:
 def _of_letters(which: DeadletterFilter) -> Parameters:
     parameters = [("type", type) for type in which.types] + [("kind", kind) for kind in which.kinds]
     parameters += [(name, value) for name, value in (("reason", which.reason), ("host", which.host)) if value]
-    return [*parameters, ("before", iso(which.before))] if which.before is not None else parameters
+    return parameters if which.before is None else [*parameters, ("before", which.before.isoformat())]
 
 
 def _chosen(which: DeadletterFilter) -> dict[str, Any]:
@@ -204,9 +212,13 @@ def _chosen(which: DeadletterFilter) -> dict[str, Any]:
         "kind": list(which.kinds),
         "reason": which.reason,
         "host": which.host,
-        "before": None if which.before is None else iso(which.before),
+        "before": None if which.before is None else which.before.isoformat(),
         "all": which == DeadletterFilter(),
     }
+
+
+def _moment_or_none(text: str | None) -> datetime | None:
+    return None if text is None else moment(text)
 
 
 def _tally(words: Iterable[str]) -> dict[str, int]:

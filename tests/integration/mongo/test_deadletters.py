@@ -13,7 +13,7 @@ from ghcrawl.model import Deadletter
 from ghcrawl.ports import DeadletterFilter
 from queues import codec
 from queues.memory import MemoryQueue
-from stores.deadletters import Requeued, requeue
+from stores.deadletters import Allowance, Requeued, requeue
 from stores.mongo import MAX_BYTES, Mongo
 from stores.mongo_deadletters import DEADLETTERS, RAW_KEPT, MongoDeadletters
 from stores.mongo_settings import MongoSettings
@@ -71,7 +71,8 @@ async def test_what_a_filter_means_is_requeued_and_the_rest_stays(letters: Mongo
     for number in range(30):
         await letters.bury(one_of_many(number))
     clock = FakeClock(at(1000))
-    done = await requeue(letters, MemoryQueue(clock), DeadletterFilter(types=("repo",)), now=clock.now(), at_once=4)
+    which, allowance = DeadletterFilter(types=("repo",)), Allowance(at_once=4)
+    done = await requeue(letters, MemoryQueue(clock), which, now=clock.now(), allowance=allowance)
     assert done == Requeued(queued=15)
     assert (await letters.count(DeadletterFilter())).by_type == {"issue": 15}
 

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
+from itertools import count
+from math import inf
 from typing import Any
 
 import pytest
@@ -32,7 +34,7 @@ from ghcrawl.visitor_map import Scenarios
 from queues import codec
 from queues.memory import MemoryQueue
 from queues.memory_tags import MemoryTags
-from stores.deadletters import Requeued, requeue
+from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.receipts import TagReceipts
 from stores.taking import SequentialTaking
@@ -77,7 +79,7 @@ PRINCIPAL = Principal(
 
 @dataclass(kw_only=True)
 class Rig:
-    """One service. over: replaces parts of its site."""
+    """One service. over: replaces parts of its site. pieces: how many pairs of deadletters an answer has time for."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     tokens: str = f"{TOKEN};{READER}#read"
@@ -86,6 +88,7 @@ class Rig:
     over: dict[str, Any] = field(default_factory=dict)
     platform: Platform = PLATFORM
     timeout_s: float = 5.0
+    pieces: float = inf
     counted: list[tuple[str, str]] = field(default_factory=list)
     told: asyncio.Event = field(default_factory=asyncio.Event)
     used_tokens: list[str] = field(default_factory=list)
@@ -121,6 +124,7 @@ class Rig:
             api_url=API,
             live=self.live,
             requeue=self._requeue,
+            forget=self._forget,
             write=codec.encode,
             read=codec.decode,
             crew=lambda: self.crew,
@@ -150,7 +154,16 @@ class Rig:
         self.told.set()
 
     async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
-        return await requeue(self.deadletters, self.queue, which, now=self.clock.now(), to=to)
+        now, allowance = self.clock.now(), self._allowance()
+        return await requeue(self.deadletters, self.queue, which, now=now, to=to, allowance=allowance)
+
+    async def _forget(self, which: DeadletterFilter) -> Forgotten:
+        return await forget(self.deadletters, which, now=self.clock.now(), allowance=self._allowance())
+
+    def _allowance(self) -> Allowance:
+        """Time for so many pieces of two deadletters each, whatever the machine does."""
+        seconds = count()
+        return Allowance(self.pieces, at_once=2, monotonic=lambda: next(seconds))
 
     async def _use_tokens(self, text: str) -> None:
         self.used_tokens.append(text)

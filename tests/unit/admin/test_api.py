@@ -13,7 +13,7 @@ from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import DESCRIBED
 from ghcrawl.errors import QueueError
 from ghcrawl.live import Base, LiveSettings
-from ghcrawl.model import Document, Push
+from ghcrawl.model import Document, JsonObject, Push
 from ghcrawl.ports import DeadletterFilter
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
@@ -149,7 +149,9 @@ async def test_deadletters_are_requeued_one_many_and_all_and_first_in_words(rig:
     await bury(rig, *(a_deadletter(n, kind="Malformed" if n < 3 else "http_503") for n in range(6)))
     rig.clock.advance(1)
     dry = await asker.post("/api/v1/deadletters/requeue", {"kind": ["Malformed"], "dry_run": True})
-    assert dry.json == {"matched": 3, "queued": 0, "bounced": 0, "unreadable": 0, "dry_run": True}
+    moment = "2026-11-21T12:00:01.000000+00:00"
+    would = {"left": 3, "before": moment, "dry_run": True}
+    assert dry.json == {"matched": 3, "queued": 0, "bounced": 0, "unreadable": 0, **would}
     assert await rig.queue.is_empty()
     one = await asker.post(f"/api/v1/deadletters/{a_deadletter(5).urn}/requeue?to=immediate")
     assert one.json["queued"] == 1
@@ -165,13 +167,45 @@ async def test_deadletters_are_deleted_one_many_and_all_and_first_in_words(rig: 
     await bury(rig, *(a_deadletter(n, kind="Malformed" if n < 3 else "http_503") for n in range(6)))
     rig.clock.advance(1)
     dry = await asker.post("/api/v1/deadletters/delete", {"all": True, "dry_run": True})
-    assert dry.json == {"matched": 6, "deleted": 0, "dry_run": True}
+    moment = "2026-11-21T12:00:01.000000+00:00"
+    assert dry.json == {"matched": 6, "deleted": 0, "left": 6, "before": moment, "dry_run": True}
     assert (await asker.ask("DELETE", f"/api/v1/deadletters/{a_deadletter(5).urn}")).json["deleted"] == 1
     some = await asker.post("/api/v1/deadletters/delete", {"urns": [a_deadletter(0).urn, "urn:deadletter:none"]})
     assert some.json["deleted"] == 1
     assert (await asker.post("/api/v1/deadletters/delete", {"kind": ["Malformed"]})).json["deleted"] == 2
     assert (await asker.post("/api/v1/deadletters/delete", {"all": True})).json["deleted"] == 2
     assert await rig.queue.is_empty()
+
+
+@pytest.mark.parametrize("action", ["requeue", "delete"])
+async def test_an_answer_that_has_no_time_for_all_says_what_is_left_and_how_to_go_on(
+    rig: Rig, asker: Asker, action: str
+):
+    rig.pieces = 1
+    await bury(rig, *(a_deadletter(n, last_at=at(n / 1e6)) for n in range(5)))
+    rig.clock.advance(1)
+    did = "queued" if action == "requeue" else "deleted"
+    body: JsonObject = {"type": ["issue"]}
+    seen = []
+    while True:
+        answer = (await asker.post(f"/api/v1/deadletters/{action}", body)).json
+        seen.append((answer["matched"], answer[did], answer["left"]))
+        await bury(rig, a_deadletter(10 + len(seen), last_at=rig.clock.now()))
+        rig.clock.advance(1)
+        if not answer["left"]:
+            break
+        body = {**body, "before": answer["before"]}
+    assert seen == [(5, 2, 3), (3, 2, 1), (1, 1, 0)]
+    assert answer["before"] is None
+    assert (await rig.deadletters.count(DeadletterFilter())).total == 3, "what is given up meanwhile is not meant"
+
+
+async def test_whoever_only_repeats_the_same_words_comes_to_the_end_too(rig: Rig, asker: Asker):
+    rig.pieces = 1
+    await bury(rig, *(a_deadletter(n, last_at=at(n / 1e6)) for n in range(5)))
+    rig.clock.advance(1)
+    left = [(await asker.post("/api/v1/deadletters/requeue", {"all": True})).json["left"] for _ in range(3)]
+    assert left == [3, 1, 0]
 
 
 @pytest.mark.parametrize("body", [{}, {"dry_run": True}, {"kind": []}, {"alll": True}, {"to": "nowhere", "all": True}])

@@ -10,7 +10,9 @@ from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.model import Deadletter, Request
 from ghcrawl.ports import DeadletterFilter
+from stores.deadletters import Allowance
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, at
+from tests.support.cli import fill
 from tests.unit.cli.conftest import Command, Fill
 
 LATELY = datetime.now(UTC) - timedelta(minutes=5)
@@ -204,6 +206,17 @@ def test_deleted_ones_are_gone(ghcrawl: Command, db: Path) -> None:
     assert (ran.status, ran.err) == (0, "1 deadletter deleted.\n")
     assert left(db) == {"aa22", "bb33"}
     assert ghcrawl("deadletters", "delete", "--all", "--yes").err == "2 deadletters deleted.\n"
+    assert left(db) == set()
+
+
+def test_what_takes_several_answers_is_done_to_the_end(
+    ghcrawl: Command, db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ghcrawl.backend.Allowance", lambda _: Allowance(0, at_once=1))
+    assert ghcrawl("deadletters", "delete", "--class", "http_503", "--yes").err == "2 deadletters deleted.\n"
+    filled = [a_letter(f"{digits}00", last_at=OLD + timedelta(seconds=digits)) for digits in (31, 32, 33)]
+    asyncio.run(fill(db, deadletters=filled))
+    assert ghcrawl("deadletters", "requeue", "--all", "--yes").err.startswith("4 requests wait again.\n")
     assert left(db) == set()
 
 
