@@ -9,6 +9,7 @@ import de.bwaldvogel.mongo.backend.Missing;
 import de.bwaldvogel.mongo.backend.h2.H2Backend;
 import de.bwaldvogel.mongo.backend.h2.H2Database;
 import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.bson.ObjectId;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -17,7 +18,7 @@ import org.h2.mvstore.MVMap;
 import org.h2.mvstore.WriteBuffer;
 import org.h2.mvstore.type.ObjectDataType;
 
-/** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE. */
+/** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE [CACHE_MB]. */
 public class Main {
 
     /** PyMongo 4.11 and later refuse a server older than MongoDB 4.2, and that is what the library says it is. */
@@ -122,17 +123,21 @@ public class Main {
         }
     }
 
-    /** Keys that are one text, by that text; then all others, as the library compares them. */
+    /** Keys that are one text or one id, by that; then all others, as the library compares them. */
     static class TextFirst extends ObjectDataType {
 
         @Override
         public int compare(Object one, Object other) {
-            String first = text(one);
-            String second = text(other);
-            if (first != null && second != null) {
-                return first.compareTo(second);
+            Object first = only(one);
+            Object second = only(other);
+            if (first instanceof String && second instanceof String) {
+                return ((String) first).compareTo((String) second);
             }
-            return first != null ? -1 : second != null ? 1 : super.compare(one, other);
+            if (first instanceof ObjectId && second instanceof ObjectId) {
+                return ((ObjectId) first).compareTo((ObjectId) second);
+            }
+            int kinds = Integer.compare(kind(first), kind(second));
+            return kinds != 0 ? kinds : super.compare(one, other);
         }
 
         @Override
@@ -148,22 +153,36 @@ public class Main {
         @Override
         public Object read(ByteBuffer buffer) {
             Object key = super.read(buffer);
+            if (key instanceof byte[]) {
+                return new KeyValue(new ObjectId((byte[]) key));
+            }
             return key instanceof String ? new KeyValue(key) : key;
         }
 
-        private static Object plain(Object key) {
-            String text = text(key);
-            return text == null ? key : text;
+        private static int kind(Object only) {
+            return only instanceof String ? 0 : only instanceof ObjectId ? 1 : 2;
         }
 
-        private static String text(Object key) {
+        /** What is written: a text or an id by itself takes a fraction of the room. */
+        private static Object plain(Object key) {
+            Object only = only(key);
+            if (only instanceof ObjectId) {
+                return ((ObjectId) only).toByteArray();
+            }
+            return only instanceof String ? only : key;
+        }
+
+        private static Object only(Object key) {
             KeyValue values = (KeyValue) key;
-            return values.size() == 1 && values.get(0) instanceof String ? (String) values.get(0) : null;
+            return values.size() == 1 ? values.get(0) : null;
         }
     }
 
     public static void main(String[] arguments) {
         H2Backend backend = new JournalingBackend(arguments[1]);
+        if (arguments.length > 2) {
+            backend.getMvStore().setCacheSize(Integer.parseInt(arguments[2]));
+        }
         backend.version(Version.FIVE);
         MongoServer server = new MongoServer(backend);
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
