@@ -21,9 +21,10 @@ import structlog
 from ghcrawl.decision import Decider, Decision, Mounted, unasked
 from ghcrawl.errors import CrawlError, QueueError, StoreError, Unstorable
 from ghcrawl.finished import finished
-from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
+from ghcrawl.model import Deadletter, Document, Failure, Push, QueueName, Request
 from ghcrawl.outcome import Bury, Defer, Outcome, OutcomeName, Retry, Save, Skip
 from ghcrawl.ports import Clock, Committed, Delivery, Effects, Ledger, Observer, Queue, Settled, Store
+from ghcrawl.ties import question
 from ghcrawl.tuning import FREE_QUEUES, Tuning
 
 log = structlog.stdlib.get_logger(__name__)
@@ -58,7 +59,7 @@ class Answered:
         self._at: OrderedDict[bytes | tuple[str, str], datetime] = OrderedDict()
 
     def add(self, request: Request, at: datetime, *, refused: bool) -> None:
-        """`request` was settled by what was true at `at`. refused: no request for its URL would fare better."""
+        """`request` was settled by what was true at `at`, or later. refused: none for its URL would fare better."""
         if request.payload is not None:
             return
         self._remember(request.key, at)
@@ -169,7 +170,8 @@ class Engine:
             outcome, committed = await self.settle(delivery, decision)
             acked = True
             if isinstance(outcome, Save | Skip):
-                self._answered.add(request, decision.as_of or started_at, refused=_refused(request, outcome))
+                at = min(started_at, decision.as_of or started_at)
+                self._answered.add(request, at, refused=_refused(request, outcome))
             written = monotonic()
             self._ports.observer.settled(
                 _settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)
@@ -224,8 +226,12 @@ class Engine:
         request, outcome = delivery.request, decision.outcome
         match outcome:
             case Save(document=document, follow_ups=follow_ups, supersede=supersede):
-                pushes = self._wanted(follow_ups)
-                return outcome, Effects(pushes=pushes, document=document, supersede=supersede)
+                return outcome, Effects(
+                    pushes=self._wanted(follow_ups),
+                    document=document,
+                    supersede=supersede,
+                    if_tied=self._question(document, request),
+                )
             case Skip(follow_ups=follow_ups):
                 return outcome, Effects(
                     pushes=self._wanted(follow_ups), touch=decision.touch, document=decision.refusal
@@ -245,6 +251,13 @@ class Engine:
     def _wanted(self, follow_ups: Sequence[Push]) -> tuple[Push, ...]:
         admits, covers = self.tuning.scope.admits, self._answered.covers
         return tuple(p for p in follow_ups if admits(p.request.context.scope) and not covers(p.request))
+
+    def _question(self, document: Document, request: Request) -> Push | None:
+        """What settles a tie; None where the platform cannot be asked for this thing alone."""
+        kind = self._mounted[request.platform].platform.kinds.get(document.type)
+        if kind is None or kind.listed or kind.happening:
+            return None
+        return question(document, request, self._ports.clock.now())
 
     def _delay_s(self, failures: int, *, cap_s: float) -> float:
         """Exponential, with jitter of half to one and a half, so that a herd does not come back as one."""

@@ -46,6 +46,7 @@ class Kind:
         answers the request as well. Pure.
     refusal: URN of what remembers that a list or part was refused (see `ghcrawl.refused`); None where nothing is to.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
+    listed: it is found in lists only, and no URL answers with it alone.
     """
 
     processor: Processor
@@ -59,6 +60,7 @@ class Kind:
     census: Callable[[Request], Census] | None = None
     refusal: Callable[[Request], str | None] | None = None
     fallback: Callable[[Request], Request | None] | None = None
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,8 +113,8 @@ class Queue(Protocol):
 
 # Stores ------------------------------------------------------------------------------------------------------
 
-Saved = Literal["saved", "same", "stale"]
-"""What a save did: wrote, found the same content, or found something truer."""
+Saved = Literal["saved", "same", "stale", "tied"]
+"""What a save did: wrote, found the same content, found something truer, or found what may be as true."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +176,9 @@ class Store(Protocol):
 
     * newer wins: `save` replaces only what has no greater `precedence`, in whatever order saves arrive;
     * equal content is not written again: "same" leaves the stored document as it is;
+    * "tied": both name the same last change, say different things, and nothing tells which of them came later
+      (`ghcrawl.ties`). The greater precedence stays, of equal ones the last, and what is written has no digest, so
+      that whatever comes next is held against it anew: a tie is found again until the platform has been asked;
     * a document found once under a URL is found under it for ever (aliases), until another one claims that URL;
     * JSON comes back as it went in, whatever its keys.
     """
@@ -269,10 +272,14 @@ class Deadletters(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """Everything one request leaves behind, as data: made durable in one go where that is possible."""
+    """Everything one request leaves behind, as data: made durable in one go where that is possible.
+
+    if_tied: what is pushed as well if saving the document comes to a tie.
+    """
 
     pushes: tuple[Push, ...] = ()
     document: Document | None = None
+    if_tied: Push | None = None
     supersede: str = ""
     touch: Touch | None = None
     deadletter: Deadletter | None = None
@@ -291,6 +298,8 @@ class Ledger(Protocol):
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """Order: pushes confirmed → document, touch or deadletter written → ack; or all of it in one transaction.
+
+        What a tie asks for is pushed once the tie is known, before the ack.
 
         Goes on to its end even if the caller is cancelled meanwhile. Raises QueueError or StoreError before the ack;
         the caller then releases the delivery.

@@ -32,6 +32,8 @@ class SequentialLedger:
         saved: Saved | None = None
         if effects.document is not None:
             saved = await self._store.save(effects.document, supersede=effects.supersede)
+        if saved == "tied" and effects.if_tied is not None:
+            pushed = _together(pushed, await self._queue.push((effects.if_tied,)))
         if effects.touch is not None:
             await self._store.touch(effects.touch)
         if effects.deadletter is not None:
@@ -40,8 +42,15 @@ class SequentialLedger:
         return Committed(pushed=pushed, saved=saved)
 
 
+def _together(one: Pushed, other: Pushed) -> Pushed:
+    return Pushed(queued=one.queued + other.queued, bounced=one.bounced + other.bounced)
+
+
 class SettlingQueue(Protocol):
     """What a queue in the same file offers: `queues.sqlite.SqliteQueue` is one."""
+
+    def pushing(self, pushes: Sequence[Push]) -> Work[Pushed]:
+        """The pushes, as part of a transaction."""
 
     def settling(self, delivery: Delivery, pushes: Sequence[Push]) -> Work[Pushed]:
         """The pushes and then the ack, as part of a transaction."""
@@ -68,6 +77,7 @@ class SqliteLedger:
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says. Either all of it is durable or none; what was submitted cannot be cancelled any more."""
         settle = self._queue.settling(delivery, effects.pushes)
+        ask = self._queue.pushing((effects.if_tied,)) if effects.if_tied is not None else None
         save = self._saving(effects)
         rest = self._rest(effects)
 
@@ -75,9 +85,15 @@ class SqliteLedger:
             saved = save.run(connection) if save else None
             for work in rest:
                 work.run(connection)
-            return Committed(pushed=settle.run(connection), saved=saved)
+            asked = ask.run(connection) if ask and saved == "tied" else Pushed()
+            return Committed(pushed=_together(settle.run(connection), asked), saved=saved)
 
-        return await self._file.write(Work(run, lambda committed: settle.done(committed.pushed)), StoreError)
+        def done(committed: Committed) -> None:
+            settle.done(committed.pushed)
+            if ask and committed.saved == "tied":
+                ask.done(committed.pushed)
+
+        return await self._file.write(Work(run, done), StoreError)
 
     def _saving(self, effects: Effects) -> Work[Saved] | None:
         if effects.document is None:

@@ -53,18 +53,19 @@ class MemoryStore:
     async def save(self, document: Document, *, supersede: str = "") -> Saved:
         """As the port says."""
         body = to_text(document.body, document.urn)
-        new = _Kept(replace(document, body={}), body, document.fetched_at)
         before = self._kept.get(document.urn)
-        saved: Saved = "saved" if before is None else rules.judge(before.held, document)
+        judged: Saved = "saved" if before is None else rules.judge(before.held, document)
+        saved, document = (judged, document) if before is None else rules.settled(judged, before.held, document)
+        new = _Kept(replace(document, body={}), body, document.fetched_at)
         kept = new if before is None else _settled(before, new, saved)
         self._kept[document.urn] = replace(kept, claims=_claims(before, document))
         for url in (document.url, *document.aliases):
             self._claimed.setdefault(url, set()).add(document.urn)
-        if supersede and saved != "stale":
+        if supersede and judged != "stale":
             low, high = rules.older_generations(document.urn, supersede)
             for urn in [urn for urn in self._kept if low <= urn < high]:
                 self._remove(urn)
-        return saved
+        return judged
 
     async def touch(self, touch: Touch) -> None:
         """As the port says."""

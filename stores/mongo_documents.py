@@ -172,9 +172,9 @@ class MongoStore:
         held = await self._known(collection, document.urn)
         others: Sequence[Held] = ()
         for _ in range(ATTEMPTS):
-            saved, remembered = merged(held, document)
+            saved, remembered, written = merged(held, document)
             place = placed(document.urn, remembered, others)
-            row = row_of(document, place.remembered, body, token()) if saved == "saved" else None
+            row = None if written is None else row_of(written, place.remembered, body, token())
             if await self._evicted(collection, place) and await self._written(collection, held, row, place.remembered):
                 return saved
             held, others = await asyncio.gather(

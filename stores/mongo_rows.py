@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ghcrawl.model import Document, Validator, iso
 from ghcrawl.ports import Saved, Stored, Touch
@@ -213,18 +213,27 @@ def _new(document: Document) -> Remembered:
     )
 
 
-def merged(held: Held | None, document: Document) -> tuple[Saved, Remembered]:
-    """What saving `document` over `held` comes to, and what is remembered then. As `stores.memory` does it."""
+class Merged(NamedTuple):
+    """What a save comes to. written: what takes the place of the stored document; None: that stays, body and all."""
+
+    saved: Saved
+    remembered: Remembered
+    written: Document | None
+
+
+def merged(held: Held | None, document: Document) -> Merged:
+    """What saving `document` over `held` comes to. As `stores.memory` does it."""
     if held is None:
-        return "saved", _new(document)
+        return Merged("saved", _new(document), document)
     before, judged = held.remembered, held.judged()
-    saved = rules.judge(judged, document)
+    outcome = rules.judge(judged, document)
+    saved, document = rules.settled(outcome, judged, document)
     stale = saved == "stale"
     url = document.url if saved == "saved" else before.url
     keeps_validator = stale or rules.keeps_validator(judged, document)
     aliases = rules.known_as(document, url, before.url, before.aliases)
     claimed = dict.fromkeys((document.url, *document.aliases), rules.claim_strength(document))
-    return saved, Remembered(
+    remembered = Remembered(
         url=url,
         changed_at=before.changed_at if stale else document.changed_at,
         observed_at=before.observed_at if stale else document.observed_at,
@@ -235,6 +244,7 @@ def merged(held: Held | None, document: Document) -> tuple[Saved, Remembered]:
         strengths={name: max(before.strengths.get(name, ""), claimed.get(name, "")) for name in (url, *aliases)},
         entries={name: entry for name, entry in before.entries.items() if name == url or name in aliases},
     )
+    return Merged(outcome, remembered, document if saved == "saved" else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ghcrawl.model import Document
+from ghcrawl.model import Document, moment
 from ghcrawl.ports import Saved
+from ghcrawl.ties import unsettled
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ def judge(held: Held, document: Document) -> Saved:
     Content is the same if the body is, if it was made by a processor that is no newer, if both or neither are
     tombstones, and if it leads to the same next page: a full first page looks the same when a second one appears.
     """
+    if _tied(held, document):
+        return "tied"
     if document.precedence < held.precedence:
         return "stale"
     same = (
@@ -36,6 +39,26 @@ def judge(held: Held, document: Document) -> Saved:
         and document.link_header == held.link_header
     )
     return "same" if same else "saved"
+
+
+def _tied(held: Held, document: Document) -> bool:
+    changed_at, _, observed = held.precedence.rpartition("|")
+    if not changed_at or changed_at != document.changed_at or document.digest == held.digest:
+        return False
+    if held.deleted or document.deleted_at is not None:
+        return False
+    if document.precedence == held.precedence:
+        return True
+    return unsettled(changed_at, document.observed_at) and unsettled(changed_at, moment(observed))
+
+
+def settled(judged: Saved, held: Held, document: Document) -> tuple[Saved, Document]:
+    """What to do about it, which is never "tied", and with which document."""
+    if judged != "tied":
+        return judged, document
+    if document.precedence < held.precedence:
+        return "stale", document
+    return "saved", replace(document, digest="")
 
 
 def keeps_validator(held: Held, document: Document) -> bool:

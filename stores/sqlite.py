@@ -203,8 +203,10 @@ def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow
     held = connection.execute(_HELD, (row.urn,)).fetchone()
     id, url, precedence, observed_at, checked_at, digest, version, deleted, validator, visits, header, aliases = held
     known = rules.Held(restored(precedence), restored(digest), version, deleted is not None, links_of(header))
-    saved, strength = rules.judge(known, document), _strength(row)
+    judged, strength = rules.judge(known, document), _strength(row)
+    saved, document = rules.settled(judged, known, document)
     row = row._replace(
+        digest=storable(document.digest),
         url=url if saved != "saved" else row.url,
         precedence=max(precedence, row.precedence),
         observed_at=observed_at if saved == "stale" else row.observed_at,
@@ -221,7 +223,7 @@ def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow
         reckoned = (row.precedence, row.observed_at, row.checked_at, row.validator, row.visits, row.aliases, id)
         connection.execute(_RECKON, reckoned)
     _claim(connection, document, id, strength)
-    return saved
+    return judged
 
 
 def _strength(row: DocumentRow) -> str | bytes:

@@ -65,6 +65,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
             queue=QUEUE_OF.get(row.type, "normal"),
             immutable=row.immutable,
             fallback=user_instead if row.type == "org" else None,
+            listed=not row.endpoint,
         )
         for row in ENTITIES
     }

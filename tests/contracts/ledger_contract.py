@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ghcrawl.errors import Unstorable
-from ghcrawl.model import Payload, Push
+from ghcrawl.model import Payload, Push, iso
 from ghcrawl.ports import Committed, Delivery, Effects, Pushed, Touch
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
@@ -48,6 +48,27 @@ class LedgerContract:
         await rig.ledger.commit(await popped(rig), effects)
         again = await rig.ledger.commit(await popped(rig), effects)
         assert again == Committed(pushed=Pushed(bounced=1), saved="same")
+
+    async def test_a_tie_leaves_a_question_and_nothing_else_does(self, rig: Rig) -> None:
+        """Asked again after a crash: what a tie has written is held against the same body anew."""
+        changed_at, question = iso(NOW), Push(request=a_request(9), queue="soon", not_before=at(10))
+        one, other, later = (
+            a_document(title=title, changed_at=changed_at, observed_at=at(seen_s))
+            for title, seen_s in (("one", 1), ("other", 2), ("later", 20))
+        )
+        outcomes = []
+        for document in (one, one, other, other, later):
+            effects = Effects(document=document, if_tied=question)
+            outcomes.append(await rig.ledger.commit(await popped(rig), effects))
+        assert outcomes == [
+            Committed(saved="saved"),
+            Committed(saved="same"),
+            Committed(saved="tied", pushed=Pushed(queued=1)),
+            Committed(saved="tied", pushed=Pushed(bounced=1)),
+            Committed(saved="saved"),
+        ]
+        await rig.crash()
+        assert (await rig.queue.depths())["soon"].delayed == 1
 
     async def test_a_retry_takes_the_place_of_its_request(self, rig: Rig) -> None:
         delivery = await popped(rig)

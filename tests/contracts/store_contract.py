@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from ghcrawl.errors import Unstorable
-from ghcrawl.model import Document, Link, Validator
+from ghcrawl.model import Document, Link, Validator, iso
 from ghcrawl.ports import DocumentFilter, Store, Touch
 from tests.contracts.adapters import Rig
 from tests.support.builders import API, NOW, a_document, at
 
+CHANGED = iso(NOW)
 VALIDATOR = Validator(url=f"{API}/x", etag='W/"1"', last_modified="y", accept="z", api_version="v", principal="p")
 
 
@@ -149,6 +150,38 @@ class StoreContract:
         await rig.store.save(titled("first", 1))
         assert await rig.store.save(titled("second", 1)) == "saved"
         assert await title(rig.store) == "second"
+
+    @pytest.mark.parametrize("seen", [(1, 1), (1, 2), (2, 1)])
+    async def test_of_two_from_the_second_of_their_last_change_nobody_knows_which_is_newer(
+        self, rig: Rig, seen: tuple[int, int]
+    ) -> None:
+        """A tie is found as often as it is met, until something is seen that is from after that second."""
+        one, other = (
+            titled(text, seen_s, changed_at=CHANGED, validator=VALIDATOR)
+            for text, seen_s in zip(("one", "other"), seen, strict=True)
+        )
+        assert [await rig.store.save(each) for each in (one, one, other, other)] == ["saved", "same", "tied", "tied"]
+        assert await title(rig.store) == ("one" if seen[0] > seen[1] else "other")
+        assert await rig.store.save(titled("settled", 9, changed_at=CHANGED)) == "saved"
+        assert [await rig.store.save(each) for each in (one, other)] == ["stale", "stale"]
+        assert await title(rig.store) == "settled"
+
+    async def test_what_won_a_tie_is_true_once_it_is_seen_again(self, rig: Rig) -> None:
+        await rig.store.save(titled("one", 1, changed_at=CHANGED))
+        await rig.store.save(titled("other", 2, changed_at=CHANGED))
+        assert await rig.store.save(titled("other", 9, changed_at=CHANGED)) == "saved"
+        assert await rig.store.save(titled("other", 10, changed_at=CHANGED)) == "same"
+
+    async def test_nothing_ties_with_what_is_gone_or_has_another_date_or_none(self, rig: Rig) -> None:
+        await rig.store.save(titled("no date", 1))
+        assert await rig.store.save(titled("none either", 1)) == "saved"
+        dated: dict[str, Any] = {"urn": "urn:dated", "changed_at": CHANGED}
+        await rig.store.save(titled("alive", 1, **dated))
+        assert await rig.store.save(titled("gone", 1, deleted_at=at(2), **dated)) == "saved"
+        assert await rig.store.save(titled("alive", 1, **dated)) == "saved"
+        assert await rig.store.save(titled("a later one", 1, **dated | {"changed_at": iso(at(1))})) == "saved"
+        assert await rig.store.save(titled("no moment", 2, **dated | {"changed_at": "~"})) == "saved"
+        assert await rig.store.save(titled("nor this", 3, **dated | {"changed_at": "~"})) == "saved"
 
     async def test_equal_content_is_not_written_again(self, rig: Rig) -> None:
         await rig.store.save(titled("text", 1, processed_at=at(1), root="first"))

@@ -10,14 +10,16 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from ghcrawl.model import Document
+from ghcrawl.model import Document, iso
 from ghcrawl.ports import DocumentFilter, Touch
+from ghcrawl.ties import UNSETTLED
 from tests.contracts.adapters import STORES as ADAPTERS
 from tests.contracts.machine import RigMachine, case_of
 from tests.support.builders import NOW, a_document, at
 
 TITLES = ("a", "b", "c")
 SECONDS = st.integers(0, 6)
+LAST_CHANGE = at(1)
 NAMES = ("urn:list:1:page:1", "urn:list:2:page:1", "urn:list:2:page:2", "urn:list:3:page:1", "urn:other")
 
 
@@ -33,17 +35,18 @@ def documents(draw: st.DrawFn) -> Document:
         aliases=(alias,) if alias and alias != title else (),
         observed_at=at(seen_s),
         fetched_at=at(seen_s),
-        changed_at=draw(st.sampled_from(["", "2026-11-21T12:00:03Z"])),
+        changed_at=draw(st.sampled_from(["", iso(LAST_CHANGE)])),
         deleted_at=draw(st.sampled_from([None, None, NOW])),
     )
 
 
 @dataclass
 class Sights:
-    """All that was ever seen of one URN since it was last removed."""
+    """All that was ever seen of one URN since it was last removed. unsure: what is kept was written at a tie."""
 
     seen: list[Document]
     checked_at: datetime
+    unsure: bool = False
 
     @property
     def truest(self) -> Document:
@@ -72,19 +75,30 @@ class StoreMachine(RigMachine):
         outcome = self.run(self.rig.store.save(document, supersede="urn:list:" if supersede else ""))
         assert outcome == self.expected(before, document)
         sights = before or Sights([], document.fetched_at)
-        sights.seen.append(document)
-        if outcome != "stale":
+        if before is None or document.precedence >= before.truest.precedence:
             sights.checked_at = max(sights.checked_at, document.fetched_at)
-            if supersede:
-                self.remove("urn:list:", urn.rpartition(":page:")[0] or urn)
+            sights.unsure = outcome == "tied" or (outcome == "same" and sights.unsure)
+        sights.seen.append(document)
+        if outcome != "stale" and supersede:
+            self.remove("urn:list:", urn.rpartition(":page:")[0] or urn)
         self.sights[urn] = sights
 
     def expected(self, before: Sights | None, document: Document) -> str:
         if before is None:
             return "saved"
+        same = content(document) == content(before.truest) and not before.unsure
+        if not same and self.may_tie(before.truest, document):
+            return "tied"
         if document.precedence < before.truest.precedence:
             return "stale"
-        return "same" if content(document) == content(before.truest) else "saved"
+        return "same" if same else "saved"
+
+    def may_tie(self, held: Document, document: Document) -> bool:
+        """Both alive, of one date, and both seen while its second may not have been over."""
+        if held.deleted_at or document.deleted_at or not held.changed_at == document.changed_at > "":
+            return False
+        settled = [each for each in (held, document) if each.observed_at >= LAST_CHANGE + UNSETTLED]
+        return not settled or held.observed_at == document.observed_at
 
     def remove(self, low: str, high: str) -> None:
         self.sights = {urn: sights for urn, sights in self.sights.items() if not low <= urn < high}

@@ -1,0 +1,176 @@
+"""What happened within one second: told in any order by any way, the platform has the last word, and is asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ghcrawl.model import Context, Payload, Request, Walk, iso
+from ghcrawl.ports import DocumentFilter
+from ghcrawl.ties import WAIT
+from processors.github.webhook import POLICY
+from tests.support.builders import NOW
+from tests.support.desk import PLATFORM, Desk
+from tests.unit.processors.test_events_order import REPO, REPOSITORY, THINGS, Thing, visited
+
+TOLD = {thing.type: thing for thing in THINGS}
+KINDS = ("issue", "pull_request", "release")
+LONG_AGO = NOW - timedelta(seconds=30)
+
+Sighting = tuple[str, int]
+"""Way and number of a change; of a list or a single fetch: how many tenths of a second after `LONG_AGO` it was read.
+
+With "wait", time passes instead, and what was asked for is answered.
+"""
+
+
+@dataclass(frozen=True)
+class Life:
+    """A thing, the tenths of a second after `LONG_AGO` at which it changed, and how far our clock is ahead."""
+
+    thing: Thing
+    changes: tuple[int, ...]
+    skew_s: int
+
+    def body(self, version: int) -> dict[str, Any]:
+        changed = (LONG_AGO + timedelta(seconds=self.changes[version] // 10)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return {**self.thing.body, "url": self.thing.url, "body": f"version {version}", "updated_at": changed}
+
+    @property
+    def last(self) -> dict[str, Any]:
+        return self.body(len(self.changes) - 1)
+
+    def seen(self, sighting: Sighting) -> list[Request]:
+        way, number = sighting
+        if way == "wait":
+            return []
+        if way == "webhook":
+            return [self.webhook(number)]
+        if way == "feed":
+            return self.in_feed(number)
+        version = sum(changed <= number for changed in self.changes) - 1
+        observed_at = LONG_AGO + timedelta(seconds=number / 10 + self.skew_s)
+        return self.listed(version, observed_at) if way == "list" else [self.fetched(version, observed_at)]
+
+    def webhook(self, version: int) -> Request:
+        assert PLATFORM.deliveries is not None
+        payload = {"action": "edited", self.thing.field: self.body(version), "repository": REPOSITORY}
+        return PLATFORM.deliveries(self.thing.event, f"d-{version}", payload, NOW)
+
+    def in_feed(self, version: int) -> list[Request]:
+        event = {
+            "id": f"9{version}",
+            "type": self.thing.feed,
+            "repo": {"id": 12, "name": "acme/web", "url": REPO},
+            "payload": {"action": "created", self.thing.field: self.body(version)},
+            "created_at": self.body(version)["updated_at"],
+        }
+        context = Context(qualifier="urn:repo:12", walk=Walk(until="1"))
+        poll = Request(type="events", url=f"{REPO}/events", policy="event:feed", context=context)
+        pushes = visited(poll, [event], NOW).follow_ups
+        return [push.request for push in pushes if push.request.type == self.thing.feed]
+
+    def listed(self, version: int, observed_at: datetime) -> list[Request]:
+        page = Request(
+            type=self.thing.listed,
+            url=f"{REPO}/x",
+            policy=f"default:repo@/{self.thing.listed}",
+            context=Context(qualifier="urn:repo:12"),
+        )
+        pushes = visited(page, [self.body(version)], observed_at).follow_ups
+        return [push.request for push in pushes if push.request.type == self.thing.type]
+
+    def fetched(self, version: int, observed_at: datetime) -> Request:
+        payload = Payload.of(self.body(version), origin="fetch", observed_at=observed_at, received_at=NOW)
+        context = Context(qualifier="urn:repo:12")
+        policy = f"{POLICY}:self"
+        return Request(type=self.thing.type, url=self.thing.url, policy=policy, context=context, payload=payload)
+
+
+@st.composite
+def lives(draw: st.DrawFn, thing: Thing, *, apart: int) -> tuple[Life, Sequence[Sighting]]:
+    """Changes at least so many tenths of a second apart; what was told and read of them, the last one too, shuffled."""
+    gaps = draw(st.lists(st.integers(apart, apart + 6), min_size=1, max_size=4))
+    changes = tuple(sum(gaps[: number + 1]) for number in range(len(gaps)))
+    life = Life(thing, changes, draw(st.sampled_from([-2, -1, 0, 1, 2])))
+    ways = st.sampled_from(["webhook", "feed"] if thing.feed else ["webhook"])
+    told = draw(st.lists(st.tuples(ways, st.integers(0, len(gaps) - 1)), max_size=5))
+    reads = st.sampled_from(
+        ["fetch"] if thing.type == "pull_request" else ["fetch", "list"]
+    )  # which holds but part of it
+    read = draw(st.lists(st.tuples(reads, st.integers(changes[0], changes[-1] + 40)), max_size=4))
+    last = draw(
+        st.one_of(st.just(("webhook", len(gaps) - 1)), st.tuples(reads, st.integers(changes[-1], changes[-1] + 40)))
+    )
+    waits = draw(st.lists(st.just(("wait", 0)), max_size=1))
+    return life, draw(st.permutations([*told, *read, last, *waits]))
+
+
+async def kept(desk: Desk, life: Life, sightings: Sequence[Sighting]) -> dict[str, Any]:
+    """What is stored of it once everything was settled, and whatever was asked for was answered."""
+    desk.fetcher.bodies[life.thing.url] = life.last
+    for sighting in [*sightings, ("wait", 0)]:
+        if sighting[0] == "wait":
+            desk.clock.advance(WAIT.total_seconds())
+        await desk.settle(*life.seen(sighting), later=False)
+    assert [one for one in await desk.queue.peek("soon", limit=9) if one.type == life.thing.type] == []
+    assert not await desk.letters()
+    (document,) = [one async for one in desk.store.list(DocumentFilter(types=(life.thing.type,)))]
+    return dict(document.body)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+async def test_in_whatever_order_it_is_told_the_store_says_in_the_end_what_the_world_says(kind: str, data: Any):
+    desk = Desk()
+    life, sightings = data.draw(lives(TOLD[kind], apart=0))
+
+    assert await kept(desk, life, sightings) == life.last
+    assert len(desk.fetcher.asked) <= 1 + sightings.count(("wait", 0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+async def test_what_changed_in_different_seconds_costs_no_call(kind: str, data: Any):
+    desk = Desk()
+    life, sightings = data.draw(lives(TOLD[kind], apart=10))
+
+    assert await kept(desk, life, sightings) == life.last
+    assert desk.calls() == []
+
+
+async def test_a_tie_is_asked_about_once_its_second_is_over_and_only_an_answer_from_then_on_will_do():
+    desk, life = Desk(), Life(TOLD["pull_request"], (300, 301), 0)
+    desk.fetcher.bodies[life.thing.url] = life.last
+    await desk.settle(life.webhook(1), life.webhook(0), life.webhook(1), later=False)
+
+    assert desk.calls() == []
+    (asked,) = [one for one in await desk.queue.peek("soon", limit=9) if one.type == "pull_request"]
+    assert (asked.url, asked.policy, asked.asked_at) == (life.thing.url, "refresh:self", NOW + WAIT)
+    desk.clock.advance(WAIT.total_seconds())
+    await desk.settle(later=False)
+    stored = await desk.store.get(life.thing.urn)
+    assert stored is not None
+    assert (stored.body, iso(stored.observed_at)) == (life.last, iso(NOW + WAIT))
+    await desk.settle(life.webhook(0), later=False)
+    assert desk.calls() == [f"pull_request@{life.thing.url}"]
+
+
+async def test_what_no_url_answers_with_alone_is_asked_about_by_nobody():
+    desk, reactions = Desk(), "urn:repo:12:issue:34"
+    bodies = ({"id": 5, "content": content, "created_at": iso(NOW)} for content in ("+1", "-1"))
+    for body in bodies:
+        payload = Payload.of(body, origin="list", observed_at=NOW)
+        context = Context(qualifier=reactions)
+        request = Request(type="reaction", url=f"{REPO}/reactions/5", context=context, payload=payload)
+        await desk.settle(request, later=False)
+
+    assert await desk.queue.is_empty()
