@@ -24,31 +24,36 @@ export function open(title, body, { wide = false, closed = () => {} } = {}) {
 
 /**
  * Ask before `act` is done. typed: text that has to be typed first, for what cannot be undone.
- * act(tell) does it; tell(text) shows how far it is. The dialog closes when it worked and stays, saying why, if not.
+ * act(tell, closed) does it; tell(text) shows how far it is, and `closed` is aborted once nobody looks any more. The
+ * dialog closes when it worked and stays, saying why, if not. stops: `act` ends early when it is closed.
  */
-export function confirm({ title, body, verb, act, danger = false, typed = "" }) {
+export function confirm({ title, body, verb, act, danger = false, typed = "", stops = false }) {
   const said = h("p", { class: "sentence", role: "status" });
   const wrong = h("p", { class: "sentence wrong", role: "alert" });
   const guard = typed ? field(`Type ${typed} to go on`, h("input", { autocomplete: "off", spellcheck: "false" })) : null;
   const go = h("button", { type: "submit", class: danger ? "button danger" : "button primary", disabled: Boolean(typed) }, verb);
   const no = button("Cancel", () => shown.close());
+  const closed = new AbortController();
   guard?.input.addEventListener("input", () => (go.disabled = guard.input.value.trim() !== typed));
   (guard ? guard.input : go).setAttribute("autofocus", "");
   const submit = async (event) => {
     event.preventDefault();
     go.disabled = true;
     fill(wrong);
+    if (stops) fill(no, "Stop");
     try {
-      await act((text) => fill(said, text));
+      await act((text) => fill(said, text), closed.signal);
       shown.close();
     } catch (trouble) {
+      if (closed.signal.aborted) return toast(trouble.message);
+      fill(no, "Cancel");
       fill(said);
       fill(wrong, trouble.message);
       go.disabled = false;
     }
   };
   const actions = h("div", { class: "dialog-actions" }, no, go);
-  const shown = open(title, h("form", { on: { submit } }, body, guard?.box, said, wrong, actions));
+  const shown = open(title, h("form", { on: { submit } }, body, guard?.box, said, wrong, actions), { closed: () => closed.abort() });
   return shown;
 }
 

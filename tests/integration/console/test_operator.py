@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.integration.console.conftest import Open
 from tests.integration.console.rig import GREW, HOSTILE, MANY, Service, until
@@ -115,6 +117,40 @@ def test_a_filter_lives_in_the_address_and_deleting_by_it_has_to_be_typed(served
 
     expect(page.get_by_text("No deadletter matches.")).to_be_visible()
     until(lambda: "http_500" in served.kinds(), "the younger ones")
+
+
+def test_what_takes_several_answers_is_followed_and_can_be_stopped(served: Service, open_at: Open):
+    page, held, bound = open_at("deadletters?kind=http_404"), list[Route](), "2026-01-02T03:04:05.678901+00:00"
+    before = served.kinds()["http_404"]
+
+    def asked(route: Route) -> dict[str, Any]:
+        return json.loads(route.request.post_data or "{}")  # type: ignore[no-any-return]  # a script wrote it
+
+    def hold(route: Route) -> None:
+        if asked(route).get("dry_run"):
+            route.continue_()
+        else:
+            held.append(route)
+
+    def answer(at: int, queued: int, left: int) -> None:
+        said = {"matched": before, "queued": queued, "bounced": 0, "unreadable": 0, "left": left, "before": bound}
+        held[at].fulfill(json=said | {"dry_run": False})
+
+    page.route("**/api/v1/deadletters/requeue", hold)
+    page.get_by_role("button", name=re.compile("^Requeue .* that match")).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name=re.compile("^Requeue [0-9,]+$")).click()
+    expect(dialog.get_by_role("status")).to_have_text(f"Requeueing {before:,} …")
+    answer(0, 3, before - 3)
+    expect(dialog.get_by_role("status")).to_have_text(f"3 of {before:,} are done …")
+    dialog.get_by_role("button", name="Stop").click()
+    expect(dialog).to_have_count(0)
+    answer(1, 2, before - 5)
+
+    expect(page.get_by_role("status").filter(has_text=f"5 requeued; {before - 5:,} are left.")).to_be_visible()
+    assert [asked(route)["kind"] for route in held] == [["http_404"]] * 2
+    assert asked(held[1])["before"] == bound
+    assert served.kinds()["http_404"] == before
 
 
 def test_other_peoples_words_are_text_wherever_they_are_shown(open_at: Open):

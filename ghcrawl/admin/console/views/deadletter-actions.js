@@ -4,7 +4,7 @@ import { api, Trouble } from "../api.js";
 import { confirm, toast } from "../dialog.js";
 import { field, h, select } from "../dom.js";
 import { count, kindName, plural } from "../format.js";
-import { to } from "../parts.js";
+import { to as link } from "../parts.js";
 import { admitsAll, body, sentence } from "./deadletter-filter.js";
 
 export const QUEUES = ["event", "immediate", "soon", "normal", "later"];
@@ -47,46 +47,56 @@ function subject(chosen, matched) {
   return admitsAll(chosen.filter) ? `${all}: every one there is` : `${all} ${sentence(chosen.filter)}`;
 }
 
-/** Do it again while it only ran out of time and still gets somewhere. again() → {matched} that are left. */
-async function throughout(work, left, tell, before) {
-  let remaining = before;
-  const total = { queued: 0, bounced: 0, unreadable: 0, deleted: 0 };
-  for (;;) {
-    try {
-      const done = await work();
-      for (const name of Object.keys(total)) total[name] += done[name] ?? 0;
-      return total;
-    } catch (trouble) {
-      if (!(trouble instanceof Trouble) || !trouble.passing) throw trouble;
-      const now = (await left()).matched;
-      if (now >= remaining) throw trouble;
-      total.queued += remaining - now;
-      total.deleted += remaining - now;
-      remaining = now;
-      tell(`${count(before - remaining)} of ${count(before)} are done …`);
-    }
+/** What `work` answers; where the answer did not arrive, what became of it, if anything did. */
+async function answered(work, dry, which, left) {
+  try {
+    return await work(which);
+  } catch (trouble) {
+    if (!(trouble instanceof Trouble) || !trouble.passing) throw trouble;
+    const { matched } = await dry(which);
+    if (matched >= left) throw trouble;
+    return { queued: left - matched, deleted: left - matched, left: matched, before: which.before };
   }
+}
+
+/**
+ * Everything that `which` means, in as many answers as it takes: each says what is left and by which bound it is found.
+ * Ends early once `closed` is aborted; `left` of the result says with how many.
+ */
+async function throughout(work, dry, which, all, tell, closed) {
+  const total = { queued: 0, bounced: 0, unreadable: 0, deleted: 0, left: all };
+  let rest = which;
+  while (total.left && !closed.aborted) {
+    const done = await answered(work, dry, rest, total.left);
+    for (const name of ["queued", "bounced", "unreadable", "deleted"]) total[name] += done[name] ?? 0;
+    total.left = done.left;
+    rest = { ...rest, before: done.before ?? rest.before };
+    if (done.left) tell(`${count(all - done.left)} of ${count(all)} are done …`);
+  }
+  return total;
 }
 
 /** chosen: {filter} or {urns, letters}. done(): something changed. */
 export async function requeue(app, chosen, done) {
   const which = meant(app, chosen);
-  const dry = () => api.requeue({ ...which, dry_run: true });
-  const [{ matched }, found] = await Promise.all([dry(), classes(which, chosen)]);
+  const dry = (meant) => api.requeue({ ...meant, dry_run: true });
+  const [{ matched }, found] = await Promise.all([dry(which), classes(which, chosen)]);
   if (!matched) return toast("Nothing matches any more.");
   const queue = field(
     "Queue",
     select([["", "Each where it came from"], ...QUEUES.map((name) => [name, name])], ""),
     "Attempts begin at nought again. A deadletter goes once its request is safely queued.",
   );
-  const act = async (tell) => {
+  const act = async (tell, closed) => {
     tell(`Requeueing ${count(matched)} …`);
-    const total = await throughout(() => api.requeue({ ...which, to: queue.input.value || null }), dry, tell, matched);
+    const to = queue.input.value || null;
+    const total = await throughout((meant) => api.requeue({ ...meant, to }), dry, which, matched, tell, closed);
     const also = [
       total.bounced ? `${plural(total.bounced, "was", "were")} waiting already` : "",
       total.unreadable ? `${count(total.unreadable)} cannot be read and stay` : "",
+      total.left ? `${count(total.left)} are left` : "",
     ].filter(Boolean);
-    toast([`${count(total.queued)} requeued`, ...also].join("; ") + ".", to("queues", "See the queues"));
+    toast([`${count(total.queued)} requeued`, ...also].join("; ") + ".", link("queues", "See the queues"));
     done();
   };
   return confirm({
@@ -94,19 +104,20 @@ export async function requeue(app, chosen, done) {
     body: [h("p", { class: "lead" }, `${subject(chosen, matched)} will wait to be tried again.`), breakdown(found), queue.box],
     verb: `Requeue ${count(matched)}`,
     act,
+    stops: true,
   });
 }
 
 /** chosen: {filter} or {urns, letters}. done(): something changed. */
 export async function remove(app, chosen, done) {
   const which = meant(app, chosen);
-  const dry = () => api.remove({ ...which, dry_run: true });
-  const [{ matched }, found] = await Promise.all([dry(), classes(which, chosen)]);
+  const dry = (meant) => api.remove({ ...meant, dry_run: true });
+  const [{ matched }, found] = await Promise.all([dry(which), classes(which, chosen)]);
   if (!matched) return toast("Nothing matches any more.");
-  const act = async (tell) => {
+  const act = async (tell, closed) => {
     tell(`Deleting ${count(matched)} …`);
-    const total = await throughout(() => api.remove(which), dry, tell, matched);
-    toast(`${count(total.deleted)} deleted.`);
+    const total = await throughout(api.remove, dry, which, matched, tell, closed);
+    toast(`${count(total.deleted)} deleted${total.left ? `; ${count(total.left)} are left` : ""}.`);
     done();
   };
   return confirm({
@@ -117,6 +128,7 @@ export async function remove(app, chosen, done) {
     ],
     verb: `Delete ${count(matched)}`,
     act,
+    stops: true,
     danger: true,
     typed: chosen.filter ? `delete ${matched}` : "",
   });
