@@ -156,10 +156,16 @@ def _by_change(page: Page) -> str:
 def _ends_at_the_known(page: Page) -> bool:
     """Whether nothing behind this page can be news."""
     if page.from_head:
-        return page.stored or _joins_the_known(page)
+        return _was_dealt_with(page) if page.stored else _joins_the_known(page)
     # Where a list grew at its head meanwhile, all of it moved: each page would have to be read and paid for again.
     grew = page.listing.walking is Walking.HEAD and page.walk.newest in [ref["urn"] for ref in page.refs[1:]]
     return page.again and page.walk.page == 1 and grew
+
+
+def _was_dealt_with(page: Page) -> bool:
+    """Whether a completed walk began with this very page. The walk that brought it may have broken off behind it."""
+    urns = [ref.get("urn") for ref in page.refs]
+    return not urns or page.walk.until in (urns[:1] if page.listing.between else urns)
 
 
 def _joins_the_known(page: Page) -> bool:

@@ -93,6 +93,27 @@ def test_what_grew_at_its_head_meanwhile_is_read_no_further_when_it_is_looked_at
     assert bool(next_pages("issue_events", [an_event(n) for n in numbers], url=EVENTS, **again)) is goes_on
 
 
+@pytest.mark.parametrize(("until", "goes_on"), [("b", False), ("a", True)])
+def test_a_head_that_did_not_change_ends_a_walk_only_if_one_was_completed_from_it(until: str, goes_on: bool):
+    walk = Walk(first=COMMITS, until=f"urn:repo:12:commit:{until * 40}")
+    refs = [{"urn": f"urn:repo:12:commit:{sha * 40}", "url": f"{REPO}/commits/{sha * 40}"} for sha in "ba"]
+    asked = next_pages("commits", refs, walk=walk, url=COMMITS, origin="storage", link={"next": PAGE_2})
+
+    assert [push.request.url for push in asked] == [f"{REPO}/compare/{'a' * 40}...{'b' * 40}?per_page=100"] * goes_on
+
+
+@pytest.mark.parametrize(("until", "goes_on"), [(7, False), (6, True)])
+def test_a_list_that_grows_at_its_head_is_read_on_behind_an_unchanged_page_up_to_what_is_known(
+    until: int, goes_on: bool
+):
+    urns = [f"urn:repo:12:issue:34:issue_event:{number}" for number in (9, 8, 7)]
+    walk = Walk(first=EVENTS, until=f"urn:repo:12:issue:34:issue_event:{until}")
+    refs = [{"urn": urn, "url": f"{REPO}/issues/events/{urn[-1]}"} for urn in urns]
+    asked = next_pages("issue_events", refs, walk=walk, url=EVENTS, origin="storage", link={"next": PAGE_2})
+
+    assert [push.request.url for push in asked] == [PAGE_2] * goes_on
+
+
 def test_a_history_that_was_rewritten_while_it_was_read_is_read_again_afresh():
     walk = Walk(first=COMMITS, until="urn:repo:12:commit:gone")
     over = {"walk": walk, "history": (f"commits@{PAGE_2}",), "url": COMMITS}
