@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ghcrawl.simulator.changes import issues, pulls
 from ghcrawl.simulator.faults import Broken
@@ -11,7 +12,7 @@ from ghcrawl.simulator.generation.size import TINY
 from tests.support.crawling import Crawled, Stage, stage
 
 GIVEN_UP = [Broken(500)] * 5
-HASTY = {"crawl.retry_base_s": 0.01, "crawl.retry_cap_s": 0.05}
+HASTY: dict[str, Any] = {"crawl.retry_base_s": 0.01, "crawl.retry_cap_s": 0.05}
 
 
 def missing(type: str, crawled: Crawled, it: Stage) -> int:
