@@ -1,6 +1,6 @@
 """Run them: `python -m benchmarks`, or those named, with their options: `python -m benchmarks backlog --rounds 3`.
 
-`amqp`, `mongo`, `backlog`, `processes` and `webhooks` start servers, and so run only by name.
+`amqp`, `backlog`, `deadletters`, `mongo`, `processes` and `webhooks` start servers, and so run only by name.
 """
 
 from __future__ import annotations
