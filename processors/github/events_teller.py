@@ -226,9 +226,10 @@ class Teller:
         return self._listings.get((kind, tells.type))
 
     def _payload(self, thing: JsonObject, observed_at: datetime) -> Payload:
+        """A body that was long under way answers nothing that was asked since the moment it tells of."""
         payload = self._visit.request.payload
-        origin = payload.origin if payload else "event"
-        return Payload.of(thing, origin=origin, observed_at=observed_at, received_at=self._asked_at)
+        origin, received_at = payload.origin if payload else "event", min(self._asked_at, observed_at)
+        return Payload.of(thing, origin=origin, observed_at=observed_at, received_at=received_at)
 
     def _request(self, type: str, url: str, policy: str, context: Context, payload: Payload | None = None) -> Request:
         """What was true before we heard of the event does not answer it."""

@@ -30,7 +30,9 @@ async def live(it: Living, changes: int, each: Step) -> None:
     it.stage.server.journal.clear()
     for number in range(1, changes + 1):
         await it.clock.sleep(SECONDS_BETWEEN)
+        it.remember_names()
         await each(number, it.life.step())
+    it.remember_names()
 
 
 async def assert_equal(it: Living, way: str, changes: int) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pkgutil
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from githubkit_schemas.v2026_03_10 import webhooks
 
 import processors.github
-from ghcrawl.model import Context, Push, Request
+from ghcrawl.model import Context, Push, Request, iso
 from ghcrawl.outcome import Fetched, Save, Visit
 from ghcrawl.policy import parse
 from processors.github.events_table import NAMES, TOLD
@@ -238,6 +239,25 @@ async def test_a_payload_that_waited_answers_nothing_that_was_asked_meanwhile():
     await desk.settle(meanwhile, later=False)
 
     assert f"issue@{ISSUE['url']}" in desk.calls()
+
+
+async def test_a_payload_that_was_long_under_way_answers_nothing_that_was_asked_before_it_came():
+    """It tells of a moment before the one that somebody else has told of already."""
+    desk, url = Desk(), f"{REPO}/pulls/3"
+    pull = {"url": url, "number": 3, "additions": 1, "merged": False, "base": {}, "head": {}, "body": "pushed"}
+    now = {**pull, "body": "somebody remarked on it", "updated_at": iso(NOW + timedelta(seconds=1))}
+    desk.fetcher.bodies[url] = now
+    remark = {"action": "created", "pull_request": {"url": url, "number": 3}, "repository": REPOSITORY}
+    await desk.store.save(a_document(type="repo", url=REPO, urn="urn:repo:12"))
+    desk.clock.advance(2)
+    await desk.settle(desk.delivery("pull_request_review_comment", "d-2", remark), later=False)
+    desk.clock.advance(2)
+    late = {"action": "synchronize", "pull_request": {**pull, "updated_at": iso(NOW)}, "repository": REPOSITORY}
+    await desk.settle(desk.delivery("pull_request", "d-1", late))
+
+    document = await desk.store.get("urn:repo:12:pull_request:3")
+    assert document is not None
+    assert document.body == now
 
 
 async def test_a_deleted_repository_takes_everything_in_it_along_however_much_that_is():
