@@ -51,7 +51,6 @@ ISSUE_EVENT = Entity(
     describe=describe_issue_event,
     parent="issue",
     changed=("created_at",),
-    was="IssuesEvent",
 )
 REACTION = Entity(
     type="reaction",

@@ -34,7 +34,7 @@ def commit_comment_urn(body: JsonObject, qualifier: str) -> str:
 
 COMMIT = Entity(
     type="commit",
-    was="commit",
+    was="commit pull_request_commit",
     endpoint="/repos/{owner}/{repo}/commits/{ref}",
     urn=commit_urn,
     describe=describe_commit,
@@ -44,7 +44,7 @@ COMMIT = Entity(
 )
 COMMIT_COMMENT = Entity(
     type="commit_comment",
-    was="commit_comment",
+    was="commit_comment pull_request_commit_comment",
     endpoint="/repos/{owner}/{repo}/comments/{comment_id}",
     urn=commit_comment_urn,
     describe=describe_comment,

@@ -38,7 +38,7 @@ class Entity:
     changed: the fields that say when it last changed, the first that is there counting.
     moved: what becomes of a visit that was answered with a thing of another repository; None where it was not.
     has_url: the body's `url` is its own; otherwise the URL that led here names it.
-    was: what the predecessor called it.
+    was: what the predecessor called it, and what else of the predecessor's it holds.
     version: raised when its documents change shape.
     """
 

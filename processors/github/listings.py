@@ -94,7 +94,6 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         query=f"state=all&{_BY_CREATION}",
         only_if="not `has_issues`: else the issues lead to them",
         when=lambda repo: repo.get("has_issues") is False,  # else the issues lead to every one of them
-        was="pull_requests",
     ),
     Listing(
         type="issue_comments",
@@ -172,7 +171,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         covered_by="repo",
         only_if="`comment_count` > 0",
         when=commit.has_comments,
-        was="commit_comments",
+        was="commit_comments, pull_request_commit_comments",
     ),
     Listing(type="labels", of="repo", element="label", path="/labels", complete=True),
     Listing(type="milestones", of="repo", element="milestone", path="/milestones", query="state=all", complete=True),
@@ -367,7 +366,6 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         path="/deployments",
         complete=True,
         newest_first=True,
-        was="deployments",
     ),
     Listing(
         type="deployment_statuses",

@@ -13,8 +13,9 @@ def account_urn(kind: str, body: JsonObject) -> str:
 
 
 def describe_org(node: Node) -> None:
-    """An organisation leads to nothing but its lists."""
+    """An organisation leads to nothing but its lists; it is an account like a user's, and one document."""
     node.scope = text(node.body.get("login")) or node.scope
+    node.link("user", node.urn)
 
 
 def describe_user(node: Node) -> None:
@@ -36,7 +37,12 @@ def describe_team(node: Node) -> None:
 
 
 ORG = Entity(
-    type="org", was="org", endpoint="/orgs/{org}", urn=lambda body, _: account_urn("org", body), describe=describe_org
+    type="org",
+    was="org",
+    endpoint="/orgs/{org}",
+    urn=lambda body, _: account_urn("org", body),
+    describe=describe_org,
+    version=2,
 )
 USER = Entity(
     type="user",

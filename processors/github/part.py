@@ -31,7 +31,7 @@ class Part:
     asked for.
     daily: each day's answer is a document of its own, because GitHub forgets.
     embedded: what makes its body of the owner's, so that it costs no call.
-    was: what the predecessor called it.
+    was: what the predecessor called it, and what else of the predecessor's it holds.
     """
 
     type: str

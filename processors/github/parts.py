@@ -70,7 +70,7 @@ PARTS: Final[tuple[Part, ...]] = (
         when=_PUSHES,
         only_if="the token may push",
         daily=True,
-        was="views",
+        was="views traffic",
     ),
     Part(
         type="clones",
@@ -79,7 +79,7 @@ PARTS: Final[tuple[Part, ...]] = (
         when=_PUSHES,
         only_if="the token may push",
         daily=True,
-        was="clones",
+        was="clones traffic",
     ),
     Part(
         type="paths",
@@ -88,7 +88,7 @@ PARTS: Final[tuple[Part, ...]] = (
         when=_PUSHES,
         only_if="the token may push",
         daily=True,
-        was="paths",
+        was="paths traffic",
     ),
     Part(
         type="referrers",
@@ -97,7 +97,7 @@ PARTS: Final[tuple[Part, ...]] = (
         when=_PUSHES,
         only_if="the token may push",
         daily=True,
-        was="referrers",
+        was="referrers traffic",
     ),
     Part(
         type="contributor_statistics",

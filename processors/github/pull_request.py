@@ -26,6 +26,7 @@ def describe_pull_request(node: Node) -> None:
     tagged(node)
     node.link("issue", f"{node.repo}:issue:{body['number']}")
     node.link("issue_comments", f"{node.repo}:issue:{body['number']}:issue_comments", type="collection")
+    node.link("pull_request_commits", f"{node.urn}:commits", type="collection")
     for side in ("head", "base"):
         repo = number(mapping(mapping(body.get(side)).get("repo")).get("id"))
         if repo is not None:
@@ -68,6 +69,7 @@ PULL_REQUEST = Entity(
     urn=pull_request_urn,
     describe=describe_pull_request,
     parent="repo",
+    version=2,
 )
 REVIEW = Entity(
     type="review",

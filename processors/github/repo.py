@@ -20,6 +20,7 @@ def describe_repo(node: Node) -> None:
         kind = "org" if owner.get("type") == "Organization" else "user"
         node.link("siblings", f"urn:{kind}:{owner['id']}:repos", type="collection")
     node.link("pull_requests", f"{node.urn}:pull_requests", type="collection")
+    node.link("events", f"{node.urn}:events", type="collection")
     for name in ("parent", "source", "template_repository"):
         other = number(mapping(node.body.get(name)).get("id"))
         if other is not None:
@@ -97,9 +98,12 @@ def repo_urn(body: JsonObject, _qualifier: str) -> str:
     return f"urn:repo:{required(number(body.get('id')), 'id')}"
 
 
-REPO = Entity(type="repo", was="repo", endpoint="/repos/{owner}/{repo}", urn=repo_urn, describe=describe_repo)
+REPO = Entity(
+    type="repo", was="repo", endpoint="/repos/{owner}/{repo}", urn=repo_urn, describe=describe_repo, version=2
+)
 LABEL = Entity(
     type="label",
+    was="label",
     endpoint="/repos/{owner}/{repo}/labels/{name}",
     urn=label_urn,
     describe=describe_label,

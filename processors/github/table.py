@@ -67,6 +67,15 @@ _NOT_CRAWLED: Final[tuple[tuple[str, str], ...]] = (
     ("packages, pages, wikis, gists, sponsors", "no part of issues, code or reviews; webhooks are kept"),
 )
 """What of GitHub's REST API is left, and why."""
+_FEEDS: Final = (
+    (
+        "`events`",
+        "`~/events`",
+        "`org`, `user`, `repo`",
+        "with `--follow`: page 1, then on to the events that were seen; 304 if unchanged",
+        "events (event_trigger, update_events)",
+    ),
+)
 
 
 def page() -> str:
@@ -85,6 +94,8 @@ def page() -> str:
         "Each is a document of its own, from a webhook or a feed, and leads to what it tells of. "
         "No call is made for what an event carries whole; statuses of commits and projects, which no event does, are "
         "asked for in scenarios that follow them.\n",
+        _table(("feed", "endpoint", "of", "kept up to date", "predecessor"), _FEEDS),
+        "",
         _wrapped(f"`{name}`" for name in sorted(event_kinds({row.type: row for row in ENTITIES}, listings("list")))),
         "\nBesides, `cursor` remembers how far a list was walked, and `census` finds what a complete list left out.\n",
         "\n## Not crawled\n",
@@ -115,6 +126,10 @@ def _code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
+def _codes(names: str) -> str:
+    return ", ".join(map(_code, names.split()))
+
+
 def _entity(row: Entity) -> Sequence[str]:
     found = [each for each in LISTINGS if each.element == row.type]
     whole = [each for each in found if each.complete]
@@ -126,7 +141,7 @@ def _entity(row: Entity) -> Sequence[str]:
     elif whole:
         cost = "a share of 1 call for all of one owner"
     sources = dict.fromkeys(_code(f"{each.of}.{each.link}") for each in whole)
-    return _code(row.type), _code(row.endpoint), ", ".join(sources) or "its own URL", cost, _code(row.was)
+    return _code(row.type), _code(row.endpoint), ", ".join(sources) or "its own URL", cost, _codes(row.was)
 
 
 def _listing(row: Listing) -> Sequence[str]:
@@ -164,7 +179,7 @@ def _part(row: Part) -> Sequence[str]:
         upkeep = "1 call when the repository changed"
     else:
         upkeep = "1 call, 304 if unchanged"
-    return _code(row.type), paths, row.only_if, upkeep, _code(row.was)
+    return _code(row.type), paths, row.only_if, upkeep, _codes(row.was)
 
 
 _SAMPLE: Final = {"topics": ["crawler"]}
