@@ -312,7 +312,12 @@ def source_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[
     """The same, each with where it comes from."""
     variable, file = environ.get("GHCRAWL_TOKENS", ""), ""
     if settings.github.tokens_file:
-        file = read_secret(Path(settings.github.tokens_file).expanduser(), "tokens file")
+        path = Path(settings.github.tokens_file).expanduser()
+        file = read_secret(path, "tokens file")
+        if not read_tokens(file):
+            raise ConfigError(
+                f"there is no token in the tokens file {path}; write one a line, or do not set github.tokens_file"
+            )
     of_variable = len(read_tokens(variable))
     credentials: list[Credential] = list(read_tokens(f"{variable}\n{file}"))
     sources = [

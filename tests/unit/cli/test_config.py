@@ -97,11 +97,13 @@ def test_a_config_file_that_is_fine_is_fine(ghcrawl: Command) -> None:
         ("[crawl\n", "g.toml is not valid TOML"),
         ("[crawl]\npolicy = 'foo'\n", "crawl.policy: no policy is called 'foo'"),
         ("[github]\ntokens_file = 'none.txt'\n", "there is no tokens file none.txt"),
+        ("[github]\ntokens_file = 'comments.txt'\n", "there is no token in the tokens file comments.txt"),
         ("[github]\napi_url = 'ftp://x'\n", "github.api_url (g.toml)"),
     ],
 )
 def test_a_config_file_with_a_mistake_says_which(ghcrawl: Command, text: str, sentence: str) -> None:
     Path("g.toml").write_text(text)
+    Path("comments.txt").write_text("# ghp_aTokenThatIsNoLongerUsed\n\n")
     ran = ghcrawl("config", "check", "--config", "g.toml")
     assert (ran.status, ran.out) == (2, "")
     assert sentence in ran.err
