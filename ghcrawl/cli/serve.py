@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, TextIO
 
 import structlog
@@ -19,6 +18,7 @@ from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import Addresses, Listening, application, serving
 from ghcrawl.admin.webhook import Webhook
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.rotation import Rotation
 from ghcrawl.cli.serve_site import Surface, Watching
 from ghcrawl.cli.signals import Signals
 from ghcrawl.errors import CrawlError
@@ -107,11 +107,12 @@ class _Serving:
     ) -> None:
         self._service = service
         self._settings = settings
-        self._environ = base.environ
         self._logging = logging
         self._live = LiveSettings(service.backend.store, service.backend.clock, base, demand=demand_runnable)
         self._holding: Holding | None = None
-        self._tokens = _Changing(settings.github.tokens_file)
+        self._tokens = Rotation(
+            settings.github.tokens_file, lambda: read_credentials(settings, base.environ), service.github.use
+        )
         self._next_sweep_s = 0.0
         self._redelivery = open_redelivery(service, settings, worker=worker, tell=watching.gauges.swept)
         self._redelivering = _Beside(self._redelivery)
@@ -172,7 +173,7 @@ class _Serving:
         """What changed outside holds from now on. Whatever cannot be looked at is looked at again in a moment."""
         try:
             await self._follow()
-            await self._follow_tokens()
+            await self._tokens.follow()
             await self._sweep(webhook)
         except CrawlError as error:
             log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
@@ -190,12 +191,6 @@ class _Serving:
             names = {*holding.live, *before.live}
             changed = sorted(name for name in names if holding.live.get(name) != before.live.get(name))
             log.info("settings_applied", changed=changed)
-
-    async def _follow_tokens(self) -> None:
-        if self._tokens.changed():
-            credentials = read_credentials(self._settings, self._environ)
-            await self._service.github.use(credentials)
-            log.info("tokens_read", count=len(credentials))
 
     async def _sweep(self, webhook: Webhook) -> None:
         now_s = asyncio.get_running_loop().time()
@@ -232,23 +227,3 @@ def _swept(sweep: asyncio.Task[Run | None]) -> None:
         log.warning("redelivery_failed", error=str(error), kind=type(error).__name__)
     elif error is not None:
         log.error("redelivery_broken", exc_info=error)
-
-
-class _Changing:
-    """A file that somebody may write anew. Looking is cheap."""
-
-    def __init__(self, path: str) -> None:
-        self._path = Path(path).expanduser() if path else None
-        self._stamp = self._look()
-
-    def changed(self) -> bool:
-        """Whether it is another one than when this was last asked."""
-        before, self._stamp = self._stamp, self._look()
-        return self._stamp is not None and self._stamp != before
-
-    def _look(self) -> tuple[int, int, int] | None:
-        try:
-            found = self._path.stat() if self._path else None
-        except OSError:
-            return None
-        return (found.st_mtime_ns, found.st_size, found.st_ino) if found else None

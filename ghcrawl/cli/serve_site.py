@@ -12,7 +12,7 @@ from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
 from ghcrawl.admin.webhook import Intake, Webhook
-from ghcrawl.errors import CrawlError
+from ghcrawl.errors import ConfigError, CrawlError
 from ghcrawl.live import LiveSettings
 from ghcrawl.model import QueueName
 from ghcrawl.ports import DeadletterFilter
@@ -172,9 +172,13 @@ class Surface:
         return await self.service.backend.requeue(which, to=to)
 
     async def _use_tokens(self, text: str) -> None:
-        alone = self.settings.github.model_copy(update={"tokens_file": ""})
-        settings = self.settings.model_copy(update={"github": alone})
-        await self.service.github.use(read_credentials(settings, {"GHCRAWL_TOKENS": text}))
+        """Ask as these and the Apps. Raises ConfigError, also where there is no token."""
+        section = self.settings.github
+        alone = self.settings.model_copy(update={"github": section.model_copy(update={"tokens_file": ""})})
+        credentials = read_credentials(alone, {"GHCRAWL_TOKENS": text})
+        if len(credentials) == len(section.apps):
+            raise ConfigError("there is no token in this; what was used before is still used")
+        await self.service.github.use(credentials)
 
     async def _refresh(self) -> None:
         """The gauges say what is now; what cannot be asked stays as it was, and is said to be away."""

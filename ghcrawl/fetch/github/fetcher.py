@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Self
 
+from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
 from ghcrawl.fetch.github.calls import Calls, Trip
 from ghcrawl.fetch.github.client import Client
@@ -68,7 +69,12 @@ class GitHubFetcher:
         await self._client.close()
 
     async def use(self, credentials: Sequence[Credential]) -> None:
-        """Work with these from now on; those that were there before keep their budgets."""
+        """Work with these from now on; those that were there before keep their budgets.
+
+        Raises ConfigError for none at all: to nobody what is private looks as if it were gone.
+        """
+        if not credentials:
+            raise ConfigError("there is no token among these; what was used before is still used")
         await self._pool.use(credentials)
 
     def limit(self, *, concurrency: int, reserve: float) -> None:

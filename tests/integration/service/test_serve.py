@@ -154,6 +154,22 @@ async def test_new_secrets_are_good_as_soon_as_they_are_written(tmp_path: Path, 
             await served.ask("GET", "/api/v1/loops", token="first-admin-token")
 
 
+async def test_nobody_is_never_asked_as_instead_of_somebody(tmp_path: Path, serve: Serve):
+    tokens = tmp_path / "github-tokens"
+    tokens.write_text("ghp_theFirstOne\n")
+    async with serve(GHCRAWL_GITHUB__TOKENS_FILE=str(tokens)) as served:
+        before = await served.ask("GET", "/config/tokens")
+        tokens.write_text("")
+        assert "there is no token in the tokens file" in (await served.until("tokens_refused"))["error"]
+        for none in ("", "#private"):
+            with pytest.raises(AssertionError, match='"status":422'):
+                await served.ask("PUT", "/config/tokens", none)
+        assert await served.ask("GET", "/config/tokens") == before
+        tokens.write_text("ghp_theSecondOne\n")
+        await served.until("tokens_read")
+        assert await served.ask("GET", "/config/tokens") != before
+
+
 async def test_what_it_cannot_begin_with_is_one_line(tmp_path: Path, serve: Serve):
     async with serve() as served, shell(tmp_path) as sh:
         port = served.url.rpartition(":")[2]

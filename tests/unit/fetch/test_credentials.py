@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, fingerprint, read_tokens
 from ghcrawl.model import Context, Request, Validator
 from ghcrawl.outcome import Denied, Fetched, Missing, Throttled, Unchanged
@@ -396,6 +397,13 @@ async def test_a_credential_that_stays_through_a_swap_stays_retired(start: Start
     await fetcher.use(read_tokens("token-aaaa"))
     assert isinstance(await fetcher.fetch(of(server), None), Throttled)
     assert len(server.hits) == 1
+
+
+async def test_credentials_are_never_swapped_for_none(start: Start) -> None:
+    fetcher = await start("token-aaaa")
+    with pytest.raises(ConfigError, match="still used"):
+        await fetcher.use(())
+    assert [view.label for view in fetcher.principals()] == [f"token {fingerprint('token-aaaa')}"]
 
 
 async def test_no_credentials_are_nobody(clock: FakeClock, server: Scripted, watching: Watching) -> None:

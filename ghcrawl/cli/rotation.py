@@ -1,0 +1,60 @@
+"""The tokens file of a running service: whoever writes it anew swaps the credentials, and never for none.
+
+Whoever asks as nobody is shown nothing private, and takes it for gone. So a file that was emptied, is away, or is only
+half written changes nothing: those that were read last go on asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import structlog
+
+from ghcrawl.errors import ConfigError
+from ghcrawl.fetch.github import Credential
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+class Rotation:
+    """Looks whether the file at `path` (as typed; empty: none) is another one. Looking is cheap.
+
+    read: all credentials of this moment. Raises ConfigError for what cannot be used. use: takes them from now on.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        read: Callable[[], Sequence[Credential]],
+        use: Callable[[Sequence[Credential]], Awaitable[None]],
+    ) -> None:
+        self._path = Path(path).expanduser() if path else None
+        self._read = read
+        self._use = use
+        self._stamp = self._look()
+        self._refused = ""
+
+    async def follow(self) -> None:
+        """What the file says is used from now on. What cannot be is said once, and looked at again each time."""
+        stamp = self._look()
+        if stamp == self._stamp:
+            self._refused = ""
+            return
+        try:
+            credentials = self._read()
+            await self._use(credentials)
+        except ConfigError as error:
+            if self._refused != str(error):
+                self._refused = str(error)
+                log.warning("tokens_refused", error=str(error), instead="those that were read before are still used")
+            return
+        self._stamp, self._refused = stamp, ""
+        log.info("tokens_read", count=len(credentials))
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            found = self._path.stat() if self._path else None
+        except OSError:
+            return None
+        return (found.st_mtime_ns, found.st_size, found.st_ino) if found else None
