@@ -2,44 +2,65 @@
 
 A list says that something is gone only by leaving it out. So once every page of a walk was dealt with, what is stored
 is held against what was listed. What is missing may have been made a moment ago or moved elsewhere: only the platform's
-own answer makes a tombstone.
+own answer makes a tombstone; or another that has its name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ghcrawl.model import Context, Document, Push, Request
 from ghcrawl.outcome import Skip
 from ghcrawl.platform import Census
 from ghcrawl.ports import DocumentFilter, Store
+from ghcrawl.tombstones import burial
 
 
 async def take(census: Census, request: Request, store: Store) -> Skip:
     """Requests for whatever is stored and not listed. Raises StoreError."""
-    listed = set(census.listed)
+    listed = dict(census.listed)
     for urn in census.pages:
         page = await store.get(urn)
-        if page is None or "resources" not in page.links:
+        if page is None:
             return Skip(reason="not_counted", detail=f"{urn} is not there")
-        listed.update(page.links["resources"].hrefs)
+        listed.update(_elements(page))
     which = DocumentFilter(types=(census.type,), scope=census.owner if census.below else "", deleted=False)
-    missing = [_question(one, census, request) async for one in store.list(which) if _unlisted(one, listed, census)]
-    return Skip(reason="counted", follow_ups=tuple(Push(request=one, queue="soon") for one in missing))
+    names = {url.lower() for url in listed.values()}
+    missing = [
+        _burial(one, request) if census.below and one.url.lower() in names else _question(one, census, request)
+        async for one in store.list(which)
+        if _unlisted(one, listed, census)
+    ]
+    return Skip(reason="counted", follow_ups=tuple(missing))
 
 
-def _unlisted(document: Document, listed: set[str], census: Census) -> bool:
+def _elements(page: Document) -> dict[str, str]:
+    """URN → URL of what a page names."""
+    elements = page.body.get("elements")
+    named = [one for one in elements if isinstance(one, Mapping)] if isinstance(elements, list) else []
+    return {str(one.get("urn")): str(one.get("url")) for one in named}
+
+
+def _unlisted(document: Document, listed: Mapping[str, str], census: Census) -> bool:
     if document.urn in listed:
         return False
     return census.below or any(link.href == census.owner for link in document.links.values())
 
 
-def _question(document: Document, census: Census, request: Request) -> Request:
+def _burial(document: Document, request: Request) -> Push:
+    """Its name is another's by now, who would answer in its place; and it is not in the list by any other name."""
+    found_at = request.payload.observed_at if request.payload else request.asked_at
+    assert found_at is not None, "what carries no page says when it was asked for"
+    return Push(request=burial(document, request, found_at), queue="event")
+
+
+def _question(document: Document, census: Census, request: Request) -> Push:
     context = Context(
         qualifier=census.owner if census.below else "",
         urn=document.urn,
         scope=request.context.scope,
         private=request.context.private,
     )
-    asked = request.child(document.type, document.url, "refresh:self", context)
-    return replace(asked, asked_at=request.asked_at)
+    asked = request.child(document.type, census.lasting(document), "refresh:self", context)
+    return Push(request=replace(asked, asked_at=request.asked_at), queue="soon")

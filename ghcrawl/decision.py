@@ -114,7 +114,8 @@ class Decider:
     async def _gone(self, gone: Gone, request: Request, kind: Kind, platform: Platform) -> Decision:
         """A tombstone for what we hold; for what a person asked for by another name, that other name."""
         detail = f"{gone.missing.status} {gone.missing.detail}"
-        document = await self._store.get(gone.stored.urn) if gone.stored else None
+        urn = gone.stored.urn if gone.stored else request.context.urn
+        document = await self._store.get(urn) if urn else None
         if document is None:
             other = kind.fallback(request) if kind.fallback else None
             follow_ups = (Push(request=other, queue="immediate"),) if other else ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 
 from ghcrawl.model import Document, JsonObject, QueueName, Request
 from ghcrawl.outcome import Processor
@@ -18,16 +19,18 @@ from ghcrawl.visitor_map import Scenarios
 class Census:
     """What was listed, to be held against what is stored.
 
-    pages: URNs of the pages' documents; each names its elements under the link `resources`.
-    listed: elements of the last page, which may not be stored yet.
+    pages: URNs of the pages' documents; each has `elements` with URN and URL in its body.
+    listed: elements of the last page, which may not be stored yet: URN → URL.
     type: of the elements. owner: URN of what they are of; below: theirs begin with it, else they link to it.
+    lasting: the URL at which exactly this one answers, whoever has its name by now.
     """
 
     pages: tuple[str, ...]
-    listed: frozenset[str]
+    listed: Mapping[str, str]
     type: str
     owner: str
     below: bool
+    lasting: Callable[[Document], str] = attrgetter("url")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

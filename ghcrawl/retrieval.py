@@ -132,6 +132,7 @@ class Retrieval:
         if stored is None and request.context.urn:
             document = await self.store.get(request.context.urn)
             stored = await self.store.look_up(request.type, document.url) if document else None
+            return stored if stored is not None and stored.urn == request.context.urn else None  # or it lost that, too
         return stored
 
     async def _resumed(self, request: Request, kind: Kind, *, conditional: bool) -> Request | NoBody:

@@ -62,14 +62,15 @@ async def below(
     for urn in document.links[HOLDS].hrefs if HOLDS in document.links else ():
         held = await store.get(urn)
         found += [held] if held is not None and held.deleted_at is None else []
-    pushes = [Push(request=_burial(request, child, deleted_at), queue="event") for child in found]
+    pushes = [Push(request=burial(child, request, deleted_at), queue="event") for child in found]
     if more:
         at = now + timedelta(seconds=AGAIN_S)
-        pushes.append(Push(request=_burial(request, document, deleted_at), queue="event", not_before=at))
+        pushes.append(Push(request=burial(document, request, deleted_at), queue="event", not_before=at))
     return tuple(pushes)
 
 
-def _burial(request: Request, document: Document, deleted_at: datetime) -> Request:
+def burial(document: Document, request: Request, deleted_at: datetime) -> Request:
+    """The request that makes a tombstone of `document`. request: the one that found it gone."""
     context = Context(
         urn=document.urn,
         scope=request.context.scope,

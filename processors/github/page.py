@@ -10,7 +10,7 @@ from datetime import UTC
 from typing import Final
 
 from ghcrawl.errors import Malformed
-from ghcrawl.model import Context, Json, JsonObject, Payload, Push, Request
+from ghcrawl.model import Context, Document, Json, JsonObject, Payload, Push, Request
 from ghcrawl.outcome import Processor, Save, Skip, Visit
 from ghcrawl.platform import Census
 from ghcrawl.policy import Fetch, parse
@@ -170,11 +170,19 @@ def census(request: Request) -> Census:
     body = request.payload.body if request.payload else {}
     return Census(
         pages=tuple(text(urn) for urn in sequence(body.get("pages"))),
-        listed=frozenset(text(urn) for urn in sequence(body.get("listed"))),
+        listed={text(ref.get("urn")): text(ref.get("url")) for ref in map(mapping, sequence(body.get("listed")))},
         type=text(body.get("type")),
         owner=request.context.qualifier,
         below=body.get("below") is True,
+        lasting=_by_id,
     )
+
+
+def _by_id(document: Document) -> str:
+    """A repository may have moved, and another may have its name; what lies in it, or a team, has its own number."""
+    if document.type != "repo":
+        return document.url
+    return f"{document.url.partition('/repos/')[0]}/repositories/{document.urn.rpartition(':')[2]}"
 
 
 def cursor(visit: Visit) -> Save:

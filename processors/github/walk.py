@@ -234,7 +234,7 @@ def take_census(page: Page) -> None:
     pages = node.urn.rpartition(":")[0]
     body = {
         "pages": [f"{pages}:{number}" for number in range(1, walk.page)],
-        "listed": [ref.get("urn") for ref in page.refs],
+        "listed": page.refs,
         "type": element.type,
         "below": bool(element.parent),
     }

@@ -70,6 +70,23 @@ async def test_a_name_that_another_repository_took_over_names_another_document(t
         assert second.documents["repo", f"urn:repo:{new.id}"].url == first.documents["repo", f"urn:repo:{repo.id}"].url
         assert ("repo", f"urn:repo:{new.id}") in second.entities
         assert list(second.deadletters) == []
+        refreshed = await it.crawl(policy="refresh")
+
+    assert in_repo(first, repo.id)
+    assert in_repo(refreshed, repo.id) == set()
+    assert in_repo(refreshed, new.id) == {key for key in it.expected() if key[1].startswith(f"urn:repo:{new.id}")}
+
+
+async def test_a_label_that_was_made_again_is_another_one(tmp_path: Path):
+    async with stage(tmp_path, TINY) as it:
+        await it.crawl()
+        old = next(iter(it.repo.labels.values()))
+        changes.delete_label(it.world, it.repo, old)
+        changes.add_label(it.world, it.repo, old.name)
+        refreshed = await it.crawl(policy="refresh")
+
+    assert ("label", f"urn:repo:{it.repo.id}:label:{old.id}") not in refreshed.entities
+    assert refreshed.entities == set(it.expected())
 
 
 async def test_a_renamed_user_is_one_document_with_both_names(tmp_path: Path):

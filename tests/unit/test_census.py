@@ -20,15 +20,21 @@ async def a_store(*labels: str) -> MemoryStore:
 
 
 async def a_page(store: MemoryStore, number: int, *labels: str) -> None:
-    links = {"resources": Link(type="resource", hrefs=tuple(f"urn:repo:12:label:{name}" for name in labels))}
-    urn = f"{PAGES}:{number}"
-    await store.save(a_document(urn=urn, type="labels", url=f"https://api.example.test/{urn}", links=links))
+    urn, elements = f"{PAGES}:{number}", [{"urn": urn, "url": url} for urn, url in listed(*labels).items()]
+    url = f"https://api.example.test/{urn}"
+    await store.save(a_document(urn=urn, type="labels", url=url, body={"elements": elements}))
 
 
-def a_census(*listed: str, pages: int = 1, below: bool = True) -> Census:
+def listed(*labels: str) -> dict[str, str]:
+    """URN → URL. After a colon, a name that is not what it is called by: `d2:d`."""
+    pairs = [label.partition(":") for label in labels]
+    return {f"urn:repo:12:label:{urn}": f"https://api.example.test/labels/{name or urn}" for urn, _, name in pairs}
+
+
+def a_census(*last: str, pages: int = 1, below: bool = True) -> Census:
     return Census(
         pages=tuple(f"{PAGES}:{number}" for number in range(1, pages + 1)),
-        listed=frozenset(f"urn:repo:12:label:{name}" for name in listed),
+        listed=listed(*last),
         type="label",
         owner="urn:repo:12",
         below=below,
@@ -47,6 +53,15 @@ async def test_what_is_stored_and_on_no_page_is_asked_for_by_what_it_is_called()
     assert push.request.context.qualifier == "urn:repo:12"
     assert push.request.policy == "refresh:self"
     assert push.request.asked_at == NOW
+
+
+async def test_what_is_on_no_page_while_another_has_its_name_is_gone():
+    store = await a_store("a", "b", "c")
+    await a_page(store, 1, "a", "b2:b")
+    outcome = await take(a_census("c2:C", pages=1), a_request(type="census"), store)
+
+    buried = [(push.request.context.urn, push.request.context.deleted_at) for push in outcome.follow_ups]
+    assert buried == [("urn:repo:12:label:b", NOW), ("urn:repo:12:label:c", NOW)]
 
 
 async def test_without_every_page_nothing_is_concluded():
