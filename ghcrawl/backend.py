@@ -13,14 +13,14 @@ from pydantic import SecretStr
 from ghcrawl.clock import SystemClock
 from ghcrawl.errors import ConfigError
 from ghcrawl.model import QueueName
-from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Ledger, Queue, Store
+from ghcrawl.ports import Broker, Clock, DeadletterFilter, Deadletters, Ledger, Queue, Store
 from ghcrawl.receipts import Receipts, Taking
 from ghcrawl.settings import AmqpSection, MongoSection, Settings
 from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.tags import Starts, Tags
 from queues import codec
 from queues import sqlite as sqlite_queue
-from queues.amqp import open_amqp_queue
+from queues.amqp import AmqpQueue, open_amqp_queue
 from queues.amqp_settings import AmqpSettings
 from queues.memory import MemoryQueue
 from queues.memory_tags import MemoryStarts, MemoryTags
@@ -61,7 +61,7 @@ ROUND_S: Final = 1.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
-    """Queue, documents and deadletters, open."""
+    """Queue, documents and deadletters, open. broker: the queue's own server, where it has one."""
 
     queue: Queue
     store: Store
@@ -70,6 +70,7 @@ class Backend:
     receipts: Receipts
     taking: Taking
     clock: Clock
+    broker: Broker | None = None
 
     async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
         """What `which` means waits again as if it had never been tried, as much of it as can in `ROUND_S`.
@@ -111,6 +112,7 @@ async def open_backend(settings: Settings, *, clock: Clock | None = None) -> Asy
             receipts=kept.receipts,
             taking=_taking(file, queue, kept, clock),
             clock=clock,
+            broker=queue if isinstance(queue, AmqpQueue) else None,
         )
 
 

@@ -111,6 +111,17 @@ class Queue(Protocol):
         """Forget what waits in `queue`, and its dedup keys only. Returns how many; what is in flight stays."""
 
 
+class Broker(Protocol):
+    """The server that keeps the queues, where they have one of their own and it can fail while the store is well."""
+
+    @property
+    def blocked(self) -> bool:
+        """Whether it accepts nothing just now, because it is short of memory or disk."""
+
+    async def answer(self) -> None:
+        """Return if it answers at this moment, asking nobody else. Raises QueueError."""
+
+
 # Stores ------------------------------------------------------------------------------------------------------
 
 Saved = Literal["saved", "same", "stale", "tied"]

@@ -129,6 +129,16 @@ class AmqpQueue:
                 return delivery
         return None
 
+    @property
+    def blocked(self) -> bool:
+        """As `ghcrawl.ports.Broker` says."""
+        return self.link.blocked
+
+    async def answer(self) -> None:
+        """As `ghcrawl.ports.Broker` says. A queue that was lost is declared anew by whoever pushes."""
+        with suppress(Unroutable):
+            await self._looks.ready("event")
+
     async def depths(self) -> Mapping[QueueName, Depth]:
         """As the port says."""
         delayed = await self._tags.delayed(self._clock.now())

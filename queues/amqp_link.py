@@ -48,6 +48,7 @@ class AmqpLink:
         self._publishing = publishing
         self._bad_since: float | None = None
         self._looking: RawChannel | None = None
+        self._opening = asyncio.Lock()
 
     @property
     def away(self) -> bool:
@@ -113,9 +114,11 @@ class AmqpLink:
         return (await self._declared(queue)).consumer_count or 0
 
     async def _declared(self, queue: str) -> Queue.DeclareOk:
-        if self._looking is None or self._looking.is_closed:
-            self._looking = await self.raw_channel()
-        asking = self._looking.queue_declare(queue, passive=True)
+        async with self._opening:
+            if self._looking is None or self._looking.is_closed:
+                self._looking = await self.raw_channel()
+            looking = self._looking
+        asking = looking.queue_declare(queue, passive=True)
         return await spoken(asking, within_s=self.settings.connect_timeout_s)
 
     async def close(self) -> None:

@@ -16,9 +16,9 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 
 from ghcrawl.admin.site import Crew
-from ghcrawl.errors import CrawlError
+from ghcrawl.errors import CrawlError, QueueError
 from ghcrawl.jsontext import dumps
-from ghcrawl.ports import Clock, Queue, Store
+from ghcrawl.ports import Broker, Clock, Queue, Store
 
 CHECK_S: Final = 4.0
 """Half of what a webhook may take: replicas share a database, and where it is merely slow, all of them sent away at
@@ -29,7 +29,10 @@ STALL_MARGIN_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """What the probes look at. last_turn: when a loop last came round; refresh: makes the gauges current."""
+    """What the probes look at. last_turn: when a loop last came round; refresh: makes the gauges current.
+
+    broker: judges the queue where it has one; what else a queue asks for its depths is somebody else's trouble.
+    """
 
     queue: Queue
     store: Store
@@ -39,6 +42,7 @@ class Probed:
     last_turn: Callable[[], datetime]
     timeout_s: Callable[[], float]
     refresh: Callable[[], Awaitable[None]]
+    broker: Broker | None = None
 
 
 def application(probed: Probed) -> web.Application:
@@ -65,7 +69,7 @@ class _Probes:
     async def readyz(self, _: web.Request) -> web.Response:
         crew, probed = self._probed.crew(), self._probed
         queue, store = await asyncio.gather(
-            _works(probed.queue.depths()),
+            _works(_takes_pushes(probed)),
             _works(probed.store.read_state("live")),
         )
         draining = "this process is stopping" if crew.draining else ""
@@ -79,6 +83,16 @@ class _Probes:
         longest = timedelta(seconds=probed.timeout_s() + STALL_MARGIN_S)
         silent = probed.clock.now() - probed.last_turn()
         return f"no loop has come round for {silent.total_seconds():.0f} s" if silent > longest else ""
+
+
+async def _takes_pushes(probed: Probed) -> None:
+    """Raises QueueError where the queue does not."""
+    if probed.broker is None:
+        await probed.queue.depths()
+    elif probed.broker.blocked:
+        raise QueueError("the broker is short of memory or disk and accepts nothing")
+    else:
+        await probed.broker.answer()
 
 
 async def _works(check: Awaitable[object]) -> str:

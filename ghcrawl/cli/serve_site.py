@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +27,9 @@ from ghcrawl.wiring import Requeued, Service, conceal, read_credentials, read_me
 
 ADMIN_VARIABLE: Final = "GHCRAWL_ADMIN_TOKEN"
 WEBHOOK_VARIABLE: Final = "GHCRAWL_WEBHOOK_SECRETS"
+SCRAPE_S: Final = 3.0
+"""How long a scrape waits for queue and store. Prometheus waits for 10 s, and where it gives up it sees no gauge at
+all: neither that something is away nor what."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +128,7 @@ class Surface:
             last_turn=lambda: measured.last_turn,
             timeout_s=lambda: self.service.supervisor.tuning.timeout_s,
             refresh=self._refresh,
+            broker=backend.broker,
         )
 
     def crew(self) -> Crew:
@@ -194,15 +199,31 @@ class Surface:
             retired=sum(bool(one.retired) for one in found),
             blocked_until=crew.blocked_until,
         )
-        try:
-            gauges.depths(await (self.service.measured or backend.queue).depths())
-            gauges.reachable("queue", answers=True)
-        except CrawlError:
-            gauges.reachable("queue", answers=False)
-        try:
-            gauges.deadletters((await backend.deadletters.count(DeadletterFilter())).by_kind)
-            if self.redelivery is not None:
-                gauges.redelivery(await self.redelivery.read())
-            gauges.reachable("store", answers=True)
-        except CrawlError:
-            gauges.reachable("store", answers=False)
+        asking: list[Awaitable[object]] = [self._tell("store", self._stored())]
+        if backend.broker is None:
+            asking.append(self._tell("queue", self._queued()))
+        else:  # its depths need the store as well, which must not make it look unreachable
+            asking += [self._tell("queue", backend.broker.answer()), _answers(self._queued())]
+        await asyncio.gather(*asking)
+
+    async def _tell(self, port: str, asking: Awaitable[None]) -> None:
+        self.watching.gauges.reachable(port, answers=await _answers(asking))
+
+    async def _queued(self) -> None:
+        self.watching.gauges.depths(await (self.service.measured or self.service.backend.queue).depths())
+
+    async def _stored(self) -> None:
+        gauges, deadletters = self.watching.gauges, self.service.backend.deadletters
+        gauges.deadletters((await deadletters.count(DeadletterFilter())).by_kind)
+        if self.redelivery is not None:
+            gauges.redelivery(await self.redelivery.read())
+
+
+async def _answers(asking: Awaitable[None]) -> bool:
+    """Whether something comes of it within `SCRAPE_S`."""
+    try:
+        async with asyncio.timeout(SCRAPE_S):
+            await asking
+    except (CrawlError, TimeoutError):
+        return False
+    return True

@@ -93,6 +93,23 @@ async def test_traffic_goes_elsewhere_while_nothing_can_be_made_durable_and_star
     assert ready.json["checks"]["store"] == "the database is away"
 
 
+class Broker:
+    blocked = False
+
+    async def answer(self) -> None:
+        pass
+
+
+async def test_a_broker_judges_the_queue_by_itself_and_takes_nothing_while_it_is_blocked(rig: Rig):
+    broker = Broker()
+    async with probing(rig, queue=AwayQueue(rig.clock), broker=broker) as ask:
+        assert (await ask("/readyz")).status == 200
+        broker.blocked = True
+        blocked = await ask("/readyz")
+    assert (blocked.status, blocked.json["checks"]["store"]) == (503, "pass")
+    assert blocked.json["checks"]["queue"] == "the broker is short of memory or disk and accepts nothing"
+
+
 async def test_a_store_that_does_not_answer_is_a_store_that_is_away(rig: Rig, monkeypatch: Any):
     monkeypatch.setattr(probes, "CHECK_S", 0.02)
     async with probing(rig, store=SilentStore()) as ask:
