@@ -73,7 +73,8 @@ class _Probes:
             _works(probed.store.read_state("live")),
         )
         draining = "this process is stopping" if crew.draining else ""
-        return _verdict({"draining": draining, "queue": queue, "store": store, "crawl": crew.trouble})
+        crawl = crew.trouble if crew.wanted and not crew.paused else ""  # what does not work cannot find out it could
+        return _verdict({"draining": draining, "queue": queue, "store": store, "crawl": crawl})
 
     def _stalled(self) -> str:
         """Why starting anew would help; empty while it would not."""

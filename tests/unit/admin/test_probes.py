@@ -126,6 +126,15 @@ async def test_traffic_goes_elsewhere_while_this_process_stops(rig: Rig):
     assert ready.json["checks"]["crawl"] == "the disk is full"
 
 
+async def test_what_failed_before_a_pause_does_not_keep_traffic_away_for_all_of_it(rig: Rig):
+    async with probing(rig) as ask:
+        rig.crew = replace(rig.crew, trouble="the broker is away")
+        assert (await ask("/readyz")).status == 503
+        for idle in ({"paused": True}, {"wanted": 0}):
+            rig.crew = replace(Rig().crew, trouble="the broker is away", **idle)
+            assert (await ask("/readyz")).status == 200, idle
+
+
 async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
     registry = CollectorRegistry()
     metrics = ServiceMetrics(registry)
