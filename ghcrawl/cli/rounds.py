@@ -86,9 +86,10 @@ class Progress:
     def stopped(self, done: int, left: int | None) -> None:
         """It goes no further. left: None: nobody said."""
         self.clear()
-        if done or left is not None:
-            rest = f", {number(left)} left" if left else ""
-            say(f"Broken off: {number(done)} {self._done}{rest}. The same command goes on from there.")
+        if left:
+            say(f"Broken off: {number(done)} {self._done}, {number(left)} left. The same command goes on from there.")
+        elif left is not None:
+            say(f"{number(done)} {self._done}, none left.")
 
     def clear(self) -> None:
         """The line that changes is gone."""

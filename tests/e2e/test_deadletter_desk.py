@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builders import a_deadletter, a_request
+from tests.support.builders import a_deadletter, a_request, at
 from tests.support.cli import fill, shell
 
 pytestmark = [pytest.mark.crawl, pytest.mark.timeout(600)]  # a dozen processes, on a machine with other work
@@ -31,7 +31,7 @@ def counts(db: Path) -> tuple[int, int]:
 @pytest.fixture
 async def db(tmp_path: Path) -> Path:
     path = tmp_path / "ghcrawl.db"
-    letters = [a_deadletter(number, request=a_request(number, attempt=5)) for number in range(MANY)]
+    letters = [a_deadletter(n, request=a_request(n, attempt=5), last_at=at(n)) for n in range(MANY)]
     await fill(path, deadletters=letters)
     return path
 

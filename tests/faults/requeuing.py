@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 from ghcrawl.backend import open_backend
@@ -13,14 +14,18 @@ from ghcrawl.settings import Settings
 from stores.deadletters import Allowance, requeue
 
 AT_ONCE = 100
+ROUND_S = 0.5
 
 
 async def main(settings: dict[str, Any]) -> None:
     async with open_backend(Settings.model_validate(settings)) as backend:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        now, allowance = backend.clock.now(), Allowance(at_once=AT_ONCE)
-        await requeue(backend.deadletters, backend.queue, DeadletterFilter(), now=now, allowance=allowance)
+        which, left = DeadletterFilter(), 1
+        while left:
+            now, allowance = backend.clock.now(), Allowance(ROUND_S, at_once=AT_ONCE)
+            done = await requeue(backend.deadletters, backend.queue, which, now=now, allowance=allowance)
+            which, left = replace(which, before=done.before), done.left
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from ghcrawl.ports import DeadletterFilter
 from tests.faults.crawl import ROOT, Crawl, crawl
 from tests.faults.graph import node
 from tests.faults.test_database import mongo
-from tests.support.builders import a_deadletter
+from tests.support.builders import a_deadletter, at
 from tests.support.services.rabbitmq import Server
 
 SIZE = 1500
@@ -53,7 +53,8 @@ async def test_whoever_requeues_is_killed_and_no_request_is_lost(
     store["mongo"]["database"] = f"requeue-{tmp_path.name[-20:]}"
     async with crawl(rabbitmq, tmp_path, size=SIZE, store=store) as it, it.watching() as backend:
         for start in range(0, SIZE, 100):
-            letters = [a_deadletter(n, request=node(n, it.started_at)) for n in range(start, start + 100)]
+            numbers = range(start, start + 100)
+            letters = [a_deadletter(n, request=node(n, it.started_at), last_at=at(n)) for n in numbers]
             await asyncio.gather(*map(backend.deadletters.bury, letters))
         steps = [SIZE]
         for _ in range(3):

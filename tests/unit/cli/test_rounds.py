@@ -84,17 +84,24 @@ async def test_on_a_terminal_it_is_one_line_that_is_gone_in_the_end(monkeypatch:
     assert terminal.getvalue().split("\r") == shown
 
 
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (ANSWERS[1], "Broken off: 1,900 deleted, 100 left. The same command goes on from there.\n"),
+        (LAST, "1,600 deleted, none left.\n"),
+    ],
+)
 async def test_whoever_breaks_it_off_hears_what_was_done_with_what_was_under_way(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], last: Forgotten, said: str
 ) -> None:
-    desk = Desk(ANSWERS[0], then=lambda: ANSWERS[1])
+    desk = Desk(ANSWERS[0], then=lambda: last)
     work = asyncio.create_task(deleted(desk, line_every_s=1000.0))
     await desk.deciding.wait()
     work.cancel()
     asyncio.get_running_loop().call_soon(desk.decided.set)
     with pytest.raises(asyncio.CancelledError):
         await work
-    assert capsys.readouterr().err == "Broken off: 1,900 deleted, 100 left. The same command goes on from there.\n"
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize(
