@@ -76,8 +76,8 @@ class Decider:
         if isinstance(answer, Gone):
             decision = await self._gone(answer, request, kind, mounted.platform)
         else:
-            decision = self._without_body(answer, request, tuning)
-        if isinstance(answer, Gone | Denied) and isinstance(decision.outcome, Skip):
+            decision = self._without_body(answer, request, kind, tuning)
+        if isinstance(answer, Gone | Denied | Refused) and isinstance(decision.outcome, Skip):
             return await self._remembering(decision, decision.outcome, request, kind)
         return decision
 
@@ -150,7 +150,7 @@ class Decider:
         return Decision(outcome=Save(document=dead, follow_ups=follow_ups))
 
     def _without_body(
-        self, answer: NoBody | Pending | Throttled | Denied | Refused, request: Request, tuning: Tuning
+        self, answer: NoBody | Pending | Throttled | Denied | Refused, request: Request, kind: Kind, tuning: Tuning
     ) -> Decision:
         match answer:
             case NoBody(reason=reason, detail=detail):
@@ -159,8 +159,8 @@ class Decider:
                 return Decision(outcome=Defer(until=until, reason=reason))
             case Denied(reason=reason, detail=detail):
                 return Decision(outcome=Skip(reason=f"denied_{reason}", detail=detail))
-            case Refused(status=422, detail=detail) if request.context.walk.page > 1:
-                return Decision(outcome=Skip(reason="list_capped", detail=detail))
+            case Refused(status=422, detail=detail) if reason := _too_much(request, kind):
+                return Decision(outcome=Skip(reason=reason, detail=detail))
             case Refused(status=status, reason=reason, detail=detail):
                 return self._bury(f"http_{status}" if status else reason, detail, status=status or None)
             case Pending(wait_s=wait_s, detail=detail) if request.attempt + 1 < tuning.max_attempts:
@@ -209,6 +209,13 @@ def _in_scenario(scenario: str, policy: Policy, platform: Platform) -> Policy:
     except SpecError:
         return policy
     return wanted
+
+
+def _too_much(request: Request, kind: Kind) -> str:
+    """The word for what the platform does not show all of, or nothing of; empty where that is no reason."""
+    if request.context.walk.page > 1:
+        return "list_capped"
+    return "too_large" if kind.limited else ""
 
 
 def _worth_saving(document: Document, body: Body, kind: Kind, policy: Policy) -> bool:

@@ -48,6 +48,7 @@ class Kind:
     resume: the request that continues from that document (None: never walked); None where the walk that it remembers
         answers the request as well. Pure.
     refusal: URN of what remembers that a list or part was refused (see `ghcrawl.refused`); None where nothing is to.
+    limited: of too much of it the platform says 422 instead: that is how it is, and remembered like a refusal.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
     listed: it is found in lists only, and no URL answers with it alone.
     """
@@ -62,6 +63,7 @@ class Kind:
     resume: Callable[[Request, Document | None], Request | None] | None = None
     census: Callable[[Request], Census] | None = None
     refusal: Callable[[Request], str | None] | None = None
+    limited: bool = False
     fallback: Callable[[Request], Request | None] | None = None
     listed: bool = False
 

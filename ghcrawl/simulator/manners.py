@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+FREQUENCY_CAP: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,7 @@ class Manners:
     alerts_shown: those who may push are shown the alerts about what a repository depends on.
     stars_cap: so many of those who starred a repository are listed at the most.
     pages_cap: pages of any list behind that one are refused, although the one before leads to them.
+    frequency_cap: the code frequency of a repository with so many commits is refused.
     gzip: bodies are compressed for those who accept it, which makes their ETags weak.
     """
 
@@ -45,4 +49,5 @@ class Manners:
     alerts_shown: bool = True
     stars_cap: int = 40_000
     pages_cap: int | None = None
+    frequency_cap: int = FREQUENCY_CAP
     gzip: bool = True

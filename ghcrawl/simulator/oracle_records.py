@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ghcrawl.simulator.entities import Release, Repo
 from ghcrawl.simulator.expectation import Expected
+from ghcrawl.simulator.manners import FREQUENCY_CAP
 from ghcrawl.simulator.people import Org, User
 from ghcrawl.simulator.principals import Viewer
 from ghcrawl.simulator.shapes import automation, parts, records, releases
@@ -125,7 +126,7 @@ def _parts(site: Site, world: World, repo: Repo, *, insider: bool) -> Iterator[E
     found: dict[str, Callable[[], Any]] = {}
     if repo.commits:
         found["languages"] = partial(parts.languages, repo)
-        found |= {type: partial(parts.statistics, site, repo, name) for type, name in _STATISTICS.items()}
+        found |= {type: partial(parts.statistics, site, repo, name) for type, name in _statistics_of(repo)}
         if repo.id % 3:
             found["license"] = partial(parts.license_file, site, repo)
         if held.readme is not None:
@@ -140,6 +141,11 @@ def _parts(site: Site, world: World, repo: Repo, *, insider: bool) -> Iterator[E
     for kind in _TRAFFIC if insider else ():
         name, shape = f"{urn}:{kind}:{day}", partial(parts.traffic, repo, kind)
         yield Expected(type=kind, urn=name, single=partial(_wrapped, shape))
+
+
+def _statistics_of(repo: Repo) -> Iterator[tuple[str, str]]:
+    many = len(repo.commits) >= FREQUENCY_CAP
+    return ((type, name) for type, name in _STATISTICS.items() if type != "code_frequency" or not many)
 
 
 def _wrapped(shape: Callable[[], Any]) -> Body:

@@ -29,6 +29,7 @@ class Part:
     when: the owner's body says that there may be one; only_if says the same in words.
     settled: it changes only when its owner does, so of an unchanged owner that was here before only what is missing is
     asked for.
+    limited: the words for what it is refused for with 422, because there is too much of it; empty: it never is.
     daily: each day's answer is a document of its own, because GitHub forgets.
     embedded: what makes its body of the owner's, so that it costs no call.
     was: what the predecessor called it, and what else of the predecessor's it holds.
@@ -41,6 +42,7 @@ class Part:
     when: Callable[[JsonObject], bool] = always
     only_if: str = ""
     settled: bool = False
+    limited: str = ""
     daily: bool = False
     embedded: Callable[[JsonObject], JsonObject | None] = nothing
     version: int = 1

@@ -122,6 +122,7 @@ PARTS: Final[tuple[Part, ...]] = (
         when=_has_files,
         only_if="`size` > 0",
         settled=True,
+        limited="10,000 commits or more",
     ),
     Part(
         type="participation",

@@ -76,6 +76,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
             version=each.version,
             queue="later",
             refusal=each.refusal,
+            limited=bool(each.limited),
             fallback=part.elsewhere_of(each) if each.elsewhere else None,
         )
     process = page.processor(lists, entities)

@@ -177,6 +177,7 @@ def _part(row: Part) -> Sequence[str]:
         upkeep = "1 call, 304 if unchanged; a document for each day"
     elif row.settled:
         upkeep = "1 call when the repository changed"
+        upkeep += f"; refused where it has {row.limited}" if row.limited else ""
     else:
         upkeep = "1 call, 304 if unchanged"
     return _code(row.type), paths, row.only_if, upkeep, _codes(row.was)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ghcrawl.model import Request
-from ghcrawl.outcome import Denied, Missing, Pending, Unchanged
+from ghcrawl.outcome import Denied, Missing, Pending, Refused, Unchanged
+from ghcrawl.ports import DeadletterFilter
 from ghcrawl.refused import STANDS
 from ghcrawl.tuning import Tuning
 from processors.github import platform
@@ -128,6 +129,22 @@ async def test_a_refusal_hides_no_other_place_where_it_may_be_once_its_owner_cha
 
     assert asked == [2, 0, 2]
     assert (await rig.store.counts())["codeowners"] == 1
+
+
+@pytest.mark.parametrize(("part", "buried"), [("code_frequency", 0), ("participation", 1)])
+async def test_what_there_is_too_much_of_is_no_failure_and_paid_for_once_where_github_says_so(part: str, buried: int):
+    repo = f"{API}/repos/acme/web"
+    answer = Refused(status=422, reason="refused", detail="Repository contains too many commits")
+    rig = Rig(platform(), {repo: a_body(a_repo(size=1), repo), f"{repo}/stats/{part}": answer})
+    for _ in range(2):
+        rig.clock.advance(3600)
+        policy = f"refresh:default__only__{part}/"
+        await rig.push(Request(type="repo", url=repo, policy=policy, asked_at=rig.clock.now()))
+        await rig.drain()
+
+    asked = [url for url, _ in rig.fetcher.asked].count(f"{repo}/stats/{part}")
+    assert (asked, (await rig.deadletters.count(DeadletterFilter())).total) == (1 + buried, 2 * buried)
+    assert not (await rig.store.counts()).get(part)
 
 
 async def test_what_was_not_ready_in_time_is_asked_for_again_though_its_owner_did_not_change():

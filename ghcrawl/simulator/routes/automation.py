@@ -180,6 +180,8 @@ def statistics(ask: Ask, repo: Repo, name: str) -> Answer | One:
         raise not_found()
     if not repo.commits:
         return Answer(status=204, body=None)
+    if name == "code_frequency" and len(repo.commits) >= ask.manners.frequency_cap:
+        raise Refusal(refused(422, "Repository contains too many commits to compute code frequency"))
     key = (repo.id, name, repo.pushed_at)
     if key not in ask.computed:
         ask.computed.add(key)

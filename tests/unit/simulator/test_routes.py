@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from ghcrawl.simulator.generation.quirks import RENAMED_FROM
+from ghcrawl.simulator.manners import Manners
 from ghcrawl.simulator.moments import at, seconds
 from ghcrawl.simulator.oracle import expected
 from ghcrawl.simulator.routes.ask import One
 from ghcrawl.simulator.routes.table import Finder, Table
+from ghcrawl.simulator.server import Setup
 from ghcrawl.simulator.world import World
 from tests.unit.simulator.conftest import Start, an_insider
 
@@ -224,6 +226,15 @@ async def test_statistics_are_202_until_they_have_been_worked_out(settled: World
     assert (first.status, first.json) == (202, {})
     assert second.status == 200
     assert second.json[0]["author"]["login"]
+
+
+async def test_the_code_frequency_of_very_many_commits_is_422(settled: World, start: Start) -> None:
+    many = len(settled.repo("acme/web").commits)
+    tokens = {"token-a": settled.principal(an_insider(settled))}
+    for cap, answers in ((many, [422, 202]), (many + 1, [202, 202])):
+        hub = await start(settled, Setup(tokens=tokens, manners=Manners(frequency_cap=cap)))
+        asked = [await hub.get(f"/repos/acme/web/stats/{name}") for name in ("code_frequency", "punch_card")]
+        assert [each.status for each in asked] == answers
 
 
 async def test_commits_are_found_by_sha_by_the_start_of_it_and_by_branch(settled: World, start: Start) -> None:
