@@ -55,11 +55,15 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """Not there (any more), or not for any credential we hold: 404, 410, 451."""
+    """Not there (any more), or not for any credential we hold: 404, 410, 451.
+
+    anonymous: it was said to nobody in particular, and of what is private nobody hears anything else.
+    """
 
     status: int
     detail: str
     observed_at: datetime
+    anonymous: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ class Kind:
         answers the request as well. Pure.
     refusal: URN of what remembers that a list or part was refused (see `ghcrawl.refused`); None where nothing is to.
     limited: of too much of it the platform says 422 instead: that is how it is, and remembered like a refusal.
+    private: whether a document says that it is shown to some only, so that it looks gone to nobody in particular.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
     listed: it is found in lists only, and no URL answers with it alone.
     """
@@ -64,6 +65,7 @@ class Kind:
     census: Callable[[Request], Census] | None = None
     refusal: Callable[[Request], str | None] | None = None
     limited: bool = False
+    private: Callable[[Document], bool] = lambda _document: False
     fallback: Callable[[Request], Request | None] | None = None
     listed: bool = False
 

@@ -64,6 +64,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
             version=row.version,
             queue=QUEUE_OF.get(row.type, "normal"),
             immutable=row.immutable,
+            private=repo.is_private,
             fallback=user_instead if row.type == "org" else None,
             listed=not row.endpoint,
         )

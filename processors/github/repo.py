@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from ghcrawl.model import JsonObject
+from ghcrawl.model import Document, JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, sequence, text
 
@@ -25,6 +25,11 @@ def describe_repo(node: Node) -> None:
         other = number(mapping(node.body.get(name)).get("id"))
         if other is not None:
             node.link(name, f"urn:repo:{other}")
+
+
+def is_private(document: Document) -> bool:
+    """For `Kind.private`."""
+    return mapping(document.body).get("private") is True
 
 
 def _as_organization(value: object) -> JsonObject:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from ghcrawl import tombstones
 from ghcrawl.decision import Decider, Mounted
 from ghcrawl.model import Context, Document, Link, Push, Request
@@ -16,6 +18,9 @@ from ghcrawl.visitor_map import Scenarios
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_document, a_payload, a_request, at
 from tests.support.clock import FakeClock
+from tests.support.github import PLATFORM as GITHUB
+from tests.support.github import REPO
+from tests.support.scripted import Rig
 
 
 class GoneFetcher:
@@ -173,3 +178,19 @@ async def test_what_had_another_url_is_found_by_what_it_is_called():
     await bench.settle(a_request(type="issue", url=moved, asked_at=None, context=Context(urn=issue.urn)))
 
     assert await bench.alive() == set()
+
+
+@pytest.mark.parametrize(
+    ("private", "anonymous", "dies"), [(True, True, False), (True, False, True), (False, True, True)]
+)
+async def test_what_was_private_is_not_gone_because_nobody_is_shown_it(private: bool, anonymous: bool, dies: bool):
+    missing = Missing(status=404, detail="Not Found", observed_at=at(50), anonymous=anonymous)
+    rig = Rig(GITHUB, {REPO: missing})
+    await rig.store.save(a_document(type="repo", url=REPO, urn="urn:repo:12", body={"id": 12, "private": private}))
+    await rig.push(Request(type="repo", url=REPO, policy="refresh"))
+    (settled,) = await rig.drain()
+
+    kept = await rig.store.get("urn:repo:12")
+    assert kept is not None
+    assert (kept.deleted_at is not None) is dies
+    assert dies or settled.reason == "denied_credential"

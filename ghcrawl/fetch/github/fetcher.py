@@ -209,16 +209,24 @@ def _unfit(denied: Denied, seat: Seat, need: Need, *, owner_wide: bool) -> _Else
     return _Elsewhere(need=need._replace(without=without), otherwise=denied)
 
 
-def _maybe_hidden(missing: Missing, seat: Seat, need: Need) -> Missing | _Elsewhere:
+def _maybe_hidden(missing: Missing, seat: Seat, need: Need) -> Missing | Denied | _Elsewhere:
     """GitHub also says 404 for what one may not see. Somebody who may see more is asked, once.
 
-    Private data may be visible to anyone else; public data is hidden only from those who see less than all.
+    Private data may be visible to anyone else; public data is hidden only from those who see less than all. To nobody
+    in particular private data is always hidden, which says nothing about whether it is there.
     """
+    answer = _said_to_nobody(missing, need) if seat.anonymous else missing
     if not need.owner or need.sees >= 0:
-        return missing
+        return answer
     sees = seat.traits.sees(need.owner) + (0 if need.private else 1)
     without = need.without | {seat.id}
-    return _Elsewhere(need=need._replace(without=without, sees=sees), otherwise=missing)
+    return _Elsewhere(need=need._replace(without=without, sees=sees), otherwise=answer)
+
+
+def _said_to_nobody(missing: Missing, need: Need) -> Missing | Denied:
+    if need.private:
+        return Denied(status=404, reason="credential", detail="private data, and there is no token to ask for it with")
+    return replace(missing, anonymous=True)
 
 
 def _trip(request: Request, stored: Stored | None, validator: Validator | None) -> Trip:

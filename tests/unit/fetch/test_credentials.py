@@ -194,6 +194,15 @@ async def test_nothing_is_missing_while_one_who_sees_more_cannot_be_asked(start:
     assert [hit.token for hit in server.hits] == ["token-bbbb", "token-aaaa"]
 
 
+async def test_what_nobody_is_shown_may_be_there_and_private(start: Start, server: Scripted) -> None:
+    server.script("*", no(404, "Not Found"))
+    fetcher = await start("")
+    answers = [await fetcher.fetch(of(server, private=private), None) for private in (False, True)]
+    assert answers[0] == Missing(status=404, detail="Not Found", observed_at=NOW, anonymous=True)
+    assert isinstance(answers[1], Denied)
+    assert answers[1].reason == "credential"
+
+
 # 401 ---------------------------------------------------------------------------------------------------------
 
 BAD = Reply(status=401, body={"message": "Bad credentials"}, headers=quota(59, limit=60, resets_in_s=9000))
