@@ -15,7 +15,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import write_json
 from ghcrawl.cli.progress import Reporter, reporter
 from ghcrawl.cli.result import CLEAN, Result
-from ghcrawl.cli.stderr import complain
+from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.wanting import Wanting
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import LogSection, Origins, Settings
@@ -73,7 +73,7 @@ async def crawl(wish: Wish) -> int:
     shown = reporter(quiet=wish.quiet or wish.dry_run)
     log_to(shown, settings, origins)
     if wish.dry_run:
-        foreseen = await estimating.foresee(plan)
+        foreseen = await estimating.foresee(plan, _silent if wish.quiet else say)
         write_json(foreseen.figures()) if wish.json else estimating.show(foreseen)
         return CLEAN
     try:
@@ -82,6 +82,10 @@ async def crawl(wish: Wish) -> int:
         shown.close()
     tell(result, json=wish.json, quiet=wish.quiet)
     return result.exit_status
+
+
+def _silent(_sentence: str) -> None:
+    """For `--quiet`."""
 
 
 def log_to(shown: Reporter, settings: Settings, origins: Origins) -> None:

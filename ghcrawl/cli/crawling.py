@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ghcrawl.cli import live, records, roots
 from ghcrawl.cli.following import Follower
+from ghcrawl.cli.hopeless import hopeless
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.program import as_typed
@@ -34,8 +35,6 @@ SHOWN_EVERY_S: Final = 0.25
 LIVE_EVERY_S: Final = 1.0
 TROUBLE_S: Final = 3.0
 """How long a file may fail without a single success before the crawl stops with what it says."""
-FIRST_TRIES: Final = 3
-"""How often an API that has never answered is tried: its URL may be mistyped, and a person is waiting."""
 STUCK_GRACE_S: Final = 2.0
 PEEKED: Final = 20
 
@@ -260,12 +259,9 @@ class _Crawl:
     def _hopeless(self) -> str:
         """Why going on is of no use; empty while it is."""
         service, plan = self._service, self._plan
-        if refused := service.github.refused():
-            return f"{plan.api_url} accepts none of the tokens ({refused}); correct GHCRAWL_TOKENS or the tokens file"
-        outage = service.reach.outage
-        if outage is not None and not outage.heard and outage.failures >= FIRST_TRIES:
-            hint = f" ({plan.settings.kept_in} was crawled from there; --api-url names another)"
-            return f"{outage.base_url} cannot be reached: {outage.reason}{hint if plan.remembered else ''}"
+        hint = f" ({plan.settings.kept_in} was crawled from there; --api-url names another)" if plan.remembered else ""
+        if sentence := hopeless(service, plan.api_url, hint=hint):
+            return sentence
         trouble = service.trouble
         if trouble is not None and (self._clock.now() - trouble.since).total_seconds() >= TROUBLE_S:
             return str(trouble.error)

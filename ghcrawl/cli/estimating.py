@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, Final
 
 from rich.table import Table
@@ -15,13 +14,13 @@ from rich.text import Text
 from ghcrawl.cli import output, roots
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.roots import Root
+from ghcrawl.cli.surveying import Surveyor
 from ghcrawl.cli.words import counted, number
 from ghcrawl.errors import ConfigError
-from ghcrawl.model import Context, Request
-from ghcrawl.outcome import Fetched, Missing, Throttled
+from ghcrawl.ports import Clock
 from ghcrawl.settings import Settings
 from ghcrawl.tally import Tally
-from ghcrawl.wiring import Estimate, Question, Reply, Service, github_platform, open_service, survey
+from ghcrawl.wiring import Estimate, Service, github_platform, open_service, survey
 
 FEW: Final = 3
 """Calls for a single thing with what it leads to."""
@@ -65,14 +64,19 @@ def _rounded(counts: Mapping[str, float]) -> dict[str, int]:
     return {name: round(count) for name, count in sorted(counts.items()) if round(count)}
 
 
-async def foresee(plan: Plan) -> Foreseen:
-    """The estimate for all specs of `plan`. Raises CrawlError for whatever would stand in the way of the crawl."""
+async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None = None) -> Foreseen:
+    """The estimate for all specs of `plan`. Raises CrawlError for whatever would stand in the way of the crawl.
+
+    say: tells a person what is waited for.
+    """
     if not plan.specs:
         raise ConfigError("name what would be crawled: ghcrawl crawl --dry-run ORG")
     wanted = roots.read(github_platform(plan.settings), plan.specs, plan.api_url, plan.policy)
     tally = Tally()
-    async with open_service(_forgetful(plan.settings), plan.credentials, tally, unhurried=plan.unhurried) as service:
-        found = [await _root(service, root, plan.policy) for root in wanted]
+    opening = open_service(_forgetful(plan.settings), plan.credentials, tally, clock=clock, unhurried=plan.unhurried)
+    async with opening as service:
+        surveyor = Surveyor(service, tally, plan.api_url, reserve=plan.settings.github.reserve, say=say)
+        found = [await _root(service, surveyor, root, plan.policy) for root in wanted]
     calls, documents = Counter[str](), Counter[str]()
     for estimate in found:
         calls.update(estimate.calls)
@@ -95,7 +99,7 @@ def _forgetful(settings: Settings) -> Settings:
     return settings.model_copy(update={"queue": queue, "store": store})
 
 
-async def _root(service: Service, root: Root, policy: str) -> Estimate:
+async def _root(service: Service, surveyor: Surveyor, root: Root, policy: str) -> Estimate:
     request = root.request
     if request.type not in SURVEYED or request.context.then:
         return Estimate(calls={request.type: float(FEW)}, documents={request.type: 1.0}, repos=0, sampled=0)
@@ -103,7 +107,7 @@ async def _root(service: Service, root: Root, policy: str) -> Estimate:
     going = survey(platform.scenarios, request.type, request.url, policy)
     questions = next(going)
     while True:
-        replies = await asyncio.gather(*(_ask(service, question) for question in questions))
+        replies = await asyncio.gather(*(surveyor.ask(question) for question in questions))
         if not any(reply.body is not None for reply in replies) and questions[0].type in ("user", "repo"):
             raise ConfigError(f"{root.spec} leads to nothing ({questions[0].url})")
         try:
@@ -111,20 +115,6 @@ async def _root(service: Service, root: Root, policy: str) -> Estimate:
         except StopIteration as done:
             estimate: Estimate = done.value
             return estimate
-
-
-async def _ask(service: Service, question: Question) -> Reply:
-    """What the platform shows; nothing where it shows nothing. Waits for quota. Raises FetchError."""
-    clock = service.backend.clock
-    while True:
-        request = Request(type=question.type, url=question.url, context=Context())
-        retrieved = await service.github.fetch(request, None)
-        if isinstance(retrieved, Throttled):
-            await clock.sleep(max(0.1, (retrieved.until - clock.now()) / timedelta(seconds=1)))
-            continue
-        if isinstance(retrieved, Fetched):
-            return Reply(body=retrieved.body, link=retrieved.link)
-        return Reply(body=None if isinstance(retrieved, Missing) else [])
 
 
 def show(foreseen: Foreseen) -> None:

@@ -116,11 +116,11 @@ def _out_of_quota(snapshot: Snapshot) -> str:
         return ""
     waiting = sum(depth.total for name, depth in snapshot.depths.items() if name != "event")
     what = counted(waiting, "request waits", "requests wait")
-    why = _why_nobody_is_asked(snapshot.quotas)
+    why = why_nobody_is_asked(snapshot.quotas)
     return f"{why} until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C is safe meanwhile."
 
 
-def _why_nobody_is_asked(quotas: Sequence[Quota]) -> str:
+def why_nobody_is_asked(quotas: Sequence[Quota]) -> str:
     """What every credential waits for: what it was told, the next minute, or the next hour."""
     troubles = [quota.trouble for quota in quotas]
     if troubles and all(troubles):

@@ -1,0 +1,26 @@
+"""Why asking an API any further is of no use, in the same words wherever that is found."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ghcrawl.fetch.reach import Outage
+from ghcrawl.wiring import Service
+
+FIRST_TRIES: Final = 3
+"""How often an API that has never answered is tried: its URL may be mistyped, and a person is waiting."""
+
+
+def hopeless(service: Service, api_url: str, *, hint: str = "") -> str:
+    """A sentence; empty while there is hope. hint: what to do where nothing answers at all."""
+    if refused := service.github.refused():
+        return f"{api_url} accepts none of the tokens ({refused}); correct GHCRAWL_TOKENS or the tokens file"
+    outage = service.reach.outage
+    if outage is not None and not outage.heard and outage.failures >= FIRST_TRIES:
+        return f"{unreached(outage)}{hint}"
+    return ""
+
+
+def unreached(outage: Outage) -> str:
+    """What is out of reach, and why."""
+    return f"{outage.base_url} cannot be reached: {outage.reason}"

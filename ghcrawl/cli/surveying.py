@@ -1,0 +1,87 @@
+"""Puts the questions of a survey to the API: patiently, and never without saying what is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from ghcrawl.cli.hopeless import hopeless, unreached
+from ghcrawl.cli.snapshot import why_nobody_is_asked
+from ghcrawl.cli.watching import Watcher
+from ghcrawl.cli.words import duration, time_of_day
+from ghcrawl.errors import ConfigError, FetchError
+from ghcrawl.model import Context, Request
+from ghcrawl.outcome import Fetched, Missing, Retrieved, Throttled
+from ghcrawl.tally import Tally
+from ghcrawl.wiring import Question, Reply, Service
+
+TRIES: Final = 5
+"""How often a question is asked that the API fails to answer."""
+AGAIN_S: Final = 0.5
+"""How long is waited after the first time; each time twice as long."""
+WORTH_SAYING: Final = timedelta(seconds=2)
+"""A wait that a person would not notice is not spoken of."""
+
+
+class Surveyor:
+    """Asks one service. say: tells a person what is waited for."""
+
+    def __init__(
+        self, service: Service, tally: Tally, api_url: str, *, reserve: float, say: Callable[[str], None]
+    ) -> None:
+        self._service = service
+        self._clock = service.backend.clock
+        self._api_url = api_url
+        self._say = say
+        self._watcher = Watcher(service, tally, title="", reserve=reserve, unpause="")
+        self._told_until: datetime | None = None
+        self._told_outage: datetime | None = None
+
+    async def ask(self, question: Question) -> Reply:
+        """What the platform shows; nothing where it shows nothing. Waits for quota.
+
+        Raises ConfigError where waiting is of no use, FetchError for what fails again and again.
+        """
+        request = Request(type=question.type, url=question.url, context=Context())
+        failures = 0
+        while True:
+            try:
+                retrieved = await self._service.reach.fetch(request, None)
+            except FetchError:
+                failures += 1
+                if failures == TRIES:
+                    raise
+                await self._clock.sleep(AGAIN_S * 2.0 ** (failures - 1))
+                continue
+            if not isinstance(retrieved, Throttled):
+                return _reply(retrieved)
+            await self._wait(retrieved.until)
+
+    async def _wait(self, until: datetime) -> None:
+        if why := hopeless(self._service, self._api_url):
+            raise ConfigError(why)
+        self._tell()
+        await self._clock.sleep(max(0.1, (until - self._clock.now()) / timedelta(seconds=1)))
+
+    def _tell(self) -> None:
+        """Once for each thing that is waited for."""
+        now, outage, until = self._clock.now(), self._service.reach.outage, self._service.github.blocked_until()
+        if outage is not None:
+            if self._told_outage != outage.since:
+                self._told_outage = outage.since
+                self._say(f"{unreached(outage)}; trying again. Ctrl-C stops.")
+        elif until is not None and until - now > WORTH_SAYING and not self._told(until):
+            self._told_until = until
+            why = why_nobody_is_asked(self._watcher.quotas())
+            left = duration(max(1.0, (until - now).total_seconds()))
+            self._say(f"{why} until {time_of_day(until, now)}; the estimate waits for it ({left}). Ctrl-C stops.")
+
+    def _told(self, until: datetime) -> bool:
+        return self._told_until is not None and until <= self._told_until + WORTH_SAYING
+
+
+def _reply(retrieved: Retrieved) -> Reply:
+    if isinstance(retrieved, Fetched):
+        return Reply(body=retrieved.body, link=retrieved.link)
+    return Reply(body=None if isinstance(retrieved, Missing) else [])

@@ -1,0 +1,62 @@
+"""What a dry run does where the API is in its way: it says so, waits no longer than is of use, and asks again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.cli.crawling import Plan
+from ghcrawl.cli.estimating import Foreseen, foresee
+from ghcrawl.cli.options import Place
+from ghcrawl.errors import ConfigError, FetchError
+from ghcrawl.fetch.github import read_tokens
+from ghcrawl.settings import load
+from ghcrawl.simulator.faults import Broken, Faults
+from ghcrawl.simulator.generation.size import TINY
+from tests.support.clock import FastClock
+from tests.support.crawling import Stage, stage
+
+
+async def dry_run(it: Stage, *specs: str, tokens: str = "", **more: Any) -> tuple[Foreseen, list[str]]:
+    """The estimate, and what a person was told meanwhile."""
+    policy = {"crawl.policy": more.pop("policy")} if "policy" in more else {}
+    settings, _ = load(None, {}, {"github.api_url": it.server.url, **policy})
+    credentials, said = read_tokens(tokens or it.tokens[0]), list[str]()
+    plan = Plan(
+        specs=specs or ("acme",), place=Place(), settings=settings, credentials=credentials, unhurried=False, **more
+    )
+    return await foresee(plan, said.append, clock=it.clock), said
+
+
+async def test_a_token_that_is_refused_ends_it_at_once(tmp_path: Path):
+    async with stage(tmp_path, TINY) as it:
+        with pytest.raises(ConfigError, match="accepts none of the tokens"):
+            await dry_run(it, tokens="ghp_nobodyKnowsThisOne00000000000000000000")
+
+
+async def test_it_says_how_long_it_waits_for_quota(tmp_path: Path):
+    async with stage(tmp_path, TINY, clock=FastClock(240), limit=16, window_s=60) as it:
+        foreseen, said = await dry_run(it)
+
+    assert foreseen.total > 20
+    assert said
+    assert all("quota used up until" in each and "the estimate waits for it (" in each for each in said)
+
+
+async def test_a_call_that_fails_is_made_again(tmp_path: Path):
+    async with stage(tmp_path, TINY, clock=FastClock(60)) as it:
+        calm, _ = await dry_run(it)
+    async with stage(tmp_path, TINY, clock=FastClock(60), faults=Faults.weather(0.3)) as it:
+        stormy, said = await dry_run(it)
+
+    assert (stormy.total, said) == (calm.total, [])
+    assert stormy.asked > calm.asked
+
+
+async def test_what_fails_again_and_again_ends_it(tmp_path: Path):
+    async with stage(tmp_path, TINY, clock=FastClock(60)) as it:
+        it.server.faults.script("*/orgs/acme", *[Broken(500)] * 20)
+        with pytest.raises(FetchError, match="500"):
+            await dry_run(it)
