@@ -5,7 +5,7 @@ Label values are few and never a URL, a login or free text. Whatever comes from 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -42,6 +42,9 @@ class ServiceMetrics:
         )
         self._deliveries = Counter(
             "ghcrawl_webhook_deliveries", "Deliveries, by what became of them", ["event", "result"], registry=registry
+        )
+        self._answers = Counter(
+            "ghcrawl_webhook_answers", "Deliveries of all events, by what became of them", ["result"], registry=registry
         )
         self._depth = Gauge("ghcrawl_queue_requests", "Requests in a queue", ["queue", "state"], registry=registry)
         self._oldest = Gauge(
@@ -85,12 +88,18 @@ class ServiceMetrics:
     def _phase(self, phase: Phase, seconds: float) -> None:
         self._phases[phase].observe(seconds)
 
+    def expect(self, results: Iterable[str]) -> None:
+        """What a delivery may come to is counted from 0: a rise from nothing to one is none to Prometheus."""
+        for result in results:
+            self._answers.labels(result)
+
     def delivered(self, event: str, result: str) -> None:
         """One delivery came to `result`. event: as its sender called it, if the sender was known."""
         if event not in self._events and len(self._events) >= MAX_EVENTS:
             event = OTHER
         self._events.add(event)
         self._deliveries.labels(event, result).inc()
+        self._answers.labels(result).inc()
 
     def swept(self, run: Run) -> None:
         """This process looked for deliveries that did not arrive."""

@@ -107,6 +107,8 @@ M = TypeVar("M", Counter, Gauge, Histogram)
 
 
 MAX_CHILDREN: Final = 2000
+THROTTLES: Final = ("primary", "secondary")
+"""The kinds of an answer that says: not now."""
 OTHER: Final = "other"
 
 
@@ -160,6 +162,11 @@ class Metrics:
 
     def _seconds(self, name: str, text: str, *labels: str) -> Histogram:
         return Histogram(f"ghcrawl_{name}", text, labels, buckets=_SECONDS, registry=self.registry)
+
+    def expect(self, platform: str) -> None:
+        """What `platform` may say is counted from 0: a rise from nothing to one is none to Prometheus."""
+        for kind in THROTTLES:
+            self._throttled(platform, kind)
 
     def settled(self, settled: Settled) -> None:
         """Count it."""

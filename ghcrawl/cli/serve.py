@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
 import structlog
+from prometheus_client import ProcessCollector
 
 from ghcrawl import settings as setting
 from ghcrawl.admin.routing import Bounds
@@ -66,6 +67,7 @@ async def serve(wish: Wish, stream: TextIO | None = None) -> int:
     start_logging(settings.log, stream)
     loop = asyncio.get_running_loop()
     metrics, settled = Metrics(), SettledLog()
+    ProcessCollector(registry=metrics.registry)  # among others since when it runs, which the alerts ask for
     gauges = ServiceMetrics(metrics.registry)
     watching = Watching(tally=Tally(), rates=Rates(loop.time), metrics=metrics, gauges=gauges)
     observer = Observers(metrics, watching.tally, watching.rates, settled)
@@ -80,6 +82,8 @@ async def serve(wish: Wish, stream: TextIO | None = None) -> int:
             measure=gauges.measure,
         )
         async with opening as service:
+            for platform in service.platforms:
+                metrics.expect(platform)
             serving = _Serving(base, settings, service, watching, _Logging(stream, settled, settings.log), worker)
             return await serving.run(signals)
 

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 from ghcrawl.admin.access import Access, demand_strong
 from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
-from ghcrawl.admin.webhook import Intake, Webhook
+from ghcrawl.admin.webhook import Intake, Result, Webhook
 from ghcrawl.errors import ConfigError, CrawlError
 from ghcrawl.live import LiveSettings
 from ghcrawl.model import QueueName
@@ -76,6 +76,7 @@ class Surface:
             what="file service.webhook_secrets_file",
             learn=conceal,
         )
+        self.watching.gauges.expect(get_args(Result))
         backend, platforms = self.service.backend, self.service.platforms.values()
         sending = [platform for platform in platforms if platform.deliveries is not None]
         intake = Intake(

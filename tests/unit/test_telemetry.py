@@ -92,6 +92,18 @@ def test_a_settled_request_is_one_line_and_a_failure_is_louder():
     assert lines[1]["cause"] == "HTTP502"
 
 
+def test_what_an_alert_waits_for_is_counted_from_zero():
+    metrics = Metrics()
+    metrics.expect("github")
+
+    kinds = ("primary", "secondary")
+    found = [
+        metrics.registry.get_sample_value("ghcrawl_throttles_total", {"platform": "github", "kind": kind})
+        for kind in kinds
+    ]
+    assert found == [0, 0]
+
+
 def test_metrics_count_what_they_are_told_and_label_nothing_that_has_no_end():
     metrics = Metrics()
     both = Observers(metrics, metrics)

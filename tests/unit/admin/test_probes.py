@@ -166,6 +166,17 @@ def test_what_is_gone_is_no_longer_shown_and_strangers_cannot_make_labels():
     assert registry.get_sample_value("ghcrawl_webhook_deliveries_total", labels) == 50
 
 
+def test_what_deliveries_come_to_is_counted_from_zero_whatever_they_tell_of():
+    registry = CollectorRegistry()
+    metrics = ServiceMetrics(registry)
+    metrics.expect(("accepted", "unavailable"))
+    for event in ("push", "issues"):
+        metrics.delivered(event, "accepted")
+    value = registry.get_sample_value
+    assert value("ghcrawl_webhook_answers_total", {"result": "unavailable"}) == 0
+    assert value("ghcrawl_webhook_answers_total", {"result": "accepted"}) == 2
+
+
 async def test_phases_sizes_and_loops_are_told():
     registry = CollectorRegistry()
     metrics = ServiceMetrics(registry)
