@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
+from hashlib import blake2b
 from typing import Final
+from urllib.parse import parse_qsl
 
 from ghcrawl.errors import Malformed
 from ghcrawl.model import Context, Document, Json, JsonObject, Payload, Push, Request
@@ -17,8 +19,10 @@ from ghcrawl.policy import Fetch, parse
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
 from processors.github.listing import Listing, Listings, Walking, listing_of
-from processors.github.walk import Page, follow_next, look_again, move_cursor, take_census
+from processors.github.walk import Page, begun_again, follow_next, look_again, move_cursor, take_census
 
+_PLACES: Final = frozenset({"page", "after", "before", "cursor"})
+"""What says in a URL which page of a list it is."""
 _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
 
 
@@ -30,8 +34,8 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         if listing is None:
             owner = visit.request.context.qualifier or "nothing"
             raise Malformed(f"{owner!r} has no list of {visit.request.type}")
-        if listing.relation and _breaks_generation(visit):
-            return _restart(visit)
+        if listing.relation and _breaks_generation(visit) and not _excerpt(visit.request, listing):
+            return _restart(visit, listing)
         page = _page(visit, listing, entities.get(listing.element))
         _follow_elements(page)
         more = follow_next(page)
@@ -42,7 +46,7 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         move_cursor(page)
         take_census(page)
         look_again(page)
-        older = f"{listing.urn(visit.request.context.qualifier)}:" if listing.relation else ""
+        older = f"{listing.urn(visit.request.context.qualifier)}:" if listing.relation and not page.excerpt else ""
         return page.node.save(listing.type, supersede=older)
 
     return process
@@ -54,8 +58,8 @@ def _breaks_generation(visit: Visit) -> bool:
     return walk.page > 1 and walk.started_at is None and visit.fetched.origin != "storage"
 
 
-def _restart(visit: Visit) -> Skip:
-    first = visit.request.context.walk.first
+def _restart(visit: Visit, listing: Listing) -> Skip:
+    first = visit.request.context.walk.first or listing.url(_base(visit, listing))
     request = again(visit.request, first, page=1, fresh=True)
     return Skip(reason="restarted", follow_ups=(Push(request=request, queue="soon"),))
 
@@ -63,7 +67,7 @@ def _restart(visit: Visit) -> Skip:
 def _page(visit: Visit, listing: Listing, element: Entity | None) -> Page:
     request, stored = visit.request, visit.fetched.origin == "storage"
     owner, items = request.context.qualifier, _items(visit.fetched.body, listing)
-    base = (request.context.walk.first or request.url).partition("?")[0].removesuffix(listing.path)
+    base, excerpt = _base(visit, listing), _excerpt(request, listing)
     if stored and not listing.relation:
         refs = [dict(item) for item in items]
     else:
@@ -71,7 +75,7 @@ def _page(visit: Visit, listing: Listing, element: Entity | None) -> Page:
     node = Node(
         visit,
         body={"elements": items if listing.relation else refs},
-        urn=_urn(visit, listing),
+        urn=_urn(visit, listing, excerpt),
         url=request.url,
         siblings=listing.urn(owner),
     )
@@ -92,11 +96,35 @@ def _page(visit: Visit, listing: Listing, element: Entity | None) -> Page:
         owner_url=base,
         stored=stored,
         offline=offline,
+        excerpt=bool(excerpt),
     )
 
 
-def _urn(visit: Visit, listing: Listing) -> str:
+def _base(visit: Visit, listing: Listing) -> str:
+    return (visit.request.context.walk.first or visit.request.url).partition("?")[0].removesuffix(listing.path)
+
+
+def _excerpt(request: Request, listing: Listing) -> str:
+    """What tells a list that a person typed, with a query of their own, from the one that is crawled; else empty."""
+    walk = request.context.walk
+    if walk.first or walk.since or begun_again(request):
+        return ""
+    asked = _query(request.url)
+    if walk.page > 1:
+        asked = frozenset((name, value) for name, value in asked if name not in _PLACES)
+    if asked == _query(listing.url("")):
+        return ""
+    return blake2b("&".join(f"{name}={value}" for name, value in sorted(asked)).encode(), digest_size=6).hexdigest()
+
+
+def _query(url: str) -> frozenset[tuple[str, str]]:
+    return frozenset(parse_qsl(url.partition("?")[2], keep_blank_values=True))
+
+
+def _urn(visit: Visit, listing: Listing, excerpt: str) -> str:
     walk, whole = visit.request.context.walk, listing.urn(visit.request.context.qualifier)
+    if excerpt:
+        return f"{whole}:{excerpt}:page:{walk.page}"
     if not listing.relation:
         return f"{whole}{':updates' if walk.since else ''}:page:{walk.page}"
     at = (walk.started_at or visit.fetched.observed_at).astimezone(UTC)

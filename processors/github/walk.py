@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from ghcrawl.model import Json, JsonObject, Payload, Walk
+from ghcrawl.model import Json, JsonObject, Payload, Request, Walk
 from ghcrawl.outcome import Visit
 from ghcrawl.policy import Fetch, parse
 from processors.github.entity import Entity
@@ -38,6 +38,7 @@ class Page:
     element: what its items are; None where they are no documents.
     refs: URN and URL of each of `items`.
     stored: it is our own copy, so its elements were seen before; offline: the policy wants our own copies.
+    excerpt: a person typed this list with a query of their own, so it says nothing of what it leaves out.
     """
 
     visit: Visit
@@ -49,6 +50,7 @@ class Page:
     owner_url: str
     stored: bool
     offline: bool
+    excerpt: bool = False
 
     @property
     def walk(self) -> Walk:
@@ -90,8 +92,7 @@ class Page:
     @property
     def again(self) -> bool:
         """This walk was begun at the end of another one, to see what had moved meanwhile (`look_again`)."""
-        above = self.visit.request.context.history[-1:]
-        return bool(above) and above[0].partition("@")[0] == self.visit.request.type
+        return begun_again(self.visit.request)
 
     @property
     def from_head(self) -> bool:
@@ -109,6 +110,12 @@ class Page:
             return False
         changed = self.element.changed_at(item)
         return bool(self.floor and changed and changed < self.floor)
+
+
+def begun_again(request: Request) -> bool:
+    """Whether a walk of the same list led to this one."""
+    above = request.context.history[-1:]
+    return bool(above) and above[0].partition("@")[0] == request.type
 
 
 def follow_next(page: Page) -> bool:
@@ -226,7 +233,8 @@ def move_cursor(page: Page) -> None:
 def take_census(page: Page) -> None:
     """Hold what is stored against the pages of a complete walk that found something changed."""
     listing, walk, element, node = page.listing, page.walk, page.element, page.node
-    complete = listing.walking is not Walking.HEAD and not walk.since and not listing.covered_by and not page.offline
+    complete = listing.walking is not Walking.HEAD and not (walk.since or listing.covered_by)
+    complete = complete and not (page.offline or page.excerpt)
     if element is None or not element.endpoint or not (complete and page.known and page.changed):
         return
     if not element.parent and element.type not in _COUNTED.get(listing.of, ()):

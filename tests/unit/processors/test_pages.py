@@ -169,6 +169,41 @@ def commits_page(shas: list[str], **over: Any) -> Any:
     return saved("commits", items, url=COMMITS, qualifier="urn:repo:12", **over)
 
 
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        (f"{REPO}/issues?state=closed&per_page=100", 1),
+        (f"{REPO}/issues?state=all&sort=created&direction=asc&per_page=100&page=3", 1),
+        (f"{API}/repositories/12/issues?state=closed&per_page=100&page=2", 2),
+    ],
+)
+def test_an_excerpt_that_a_person_typed_does_not_take_the_place_of_the_list(url: str, page: int):
+    outcome = issues_page([an_issue(1)], url=url, walk=Walk(page=page), visited=True)
+
+    assert outcome.document.urn.startswith("urn:repo:12:issues:")
+    assert outcome.document.urn != f"urn:repo:12:issues:page:{page}"
+    assert outcome.document.urn.endswith(f":page:{page}")
+    assert not [push for push in outcome.follow_ups if push.request.type in ("cursor", "census")]
+    assert [push.request.type for push in outcome.follow_ups] == ["issue"]
+
+
+def test_the_pages_of_an_excerpt_belong_together():
+    urls = (
+        f"{REPO}/issues?state=closed&per_page=100",
+        f"{API}/repositories/12/issues?per_page=100&state=closed&page=2",
+    )
+    urns = [issues_page([], url=url, walk=Walk(page=page)).document.urn for page, url in enumerate(urls, 1)]
+
+    assert urns[0].removesuffix("1") == urns[1].removesuffix("2")
+
+
+def test_the_list_itself_is_the_list_although_a_person_typed_it():
+    query = "per_page=100&direction=asc&sort=created&state=all"
+    for page, url in enumerate((f"{REPO}/issues?{query}", f"{API}/repositories/12/issues?{query}&page=2"), 1):
+        outcome = issues_page([an_issue(1)], url=url, walk=Walk(page=page))
+        assert outcome.document.urn == f"urn:repo:12:issues:page:{page}"
+
+
 def test_a_list_that_grows_at_its_head_is_followed_to_the_newest_known_element():
     walk = Walk(first=COMMITS, until="urn:repo:12:commit:old")
     outcome = commits_page(["new2", "new1", "old", "older"], walk=walk, link=NEXT)
@@ -294,6 +329,13 @@ def test_a_relation_page_keeps_its_elements_and_names_its_generation():
 def test_the_last_page_of_a_generation_removes_the_older_ones():
     assert members_page([a_user()]).supersede == "urn:org:9:members:pages:"
     assert members_page([a_user()], link=NEXT).supersede == ""
+
+
+def test_an_excerpt_of_a_relation_removes_nothing():
+    outcome = members_page([a_user()], url=f"{MEMBERS}&role=admin", walk=Walk())
+
+    assert outcome.supersede == ""
+    assert not outcome.document.urn.startswith("urn:org:9:members:pages:2")
 
 
 def test_the_pages_of_a_new_generation_are_all_asked_for_afresh():
