@@ -21,6 +21,7 @@ from ghcrawl.tags import Starts, Tags
 from queues import codec
 from queues import sqlite as sqlite_queue
 from queues.amqp import AmqpQueue, open_amqp_queue
+from queues.amqp_management import managed
 from queues.amqp_settings import AmqpSettings
 from queues.memory import MemoryQueue
 from queues.memory_tags import MemoryStarts, MemoryTags
@@ -48,6 +49,7 @@ __all__ = [
     "Forgotten",
     "Requeued",
     "amqp_settings",
+    "check_servers",
     "mongo_settings",
     "open_backend",
     "read_secret",
@@ -221,6 +223,14 @@ def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSetti
         delivery_limit=section.delivery_limit,
         max_starts=section.max_starts,
     )
+
+
+def check_servers(settings: Settings) -> None:
+    """Raises ConfigError for URLs that nobody could connect to, those of files included. Asks nobody."""
+    if settings.queue.provider == "amqp":
+        managed(amqp_settings(settings.amqp, loops=settings.crawl.loops, alone=False))
+    if settings.store.provider == "mongo":
+        mongo_settings(settings.mongo)
 
 
 def mongo_settings(section: MongoSection) -> MongoSettings:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Literal, TextIO
 
 import processors.github
-from ghcrawl.backend import Backend, Forgotten, Requeued, open_backend, read_secret
+from ghcrawl.backend import Backend, Forgotten, Requeued, check_servers, open_backend, read_secret
 from ghcrawl.clock import SystemClock
 from ghcrawl.decision import Mounted
 from ghcrawl.engine import Engine, Ports
@@ -43,6 +43,7 @@ from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
 from processors.github.estimate import Estimate, Question, Reply, survey
 from processors.github.scenarios import narrow
 from queues import codec
+from queues.amqp import AmqpQueue
 from queues.sqlite import SqliteQueue
 from queues.weighted import draw
 
@@ -57,6 +58,7 @@ __all__ = [
     "Service",
     "Sourced",
     "check_credentials",
+    "check_servers",
     "conceal",
     "crawled_by",
     "demand_runnable",
@@ -136,7 +138,7 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
     Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
     async with open_backend(settings, clock=clock) as backend:
-        if isinstance(backend.queue, SqliteQueue):
+        if isinstance(backend.queue, SqliteQueue | AmqpQueue):
             await backend.queue.take_over()
         wanted = _github(settings.github, unhurried=unhurried)
         spending = Spending(max_calls) if max_calls is not None else None

@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import structlog
 
-from ghcrawl.errors import CrawlError, QueueError, Unstorable
+from ghcrawl.errors import CrawlError, Unstorable
 from ghcrawl.finished import finished
 from ghcrawl.model import QUEUES, Push, QueueName, Request
 from ghcrawl.ports import Clock, Depth, Pushed
@@ -31,9 +31,9 @@ from queues.amqp_deaths import Bury, Undertaker
 from queues.amqp_demand import Demand
 from queues.amqp_errors import Unroutable
 from queues.amqp_housekeeping import Housekeeping
-from queues.amqp_link import AmqpLink, open_link, parsed
+from queues.amqp_link import AmqpLink, open_link
 from queues.amqp_looks import Looks
-from queues.amqp_management import Management
+from queues.amqp_management import managed
 from queues.amqp_message import Incoming, Outgoing
 from queues.amqp_names import Names
 from queues.amqp_pops import AmqpDelivery, Pops
@@ -75,9 +75,7 @@ class AmqpQueue:
         self._dead = Chores("deadletter", lambda incoming: self._undertaker.file_dead(incoming, publisher, self.names))
         self.consumers: Final = Consumers(link, self.names, self._arrived, self._dead.put)
         self._looks = Looks(link, self.names, tags)
-        self._management: Management | None = None
-        if settings.management_url:
-            self._management = Management(settings.management_url, parsed(settings).path.removeprefix("/") or "/")
+        self._management = managed(settings)
         self._demand = Demand(settings.loops, settings.hand_back_s)
         self._closing = False
         self._quiet_since: float | None = None
@@ -273,14 +271,10 @@ class AmqpQueue:
             for name in QUEUES
         }
 
-    async def limit_deliveries(self) -> None:
-        """The broker's own backstop is set, where the management API is configured."""
-        if self._management is None:
-            return
-        try:
+    async def take_over(self) -> None:
+        """This process works on what waits: the broker's own backstop is set, where it can be. Looking needs none."""
+        if self._management is not None:
             await self._management.limit_deliveries(self.names.prefix, self.link.settings.delivery_limit)
-        except QueueError as error:
-            log.warning("delivery_limit_not_set", error=str(error))
 
 
 def _due(push: Push, now: Any) -> Push:
@@ -297,7 +291,6 @@ async def open_amqp_queue(
         await declare(link, Names(prefix=settings.prefix, waits_s=settings.waits_s))
         publisher = Publisher(link, await link.publisher_channel())
         queue = AmqpQueue(link, publisher, tags=tags, starts=starts, bury=bury, clock=clock)
-        await queue.limit_deliveries()
     except BaseException:
         await link.close()
         raise

@@ -30,6 +30,7 @@ ANSWER_S: Final = 0.1
 RECONNECT_S: Final = 1.0
 TOLERATED_S: Final = 5.0
 """A broker that is away for less is nobody's trouble."""
+UNREADABLE: Final = "is no URL: in its user and password, everything but letters and digits must be percent-encoded"
 
 # What these say of lost connections, we say once and in our own words; the rest is tracebacks of callbacks.
 for _name in ("aio_pika", "aiormq"):
@@ -132,8 +133,8 @@ def parsed(settings: AmqpSettings) -> URL:
     """The URL with what every connection of ours has. Raises ConfigError."""
     try:
         url = URL(settings.url)
-    except ValueError as error:
-        raise ConfigError(f"amqp.url is no URL: {error}") from None
+    except ValueError:
+        raise ConfigError(f"amqp.url {UNREADABLE}") from None  # the error's words may be the password's
     if url.scheme not in ("amqp", "amqps") or not url.host:
         raise ConfigError("amqp.url must look like amqp://user:password@host:5672/vhost")
     return url.update_query(heartbeat=str(settings.heartbeat_s))

@@ -17,7 +17,7 @@ from ghcrawl.cli.words import counted
 from ghcrawl.errors import ConfigError
 from ghcrawl.live import Base, LiveSettings, value_of
 from ghcrawl.settings import Origins
-from ghcrawl.wiring import demand_runnable, read_credentials
+from ghcrawl.wiring import check_servers, demand_runnable, read_credentials
 
 
 async def show(place: Place, *, json: bool) -> int:
@@ -57,6 +57,7 @@ async def check(place: Place) -> int:
     """Returns the exit status. Raises ConfigError for the first thing that cannot be run with."""
     settings, origins = settings_of(place)
     demand_runnable(settings)
+    check_servers(settings)
     credentials = read_credentials(settings, setting.environment())
     for name, origin in sorted(origins.items()):
         output.write(f"{name} = {_written(value_of(settings, name))}  # {origin}")

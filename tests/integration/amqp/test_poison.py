@@ -144,6 +144,7 @@ async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_
     if not place.server.management_url:
         pytest.skip(f"{MANAGEMENT_URL} is not set")
     async with place.process(max_starts=1000, delivery_limit=5) as queue:
+        await queue.take_over()
         await queue.push(push_of(1, queue="soon"))
         returned = 0
         while not await place.deadletters.list(DeadletterFilter(), limit=10):

@@ -99,6 +99,11 @@ def test_a_config_file_that_is_fine_is_fine(ghcrawl: Command) -> None:
         ("[github]\ntokens_file = 'none.txt'\n", "there is no tokens file none.txt"),
         ("[github]\ntokens_file = 'comments.txt'\n", "there is no token in the tokens file comments.txt"),
         ("[github]\napi_url = 'ftp://x'\n", "github.api_url (g.toml)"),
+        (
+            "[queue]\nprovider = 'amqp'\n[amqp]\nmanagement_url = 'http://me:s/cret@h:1'\n",
+            "amqp.management_url is no URL: in its user and password, everything but letters and digits must be",
+        ),
+        ("[queue]\nprovider = 'amqp'\n[amqp]\nurl_file = 'none.txt'\n", "there is no file amqp.url_file none.txt"),
     ],
 )
 def test_a_config_file_with_a_mistake_says_which(ghcrawl: Command, text: str, sentence: str) -> None:
