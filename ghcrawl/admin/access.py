@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
@@ -18,13 +19,14 @@ from aiohttp import web
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretLines
-from ghcrawl.errors import ConfigError
 
 Role = Literal["anyone", "read", "operate"]
 """What a route demands: nothing, leave to look, or leave to change things."""
 
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="ghcrawl"'}
 _PROXIES: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
+_ROLES: Final[Mapping[str, Role]] = {"": "operate", "operate": "operate", "read": "read"}
+"""By what stands behind the `#` of a token."""
 MIN_LENGTH: Final = 8
 
 
@@ -36,17 +38,17 @@ class Caller:
     name: str
 
 
-def demand_strong(secrets: SecretLines) -> None:
-    """Raises ConfigError for a token that somebody could guess, or whose role nobody knows."""
-    for text in secrets.now():
-        token, _, role = text.partition("#")
-        if role not in ("", "read", "operate"):
-            raise ConfigError(f"an admin token has the role {role!r}; there are #read and #operate (or nothing)")
-        if len(token) < MIN_LENGTH:
-            raise ConfigError(
-                f"an admin token is shorter than {MIN_LENGTH} characters: anybody could guess it; "
-                "`openssl rand -hex 24` makes a good one"
-            )
+def flaw(text: str) -> str:
+    """Why an admin token that was written so cannot be used, without any of it; empty: it can."""
+    token, _, role = text.partition("#")
+    if role not in _ROLES:
+        return "has a role that nobody knows; there are #read and #operate (or nothing)"
+    if len(token) < MIN_LENGTH:
+        return (
+            f"has an admin token shorter than {MIN_LENGTH} characters: anybody could guess it; "
+            "`openssl rand -hex 24` makes a good one"
+        )
+    return ""
 
 
 class Access:
@@ -73,9 +75,8 @@ class Access:
         found: Caller | None = None
         for text in tokens:  # all of them, so that the time says nothing about which
             token, _, role = text.partition("#")
-            if hmac.compare_digest(hashed, sha256(token.encode()).digest()):
-                name = f"token {hashed.hex()[:8]}"
-                found = found or Caller(role="read" if role == "read" else "operate", name=name)
+            if hmac.compare_digest(hashed, sha256(token.encode()).digest()) and role in _ROLES:
+                found = found or Caller(role=_ROLES[role], name=f"token {hashed.hex()[:8]}")
         if found is None:
             raise Problem(401, "nobody here knows this token", headers=_CHALLENGE)
         return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, get_args
 
-from ghcrawl.admin.access import Access, demand_strong
+from ghcrawl.admin.access import Access, flaw
 from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
@@ -62,10 +62,11 @@ class Surface:
             self.environ.get(ADMIN_VARIABLE, ""),
             self.settings.service.admin_tokens_file,
             what="file service.admin_tokens_file",
+            named=ADMIN_VARIABLE,
             separators=";\n",
             learn=lambda text: conceal(text.partition("#")[0]),
+            flaw=flaw,
         )
-        demand_strong(tokens)
         return Access(tokens)
 
     def webhook(self) -> Webhook:

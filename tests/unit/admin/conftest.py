@@ -83,6 +83,7 @@ class Rig:
 
     clock: FakeClock = field(default_factory=FakeClock)
     tokens: str = f"{TOKEN};{READER}#read"
+    lines: SecretLines | None = None
     secrets: str = SECRET
     bounds: Bounds = field(default_factory=Bounds)
     over: dict[str, Any] = field(default_factory=dict)
@@ -173,8 +174,8 @@ class Rig:
 
     @asynccontextmanager
     async def running(self, token: str = TOKEN) -> AsyncIterator[Asker]:
-        access = Access(SecretLines(self.tokens, "", what="tokens", separators=";\n"))
-        app = application(self.site(), access, Webhook(self.intake()), self.bounds)
+        lines = self.lines or SecretLines(self.tokens, "", what="tokens", separators=";\n")
+        app = application(self.site(), Access(lines), Webhook(self.intake()), self.bounds)
         server = TestServer(app)
         await server.start_server(**RUNNER)
         async with TestClient(server) as client:

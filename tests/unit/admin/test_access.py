@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from ghcrawl.admin import legacy
-from ghcrawl.admin.access import demand_strong
+from ghcrawl.admin.access import flaw
 from ghcrawl.admin.routing import Route
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import DESCRIBED
@@ -106,10 +108,55 @@ async def test_no_answer_lets_other_sites_read_it(asker: Asker):
     assert (await asker.ask("OPTIONS", "/api/v1/status")).status == 405
 
 
-@pytest.mark.parametrize("text", ["short", "long-enough#owner", "1234567#read"])
-def test_a_token_that_cannot_be_used_is_refused_at_the_start(text: str):
-    with pytest.raises(ConfigError, match="an admin token"):
-        demand_strong(SecretLines(text, "", what="tokens"))
+def tokens(variable: str, file: Path | str = "") -> SecretLines:
+    return SecretLines(variable, str(file), what="file", named="VARIABLE", separators=";\n", flaw=flaw)
+
+
+@pytest.mark.parametrize("text", ["tiny", "abcd1234#efgh5678ijkl", "1234567#read", "#read"])
+def test_a_token_that_cannot_be_used_is_refused_at_the_start_by_its_place(tmp_path: Path, text: str):
+    file = tmp_path / "tokens"
+    file.write_text(f"# ours\nlong-enough\n{text}\n")
+    with pytest.raises(ConfigError, match=r"^line 3 of the file has") as by_file:
+        tokens("", file)
+    with pytest.raises(ConfigError, match=r"^entry 2 of VARIABLE has") as by_variable:
+        tokens(f"long-enough;{text}")
+    for part in (text, *text.split("#")):
+        assert part in ("", "read") or part not in f"{by_file.value} {by_variable.value}"
+
+
+async def test_a_token_that_is_added_with_a_typo_gives_no_rights(rig: Rig, tmp_path: Path):
+    file = tmp_path / "tokens"
+    file.write_text(f"{TOKEN}\n")
+    rig.lines = tokens("", file)
+    async with rig.running() as asker:
+        with capture_logs() as logs:
+            file.write_text(f"{TOKEN}\n{READER}#read\nviewer-of-the-team#viewer\nx\n")
+            assert (await asker.get("/api/v1/whoami")).json["role"] == "operate"
+        assert (await Asker(asker.client, READER).get("/api/v1/whoami")).json["role"] == "read"
+        for ignored in ("viewer-of-the-team", "viewer-of-the-team#viewer", "x"):
+            assert (await Asker(asker.client, ignored).get("/api/v1/whoami")).status == 401
+    reasons = [line["reason"] for line in logs if line["event"] == "secret_ignored"]
+    assert [reason.partition(" has ")[0] for reason in reasons] == ["line 3 of the file", "line 4 of the file"]
+    assert "viewer" not in str(reasons)
+
+
+async def test_a_file_of_tokens_that_is_emptied_opens_no_door(rig: Rig, tmp_path: Path):
+    file = tmp_path / "tokens"
+    file.write_text(f"{TOKEN}\n")
+    rig.lines = tokens("", file)
+    async with rig.running() as asker:
+        for text in ("", "x\n"):
+            file.write_text(text)
+            assert (await Asker(asker.client, "").get("/api/v1/whoami")).status == 401
+            assert (await asker.get("/api/v1/whoami")).status == 200
+
+
+def test_a_file_of_tokens_may_be_emptied_where_the_environment_has_one(tmp_path: Path):
+    file = tmp_path / "tokens"
+    file.write_text(READER)
+    secrets = tokens(TOKEN, file)
+    file.write_text("")
+    assert secrets.now() == (TOKEN,)
 
 
 async def test_a_bug_in_a_route_shows_nothing_of_itself(rig: Rig, capsys: pytest.CaptureFixture[str]):
