@@ -114,10 +114,11 @@ class Decider:
     async def _gone(self, gone: Gone, request: Request, kind: Kind, platform: Platform) -> Decision:
         """A tombstone for what we hold; for what a person asked for by another name, that other name."""
         detail = f"{gone.missing.status} {gone.missing.detail}"
-        urn = gone.stored.urn if gone.stored else request.context.urn
+        other = kind.fallback(request) if kind.fallback else None
+        named = "" if other else request.context.urn  # it may still be where `other` looks
+        urn = gone.stored.urn if gone.stored else named
         document = await self._store.get(urn) if urn else None
         if document is None:
-            other = kind.fallback(request) if kind.fallback else None
             follow_ups = (Push(request=other, queue="immediate"),) if other else ()
             return Decision(outcome=Skip(reason="missing", detail=detail, follow_ups=follow_ups))
         if gone.missing.anonymous and kind.private(document):
