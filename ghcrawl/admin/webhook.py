@@ -81,12 +81,13 @@ class Webhook:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """202 for what is durable, 200 for a ping. Raises Problem for anything else."""
         event, result = UNVERIFIED, "malformed"
+        until_s = asyncio.get_running_loop().time() + self._intake.timeout_s
         try:
             heading = self._heading(request)
             with self._room.share() as share:
                 raw = await self._verified(request, heading, share)
                 event = heading.event
-                result, answer = await self._accepted(heading, _parsed(raw, request.content_type))
+                result, answer = await self._accepted(heading, _parsed(raw, request.content_type), until_s)
         except Problem as problem:
             result = _OF_STATUS.get(problem.status, getattr(problem, "result", result))
             log.warning("delivery_refused", result=result, hook_event=event, status=problem.status)
@@ -118,12 +119,13 @@ class Webhook:
 
     # Verified --------------------------------------------------------------------------------------------------
 
-    async def _accepted(self, heading: _Heading, body: JsonObject) -> tuple[Result, web.Response]:
+    async def _accepted(self, heading: _Heading, body: JsonObject, until_s: float) -> tuple[Result, web.Response]:
+        """until_s: by the loop's clock; the sender waits for the body's way and for this together."""
         if heading.event == "ping":
             return "ping", web.json_response({"message": "pong"})
         try:
             with self._intake.answering.one():
-                async with asyncio.timeout(self._intake.timeout_s), self._gate:
+                async with asyncio.timeout_at(until_s), self._gate:
                     push = Push(request=self._request(heading, body), queue="event")
                     taken = await self._intake.taking.take(heading.delivery, push)
         except TimeoutError:

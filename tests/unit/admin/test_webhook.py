@@ -19,6 +19,7 @@ import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ghcrawl.admin import bodies
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.signature import is_signed
@@ -171,6 +172,28 @@ class NeverQueue(MemoryQueue):
 
 async def test_a_queue_that_does_not_answer_in_time_is_a_queue_that_is_away(rig: Rig):
     rig.over["queue"], rig.timeout_s = NeverQueue(rig.clock), 0.05
+    async with rig.running() as asker:
+        assert (await asker.deliver(BODY)).status == 503
+    assert rig.counted == [("issues", "unavailable")]
+
+
+async def test_what_a_body_took_to_arrive_is_not_there_for_the_queue(rig: Rig, monkeypatch: pytest.MonkeyPatch):
+    read = bodies.read
+
+    async def taking_all_the_time(request: Any, *, timeout_s: float, **more: Any) -> bytes:
+        raw = await read(request, timeout_s=timeout_s, **more)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.Event().wait(), timeout_s)
+        return raw
+
+    class BriefQueue(MemoryQueue):
+        async def push(self, pushes: Any) -> Any:
+            for _ in range(3):
+                await asyncio.sleep(0)
+            return await super().push(pushes)
+
+    monkeypatch.setattr(bodies, "read", taking_all_the_time)
+    rig.over["queue"], rig.timeout_s = BriefQueue(rig.clock), 0.2
     async with rig.running() as asker:
         assert (await asker.deliver(BODY)).status == 503
     assert rig.counted == [("issues", "unavailable")]
