@@ -36,6 +36,8 @@ VALUES: Mapping[tuple[str, str], frozenset[str]] = {
     ("ghcrawl_queue_requests", "state"): frozenset({"ready", "delayed", "in_flight"}),
     ("ghcrawl_queue_requests", "queue"): frozenset(QUEUES),
     ("ghcrawl_webhook_deliveries_total", "result"): frozenset(get_args(Result)),
+    ("ghcrawl_webhook_answers_total", "result"): frozenset(get_args(Result)),
+    ("ghcrawl_reachable", "port"): frozenset({"queue", "store"}),
     ("ghcrawl_phase_seconds_bucket", "phase"): frozenset(get_args(Phase)),
     ("ghcrawl_loops", "state"): frozenset({"running", "busy", "wanted"}),
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ghcrawl.simulator.generation.size import TINY
 from tests.integration.service.conftest import PATIENCE_S, Serve, Served
@@ -89,6 +90,35 @@ async def test_prometheus_finds_nothing_to_complain_of_and_labels_stay_few(
     assert not {value for _, _, value in labels(second)} & logins
     assert {found for found in labels(second) - labels(first) if found[1] not in PRESENT} == set()
     assert {label for _, label, _ in labels(second)} <= KNOWN
+
+
+RULES = Path(__file__).parents[3] / "config/prometheus/rules.yaml"
+SELECTOR = re.compile(r"\b((?:ghcrawl|process)_\w+)(?:\{([^}]*)\})?")
+MATCHER = re.compile(r'(\w+)(=~|=)"([^"]*)"')
+GROWING = ("ghcrawl_requests_settled_total", "ghcrawl_deadletters")
+"""By types and classes that nobody can name before: rates of what goes on, and a gauge whose rule knows its absence."""
+
+
+def watched(name: str, rules: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    """(metric, label, value) of everything that an alert, or what is recorded for it, asks for; label may be empty."""
+    (expr,) = [rule["expr"] for rule in rules if name in (rule.get("alert"), rule.get("record"))]
+    for recorded in re.findall(r"\bghcrawl:[\w:]+", expr):
+        yield from watched(recorded, rules)
+    for metric, matchers in SELECTOR.findall(expr):
+        yield metric, "", ""
+        for label, _, values in MATCHER.findall(matchers):
+            yield from ((metric, label, value) for value in values.split("|"))
+
+
+async def test_what_the_alerts_ask_for_is_there_before_anything_happens(serve: Serve):
+    rules = [rule for group in yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"] for rule in group["rules"]]
+    alerts = [rule["alert"] for rule in rules if "alert" in rule]
+    asked_for = {one for alert in alerts for one in watched(alert, rules) if one[0] not in GROWING}
+    async with serve() as served:
+        fresh = (await served.probe("/metrics"))[1]
+    there = labels(fresh) | {(re.split(r"[{ ]", line)[0], "", "") for line in fresh.splitlines()}
+    assert {"ghcrawl_webhook_answers_total", "ghcrawl_throttles_total"} <= {metric for metric, _, _ in asked_for}
+    assert asked_for - there == set()
 
 
 async def asked(served: Served, port: int, query: str, *, strictly: bool = False) -> list[Any]:
