@@ -58,9 +58,15 @@ class MemoryStore:
         saved, document = (judged, document) if before is None else rules.settled(judged, before.held, document)
         new = _Kept(replace(document, body={}), body, document.fetched_at)
         kept = new if before is None else _settled(before, new, saved)
-        self._kept[document.urn] = replace(kept, claims=_claims(before, document))
-        for url in (document.url, *document.aliases):
+        claims = _claims(before, document)
+        for url in claims:
             self._claimed.setdefault(url, set()).add(document.urn)
+        if before is not None:
+            old, names = before.document, (kept.document.url, *kept.document.aliases)
+            for url in rules.forgotten(document, old.url, old.aliases, names):
+                self._claimed[url].discard(document.urn)
+                del claims[url]
+        self._kept[document.urn] = replace(kept, claims=claims)
         if supersede and judged != "stale":
             low, high = rules.older_generations(document.urn, supersede)
             for urn in [urn for urn in self._kept if low <= urn < high]:
@@ -156,7 +162,7 @@ def _settled(before: _Kept, new: _Kept, saved: Saved) -> _Kept:
     return _Kept(kept, body, checked_at)
 
 
-def _claims(before: _Kept | None, document: Document) -> Mapping[str, str]:
+def _claims(before: _Kept | None, document: Document) -> dict[str, str]:
     claims = dict(before.claims) if before else {}
     strength = rules.claim_strength(document)
     for url in (document.url, *document.aliases):

@@ -93,8 +93,10 @@ class MongoStore:
         return saved
 
     async def touch(self, touch: Touch) -> None:
-        """As the port says, in one round trip."""
-        await self._mongo.update(collection_of(touch.type), {"_id": safe_text(touch.urn)}, touch_of(touch, token()))
+        """As the port says, in one round trip. Visits are as many as are kept if it was looked up before."""
+        held = self._looked_up.get(touch.urn)
+        change = touch_of(touch, token(), held.remembered.visits if held else {})
+        await self._mongo.update(collection_of(touch.type), {"_id": safe_text(touch.urn)}, change)
 
     async def write_state(self, name: str, value: Mapping[str, object]) -> None:
         """As the port says."""

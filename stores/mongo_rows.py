@@ -181,8 +181,8 @@ def change_of(before: Remembered, after: Remembered, urn: str, revision: Any) ->
     return {**change, "$unset": unsets} if unsets else change
 
 
-def touch_of(touch: Touch, revision: Any) -> dict[str, Any]:
-    """The update that remembers a visit; it never takes time back."""
+def touch_of(touch: Touch, revision: Any, before: Mapping[str, datetime]) -> dict[str, Any]:
+    """The update that remembers a visit; it never takes time back. before: the visits as far as they are known."""
     latest = {f"_metadata.visits.{safe_name(touch.policy)}": time_text(touch.visited_at)}
     if touch.checked_at is not None:
         latest["_metadata.checkedAt"] = time_text(touch.checked_at)
@@ -190,7 +190,9 @@ def touch_of(touch: Touch, revision: Any) -> dict[str, Any]:
     if touch.validator is not None:
         kept["_metadata.validator"] = to_bson(touch.validator.to_json(), touch.urn)
         kept["_metadata.etag"] = kept["_metadata.validator"]["etag"]
-    return {"$max": latest, "$set": kept}
+    many = before.keys() - rules.latest(before, {touch.policy: touch.visited_at}).keys() - {touch.policy}
+    gone = {f"_metadata.visits.{safe_name(policy)}": "" for policy in many}
+    return {"$max": latest, "$set": kept} | ({"$unset": gone} if gone else {})
 
 
 # What a save comes to ----------------------------------------------------------------------------------------

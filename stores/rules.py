@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from ghcrawl.model import Document, moment
 from ghcrawl.ports import Saved
 from ghcrawl.ties import unsettled
+
+MAX_ALIASES: Final = 20
+"""The page of a list that is asked for by `since=` has another URL every time; nothing is renamed as often."""
+MAX_VISITS: Final = 20
+"""Policies that name a date are new every day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +80,33 @@ def visited(before: Mapping[str, datetime], document: Document, saved: Saved) ->
 
 
 def latest(before: Mapping[str, datetime], visits: Mapping[str, datetime]) -> Mapping[str, datetime]:
-    """Both, and where both say something, the later moment."""
+    """Both, and where both say something, the later moment; the latest of them, as many as are kept."""
     merged = {**before, **visits}
     for policy, at in before.items():
         merged[policy] = max(at, merged[policy])
-    return merged
+    if len(merged) <= MAX_VISITS:
+        return merged
+    newest = sorted(merged.items(), key=lambda visit: (visit[1], visit[0]))[-MAX_VISITS:]
+    return {policy: at for policy, at in merged.items() if (policy, at) in newest}
 
 
 def known_as(document: Document, url: str, own: str, before: tuple[str, ...]) -> tuple[str, ...]:
-    """Every URL except `url` under which it was ever found. own, before: URL and aliases of the stored document."""
+    """The URLs except `url` under which it was found, the oldest first, as many as are kept.
+
+    own, before: URL and aliases of the stored document.
+    """
     if not document.aliases and document.url == own == url:
         return before
     names = dict.fromkeys((*before, own, *document.aliases, document.url))
     names.pop(url, None)
-    return tuple(names)
+    return tuple(names)[-MAX_ALIASES:]
+
+
+def forgotten(document: Document, own: str, before: tuple[str, ...], kept: Collection[str]) -> Collection[str]:
+    """The URLs that led to it, or were about to, and do no more: all but `kept`, its URL and aliases by now."""
+    if len(kept) <= MAX_ALIASES:
+        return ()
+    return {*before, own, *document.aliases, document.url}.difference(kept)
 
 
 def claim_strength(document: Document) -> str:

@@ -50,6 +50,7 @@ _RECKON: Final = """
 _CLAIM: Final = """
     INSERT INTO urls (url, id, strength) VALUES (?, ?, ?)
     ON CONFLICT DO UPDATE SET strength = excluded.strength WHERE excluded.strength > strength"""
+_UNCLAIM: Final = "DELETE FROM urls WHERE url = ? AND id = ?"
 _OLDER: Final = "SELECT id, url, aliases FROM documents WHERE urn >= ? AND urn < ?"
 _TOUCHED: Final = "SELECT id, checked_at, visits FROM documents WHERE urn = ?"
 _TOUCH: Final = """
@@ -223,6 +224,8 @@ def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow
         reckoned = (row.precedence, row.observed_at, row.checked_at, row.validator, row.visits, row.aliases, id)
         connection.execute(_RECKON, reckoned)
     _claim(connection, document, id, strength)
+    for name in rules.forgotten(document, restored(url), aliases_of(aliases), (restored(row.url), *names)):
+        connection.execute(_UNCLAIM, (storable(name), id))
     return judged
 
 
@@ -240,6 +243,6 @@ def _remove(connection: sqlite3.Connection, low: str, high: str) -> None:
     """The documents whose URN lies from `low` up to `high`, exclusive, are gone with their URLs."""
     for id, url, aliases in connection.execute(_OLDER, (storable(low), storable(high))).fetchall():
         for name in (url, *map(storable, aliases_of(aliases))):
-            connection.execute("DELETE FROM urls WHERE url = ? AND id = ?", (name, id))
+            connection.execute(_UNCLAIM, (name, id))
         connection.execute("DELETE FROM bodies WHERE id = ?", (id,))
         connection.execute("DELETE FROM documents WHERE id = ?", (id,))

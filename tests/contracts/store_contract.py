@@ -275,6 +275,28 @@ class StoreContract:
         await rig.store.touch(Touch(urn="urn:x", type="issue", policy="p", visited_at=NOW))
         assert await urns(rig.store) == []
 
+    async def test_what_has_another_url_every_time_is_known_by_the_latest(self, rig: Rig) -> None:
+        urls = [f"{API}/issues?since={day}" for day in range(60)]
+        for day, url in enumerate(urls):
+            await rig.store.save(titled(f"day {day}", day, url=url))
+        document = await rig.store.get(a_document().urn)
+        assert document is not None
+        assert (document.url, document.aliases) == (urls[-1], tuple(urls[-21:-1]))
+        found = [url for url in urls if await rig.store.look_up("issue", url)]
+        assert found == urls[-21:]
+
+    async def test_as_many_visits_are_kept_as_anybody_needs(self, rig: Rig) -> None:
+        policies = [f"default:since={day}" for day in range(60)]
+        await rig.store.save(titled("a", 1, visits={policies[0]: at(0)}))
+        for day, policy in enumerate(policies[1:50], 1):
+            await rig.store.save(titled("a", day, visits={policy: at(day)}))
+        for day, policy in enumerate(policies[50:], 50):
+            await rig.store.look_up("issue", a_document().url)
+            await rig.store.touch(Touch(urn=a_document().urn, type="issue", policy=policy, visited_at=at(day)))
+        document = await rig.store.get(a_document().urn)
+        assert document is not None
+        assert dict(document.visits) == {policy: at(day) for day, policy in enumerate(policies) if day >= 40}
+
     async def test_a_save_keeps_the_visits_of_others(self, rig: Rig) -> None:
         await rig.store.save(titled("a", 1, visits={"p": at(1), "q": at(5)}))
         await rig.store.save(titled("b", 2, visits={"q": at(2), "r": at(2)}))
