@@ -191,14 +191,15 @@ class _Crawl:
     # Meanwhile ----------------------------------------------------------------------------------------------
 
     async def _until_over(self, begun: Begun | None) -> str:
-        """Return once nothing waits, or somebody stops it; or why it cannot go on."""
+        """Return once nothing is left to do, all calls are made, or somebody stops it; or why it cannot go on."""
         queue, engine = self._service.backend.queue, self._service.engine
         while not self._signals.received:
-            if hopeless := self._hopeless():
-                return hopeless
+            if why := self._hopeless():
+                return why
             if self._follower is not None:
                 await self._go_on(self._follower, begun)
-            elif not engine.busy and (await queue.is_empty() or await self._spent()):
+            done = self._follower is None and await queue.is_empty()
+            if not engine.busy and (done or await self._spent()):
                 return ""
             await self._attend()
             await self._signals.wait(TICK_S)
@@ -245,15 +246,14 @@ class _Crawl:
         if kept == self._live:
             return
         try:
-            settings, _ = live.changed(self._plan.place, self._plan.more, self._live, kept)
+            settings, origins = live.changed(self._plan.place, self._plan.more, self._live, kept)
         except CrawlError as error:
             self._reporter.say(f"The live settings cannot be used: {error}")
         else:
             self._service.tune(settings)
             for name in sorted({name for name in {*kept, *self._live} if kept.get(name) != self._live.get(name)}):
-                self._reporter.say(
-                    f"{name} is {kept[name]} from now on." if name in kept else f"{name} is no longer set."
-                )
+                used = f"{kept[name]} from now on" if origins.get(name) == "live" else "nothing that can be used here"
+                self._reporter.say(f"{name} is {used if name in kept else 'no longer set'}.")
         self._live = kept
 
     def _hopeless(self) -> str:

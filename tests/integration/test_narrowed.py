@@ -39,6 +39,15 @@ async def test_so_many_calls_and_no_more_and_the_same_command_goes_on(tmp_path: 
     assert again["entities"]["stored_by_type"] == whole["entities"]["stored_by_type"]
 
 
+async def test_following_ends_with_the_last_call_that_was_allowed(tmp_path: Path):
+    async with stage(tmp_path, TINY) as it, shell(tmp_path, GHCRAWL_TOKENS=it.tokens[0]) as terminal:
+        words = ("crawl", "acme", "--follow", "--max-calls", "12", "--json", "--api-url", it.server.url)
+        ran = await terminal.run(*words, timeout_s=20)
+        made = it.server.journal.total
+
+    assert (ran.status, made, ran.json["finished"]) == (0, 12, False)
+
+
 async def test_what_matters_most_comes_before_people(tmp_path: Path):
     async with stage(tmp_path, TINY) as it:
         few = await command(it, tmp_path, "--max-calls", "25", "--loops", "1")
