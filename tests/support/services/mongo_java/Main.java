@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import org.h2.mvstore.MVMap;
+import org.h2.mvstore.MVStore;
 import org.h2.mvstore.WriteBuffer;
 import org.h2.mvstore.type.ObjectDataType;
 
@@ -41,8 +42,8 @@ public class Main {
     /** The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. */
     static class JournalingBackend extends H2Backend {
 
-        JournalingBackend(String file) {
-            super(file);
+        JournalingBackend(MVStore store) {
+            super(store);
         }
 
         @Override
@@ -179,10 +180,12 @@ public class Main {
     }
 
     public static void main(String[] arguments) {
-        H2Backend backend = new JournalingBackend(arguments[1]);
+        MVStore.Builder store = new MVStore.Builder().fileName(arguments[1]);
         if (arguments.length > 2) {
-            backend.getMvStore().setCacheSize(Integer.parseInt(arguments[2]));
+            int megabytes = Integer.parseInt(arguments[2]);
+            store.cacheSize(megabytes).autoCommitBufferSize(megabytes * 1024 / 4); // MB, and KB that wait to be written
         }
+        H2Backend backend = new JournalingBackend(store.open());
         backend.version(Version.FIVE);
         MongoServer server = new MongoServer(backend);
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
