@@ -97,6 +97,7 @@ class Walk:
     until: a newest-first walk stops at the element with this URN: everything behind it is known.
     newest: the largest change text (or, newest-first, the first URN) seen so far.
     known: the list, or what it is of, was stored before; changed: some page so far was not what was stored.
+    partial: some page so far left out what this credential may not see, and said so.
     """
 
     page: int = 1
@@ -108,6 +109,7 @@ class Walk:
     newest: str = ""
     known: bool = False
     changed: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,7 @@ def _walk(walk: Walk) -> dict[str, Any]:
         "until": walk.until,
         "newest": walk.newest,
     }
-    value.update({name: True for name in ("known", "changed") if getattr(walk, name)})
+    value.update({name: True for name in ("known", "changed", "partial") if getattr(walk, name)})
     if walk.started_at is not None:
         value["started_at"] = _time(walk.started_at)
     return value
@@ -187,6 +187,7 @@ def _read_walk(value: dict[str, Any]) -> Walk:
         newest=_text(value["newest"]),
         known=bool(value.get("known", False)),
         changed=bool(value.get("changed", False)),
+        partial=bool(value.get("partial", False)),
     )
 
 

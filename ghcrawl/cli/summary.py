@@ -78,6 +78,7 @@ _REASONS: Final = {
     "not_stored": "not in the file",
     "not_ready": "not ready yet",
     "narrowed": "lists read for what is recent",
+    "partial": "pages that leave out what a token may not see",
     "moved": "things that live in another repository now",
     "list_capped": "ends of lists that are not shown",
 }

@@ -41,6 +41,8 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         more = follow_next(page)
         if page.floor:
             return Skip(reason="narrowed", follow_ups=page.node.follow_ups)
+        if listing.relation and page.partial:  # the generation that there is may be whole
+            return Skip(reason="partial", follow_ups=page.node.follow_ups)
         if more:
             return page.node.save(listing.type)
         move_cursor(page)

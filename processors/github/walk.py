@@ -83,6 +83,11 @@ class Page:
         return self.walk.changed or not self.stored
 
     @property
+    def partial(self) -> bool:
+        """Some page of this walk, up to this one, left things out: what is missing may well be there."""
+        return self.walk.partial or self.visit.fetched.partial
+
+    @property
     def started_at(self) -> datetime | None:
         """When page 1 was seen; None while every page of a relation was our own copy: its generation goes on."""
         if self.listing.relation and self.stored and not self.offline:
@@ -137,6 +142,7 @@ def follow_next(page: Page) -> bool:
             fresh=renewed,
             known=page.known,
             changed=page.changed,
+            partial=page.partial,
         )
         page.node.follow_again(following, "soon")
         return True
@@ -234,7 +240,7 @@ def take_census(page: Page) -> None:
     """Hold what is stored against the pages of a complete walk that found something changed."""
     listing, walk, element, node = page.listing, page.walk, page.element, page.node
     complete = listing.walking is not Walking.HEAD and not (walk.since or listing.covered_by)
-    complete = complete and not (page.offline or page.excerpt)
+    complete = complete and not (page.offline or page.excerpt or page.partial)
     if element is None or not element.endpoint or not (complete and page.known and page.changed):
         return
     if not element.parent and element.type not in _COUNTED.get(listing.of, ()):

@@ -14,11 +14,14 @@ PLATFORM = processors.github.platform()
 REPO = f"{API}/repos/acme/web"
 
 
+FETCHED = ("link", "origin", "observed_at", "aliases", "partial")
+
+
 def a_visit(type: str, body: Any, *, url: str = "", policy: str = "default", **over: Any) -> Visit:
     """A visit to `body` of `type`, fetched just now. Context fields and `Fetched` fields go by their names."""
     kind = PLATFORM.kinds[type]
     spec = parse(policy).placed(kind.position).spec
-    fetched_fields = {name: over.pop(name) for name in ("link", "origin", "observed_at", "aliases") if name in over}
+    fetched_fields = {name: over.pop(name) for name in FETCHED if name in over}
     payload, visited = over.pop("payload", None), over.pop("visited", False)
     request = Request(
         type=type,

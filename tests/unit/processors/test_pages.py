@@ -338,6 +338,16 @@ def test_an_excerpt_of_a_relation_removes_nothing():
     assert not outcome.document.urn.startswith("urn:org:9:members:pages:2")
 
 
+def test_a_page_that_leaves_things_out_is_no_part_of_a_generation_and_its_walk_counts_nothing():
+    relation = members_page([a_user()], partial=True)
+    issues = issues_page([an_issue(1)], walk=Walk(first=ISSUES, page=2, known=True, changed=True, partial=True))
+    whole = issues_page([an_issue(1)], walk=Walk(first=ISSUES, page=2, known=True, changed=True))
+
+    assert relation.reason == "partial"
+    assert [body for url, body in carried(issues).items() if url.endswith("#census")] == []
+    assert [body for url, body in carried(whole).items() if url.endswith("#census")] != []
+
+
 def test_the_pages_of_a_new_generation_are_all_asked_for_afresh():
     first = members_page([a_user()], link=NEXT)
     (following,) = [push.request for push in first.follow_ups if push.request.type == "members"]

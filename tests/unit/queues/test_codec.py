@@ -40,6 +40,7 @@ walks = st.builds(
     newest=texts,
     known=st.booleans(),
     changed=st.booleans(),
+    partial=st.booleans(),
 )
 contexts = st.builds(
     Context,
