@@ -170,7 +170,8 @@ class Metrics:
 
     def settled(self, settled: Settled) -> None:
         """Count it."""
-        type, outcome = settled.request.type, settled.outcome
+        type = settled.request.type if settled.cause != NO_PROCESSOR else OTHER
+        outcome = settled.outcome
         self._settled(type, outcome).inc()
         if outcome == "skip":
             self._skipped(settled.reason).inc()

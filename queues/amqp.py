@@ -77,6 +77,7 @@ class AmqpQueue:
         self._looks = Looks(link, self.names, tags)
         self._management = managed(settings)
         self._demand = Demand(settings.loops, settings.hand_back_s)
+        self._house = Housekeeping(link, self.consumers, self._demand, hand_back=self.hand_back, sweep=self._sweep)
         self._closing = False
         self._quiet_since: float | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -220,8 +221,7 @@ class AmqpQueue:
 
     def start(self) -> None:
         """From now on what has to be done beside the loops is done."""
-        house = Housekeeping(self.link, self.consumers, self._demand, hand_back=self.hand_back, sweep=self._sweep)
-        works: list[Coroutine[Any, Any, None]] = [self.early.run(), self._dead.run(), house.keep()]
+        works: list[Coroutine[Any, Any, None]] = [self.early.run(), self._dead.run(), self._house.keep()]
         self._tasks = [asyncio.create_task(work, name="amqp-queue") for work in works]
 
     async def _sweep(self) -> int:
@@ -272,7 +272,11 @@ class AmqpQueue:
         }
 
     async def take_over(self) -> None:
-        """This process works on what waits: the broker's own backstop is set, where it can be. Looking needs none."""
+        """This process works on what waits, and looks after what the broker sets aside even while nobody pops.
+
+        The broker's own backstop is set, where it can be. Looking needs neither.
+        """
+        self._house.attending = True
         if self._management is not None:
             await self._management.limit_deliveries(self.names.prefix, self.link.settings.delivery_limit)
 

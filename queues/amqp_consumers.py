@@ -57,6 +57,11 @@ class Consumers:
         if not self.active.issuperset(queues):
             await finished(self._start_all(queues))
 
+    async def attend(self) -> None:
+        """What the broker set aside comes here, whether or not anybody pops. Raises QueueError."""
+        if self.names.dead not in self._consumers:
+            await finished(self._start_all(()))
+
     async def _start_all(self, queues: Sequence[QueueName]) -> None:
         """Not to be cut short: the driver closes a channel on which an answer was not waited for."""
         async with self._changing:

@@ -20,7 +20,7 @@ from ghcrawl.errors import DecodeError
 from ghcrawl.model import Deadletter, Failure, QueueName, Request
 from ghcrawl.ports import Clock
 from ghcrawl.tags import Starts, Tags
-from queues.amqp_message import Incoming
+from queues.amqp_message import Incoming, Outgoing
 from queues.amqp_names import Names
 from queues.amqp_publisher import Publisher
 from queues.codec import decode
@@ -33,6 +33,9 @@ Bury: TypeAlias = Callable[[Deadletter], Awaitable[None]]
 
 LIMIT: Final = "delivery_limit"
 MAX_PARDONS: Final = 3
+MAX_SPARED: Final = 1000
+"""Whoever looks at what waits counts as one who returned it, so that what nobody popped has done nothing. There is a
+bound all the same: what kills its process before it could be popped looks the same."""
 _REASONS: Final = {
     LIMIT: "it came back to its queue so often that RabbitMQ set it aside: whoever had it was gone each time",
     "rejected": "somebody rejected it",
@@ -75,14 +78,26 @@ class Undertaker:
         except DecodeError as error:
             await self.file_undecodable(incoming, error, queue)
             return
-        begun = await self._starts.count(name_of(request, incoming.token))
-        if why == LIMIT and not begun and incoming.pardons < MAX_PARDONS:
-            log.warning("message_pardoned", queue=queue, url=request.url, pardons=incoming.pardons + 1)
-            await publisher.send([incoming.again(names.work, queue=queue, pardons=incoming.pardons + 1)])
+        pardoned = await self._pardoned(incoming, request, names.work) if why == LIMIT else None
+        if pardoned is not None:
+            await publisher.send([replace(pardoned, queue=queue)])
             await incoming.ack()
             return
         kind = "DeliveryLimit" if why == LIMIT else "SetAside"
         await self._file(incoming, request, queue, kind, _REASONS.get(why, f"RabbitMQ set it aside: {why}"))
+
+    async def _pardoned(self, incoming: Incoming, request: Request, work: str) -> Outgoing | None:
+        """The message that goes back to work; None: it may have killed whoever had it, or came back too often."""
+        if await self._starts.count(name_of(request, incoming.token)):
+            return None
+        tag = (await self._tags.find([key_of(request)])).get(key_of(request))
+        if tag is not None and tag.token == incoming.token and incoming.spared < MAX_SPARED:
+            log.info("message_spared", queue=incoming.queue, url=request.url, spared=incoming.spared + 1)
+            return incoming.again(work, spared=1)
+        if incoming.pardons < MAX_PARDONS:
+            log.warning("message_pardoned", queue=incoming.queue, url=request.url, pardons=incoming.pardons + 1)
+            return incoming.again(work, pardons=1)
+        return None
 
     async def _file(self, incoming: Incoming, request: Request, queue: QueueName, kind: str, reason: str) -> None:
         log.error("message_set_aside", queue=queue, url=request.url, kind=kind)

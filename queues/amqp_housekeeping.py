@@ -23,7 +23,10 @@ SWEEP_S: Final = 3600.0
 
 
 class Housekeeping:
-    """hand_back: what is held of these queues waits in the broker again. sweep: forgets what is too old to be true."""
+    """hand_back: what is held of these queues waits in the broker again. sweep: forgets what is too old to be true.
+
+    attending: what the broker sets aside is looked after here, whether or not anybody pops.
+    """
 
     def __init__(
         self,
@@ -39,6 +42,8 @@ class Housekeeping:
         self._demand = demand
         self._hand_back = hand_back
         self._sweep = sweep
+        self.attending = False
+        self._attended_at = -REVIVE_S
 
     async def keep(self) -> None:
         """Never returns."""
@@ -48,6 +53,7 @@ class Housekeeping:
             await asyncio.sleep(EVERY_S)
             try:
                 await self._link.check()
+                await self._attend(monotonic())
                 await self._hand_back(self._consumers.unwanted())
                 await self.fit(monotonic())
                 if monotonic() - revived_at >= REVIVE_S:
@@ -58,6 +64,11 @@ class Housekeeping:
                     await self.sweep()
             except CrawlError as error:
                 log.warning("chore_failed", chore="housekeeping", error=str(error))
+
+    async def _attend(self, now: float) -> None:
+        if self.attending and not self._link.away and now - self._attended_at >= REVIVE_S:
+            self._attended_at = now
+            await self._consumers.attend()
 
     async def fit(self, now: float) -> None:
         """What is prefetched suits the loops that there are; what is too much for them waits in the broker again."""

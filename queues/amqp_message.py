@@ -16,7 +16,7 @@ from pamqp.commands import Basic
 
 from ghcrawl.model import QUEUES, QueueName
 from queues.amqp_errors import VENDOR
-from queues.amqp_names import LEFT, NOT_BEFORE, PARDONS, TOKEN
+from queues.amqp_names import LEFT, NOT_BEFORE, PARDONS, SPARED, TOKEN
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -27,6 +27,7 @@ class Outgoing:
     """A message to publish. queue: where it is to be popped from, in the end; it is the routing key.
 
     token: of the push that sent it; None: it came without. pardons: how often it was let off its delivery limit.
+    spared: how often it was while nobody had ever popped it.
     not_before: for people. left_s: how much longer it has to wait behind the wait queue that it goes to, if any. What
     decides is the broker's time alone, so clocks that are wrong lengthen no delay.
     """
@@ -38,6 +39,7 @@ class Outgoing:
     not_before: datetime | None = None
     left_s: float = 0.0
     pardons: int = 0
+    spared: int = 0
 
     def properties(self) -> Basic.Properties:
         """Durable, and without an id of ours: the driver tells returned messages apart by its own."""
@@ -50,6 +52,8 @@ class Outgoing:
             headers[LEFT] = round(self.left_s * 1000)
         if self.pardons:
             headers[PARDONS] = self.pardons
+        if self.spared:
+            headers[SPARED] = self.spared
         return Basic.Properties(delivery_mode=2, content_type="application/json", headers=headers)
 
 
@@ -59,7 +63,7 @@ class Incoming:
     returns: how often it came back to its queue before. left_s: it came before its moment, by so much.
     """
 
-    __slots__ = ("_message", "body", "left_s", "not_before", "over", "pardons", "queue", "returns", "token")
+    __slots__ = ("_message", "body", "left_s", "not_before", "over", "pardons", "queue", "returns", "spared", "token")
 
     def __init__(self, message: AbstractIncomingMessage, queue: QueueName) -> None:
         headers = message.headers
@@ -70,6 +74,7 @@ class Incoming:
         self.not_before: Final = _moment(headers.get(NOT_BEFORE))
         self.left_s: Final = _number(headers.get(LEFT)) / 1000
         self.pardons: Final = _number(headers.get(PARDONS))
+        self.spared: Final = _number(headers.get(SPARED))
         self.returns: Final = max(_number(count), int(bool(message.redelivered)))
         self.over = False
         self._message: Final = message
@@ -92,9 +97,9 @@ class Incoming:
         return str(event.get("reason", "")), next((q for q in QUEUES if q == name), self.queue)
 
     def again(
-        self, exchange: str, *, pardons: int | None = None, queue: QueueName | None = None, left_s: float = 0.0
+        self, exchange: str, *, pardons: int = 0, spared: int = 0, queue: QueueName | None = None, left_s: float = 0.0
     ) -> Outgoing:
-        """The same as a new message."""
+        """The same as a new message. pardons, spared: so many more."""
         return Outgoing(
             exchange=exchange,
             queue=queue or self.queue,
@@ -102,7 +107,8 @@ class Incoming:
             token=self.token,
             not_before=self.not_before,
             left_s=left_s,
-            pardons=self.pardons if pardons is None else pardons,
+            pardons=self.pardons + pardons,
+            spared=self.spared + spared,
         )
 
     async def ack(self) -> bool:

@@ -22,9 +22,10 @@ TOKEN: Final = "ghc-token"  # noqa: S105  # the name of a header
 NOT_BEFORE: Final = "ghc-not-before"
 LEFT: Final = "ghc-left"
 PARDONS: Final = "ghc-pardons"
+SPARED: Final = "ghc-spared"
 """Headers of ours: the token of the push; the moment before which nobody may pop it, in microseconds since 1970, for
 people; how much longer it has to wait when its wait queue lets it go, in milliseconds; how often it was let off its
-delivery limit."""
+delivery limit, and how often it was while nobody had ever popped it."""
 
 _AT_LEAST_ONCE: Final[Mapping[str, Argument]] = {
     "x-queue-type": "quorum",

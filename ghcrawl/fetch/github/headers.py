@@ -21,7 +21,7 @@ def quota(headers: Mapping[str, str], resource: str) -> Quota | None:
         return None
     try:
         told = Quota(
-            resource=headers.get("x-ratelimit-resource") or resource or CORE,
+            resource=_resource(headers.get("x-ratelimit-resource", "")) or resource or CORE,
             limit=int(limit),
             remaining=int(headers.get("x-ratelimit-remaining", "")),
             resets=int(headers.get("x-ratelimit-reset", "")),
@@ -29,6 +29,14 @@ def quota(headers: Mapping[str, str], resource: str) -> Quota | None:
     except ValueError:
         return None
     return told if told.remaining >= 0 and 0 <= told.resets < YEAR_3000 else None
+
+
+_RESOURCE: Final = re.compile(r"[a-z_]{1,40}")
+
+
+def _resource(name: str) -> str:
+    """A name such as GitHub gives to its budgets, which becomes a metric's label; of anything else, nothing."""
+    return name if _RESOURCE.fullmatch(name) else ""
 
 
 _LINK: Final = re.compile(r"<([^<>]*)>([^<]*)")

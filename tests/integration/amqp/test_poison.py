@@ -159,6 +159,32 @@ async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_
     assert 20 <= returned <= 30, "five returns, pardoned three times"
 
 
+async def test_who_looks_and_looks_again_harms_nothing_even_while_nobody_pops(place: Place) -> None:
+    if not place.server.management_url:
+        pytest.skip(f"{MANAGEMENT_URL} is not set")
+    async with place.process(delivery_limit=5) as queue:
+        await queue.take_over()
+        await queue.push(push_of(1, queue="later"))
+        await until(lambda: peeked(queue, times=7), within_s=60)
+        await until(lambda: seen(queue))
+        delivery = await popped(queue)
+        assert (delivery.incoming.pardons, delivery.incoming.spared) == (0, 1)
+        await delivery.ack()
+    assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+async def seen(queue: AmqpQueue) -> bool:
+    return bool(await queue.peek("later", limit=1))
+
+
+async def peeked(queue: AmqpQueue, *, times: int) -> bool:
+    for _ in range(times):
+        if not await queue.peek("later", limit=1):
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
 async def test_bytes_that_are_no_request_become_a_deadletter_and_harm_nobody(place: Place) -> None:
     async with place.process() as queue:
         raw = b"\x00\xff\xfe nobody's request"

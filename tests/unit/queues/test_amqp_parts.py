@@ -39,7 +39,7 @@ class TestMessages:
 
     def test_a_message_sent_again_leaves_the_brokers_headers_behind(self) -> None:
         headers = {"x-death": [{"count": 1}], "x-delivery-count": 7, TOKEN: "t", PARDONS: 1}
-        again = incoming(headers=headers).again("e", pardons=2)
+        again = incoming(headers=headers).again("e", pardons=1)
         assert again.properties().headers == {TOKEN: "t", PARDONS: 2}
 
     @pytest.mark.parametrize("headers", [{TOKEN: 5}, {NOT_BEFORE: "soon"}, {NOT_BEFORE: 10**30}, {PARDONS: b"x"}, {}])

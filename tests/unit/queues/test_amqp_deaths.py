@@ -1,0 +1,94 @@
+"""What the broker set aside for having come back too often: looked at, or the death of whoever had it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from ghcrawl.model import Push
+from ghcrawl.ports import DeadletterFilter
+from queues import amqp_deaths
+from queues.amqp_deaths import LIMIT, MAX_PARDONS, Undertaker, name_of
+from queues.amqp_message import Incoming, Outgoing
+from queues.amqp_names import TOKEN, Names
+from queues.codec import encode
+from queues.memory_tags import MemoryStarts, MemoryTags
+from queues.tags import Post, Tagging
+from stores.memory import MemoryDeadletters
+from tests.support.builders import NOW, a_request
+from tests.support.clock import FakeClock
+from tests.unit.queues.amqp_messages import incoming
+
+DEATH = {"x-death": [{"queue": "p.q.later", "reason": LIMIT}]}
+
+
+class Place:
+    """A request that was pushed, the copy of it that the broker set aside, and what goes back to work."""
+
+    def __init__(self) -> None:
+        self.tags, self.starts, self.deadletters = MemoryTags(), MemoryStarts(), MemoryDeadletters()
+        self.tagging = Tagging(tags=self.tags, publish=self.published, sleep=FakeClock().sleep)
+        self.undertaker = Undertaker(self.deadletters.bury, self.tags, self.starts, FakeClock())
+        self.sent: list[Outgoing] = []
+
+    async def published(self, posts: Any) -> None:
+        self.posts: list[Post] = list(posts)
+
+    async def send(self, messages: Any) -> None:
+        self.sent += messages
+
+    async def pushed(self) -> Incoming:
+        """The copy, dead."""
+        await self.tagging.push([Push(request=a_request(1), queue="later")], token="t1", now=NOW)
+        (post,) = self.posts
+        return incoming("normal", body=encode(post.push.request), headers={TOKEN: post.token, **DEATH})
+
+    async def files(self, dead: Incoming) -> bool:
+        """Whether a deadletter comes of it; if none does, it was sent back to where it came from."""
+        before = len(self.sent)
+        await self.undertaker.file_dead(dead, cast("Any", self), Names(prefix="p", waits_s=(1.0,)))
+        assert dead.over
+        sent = self.sent[before:]
+        assert [(each.exchange, each.queue) for each in sent] in ([], [("p.work", "later")])
+        return not sent
+
+    async def rounds(self, dead: Incoming, at_the_most: int) -> int:
+        """How often it is sent back until it is filed."""
+        for number in range(at_the_most):
+            if await self.files(dead):
+                return number
+            dead = incoming(
+                "normal", body=self.sent[-1].body, headers={**(self.sent[-1].properties().headers or {}), **DEATH}
+            )
+        return at_the_most
+
+
+async def test_what_was_only_looked_at_goes_back_to_work_however_often() -> None:
+    place = Place()
+    assert await place.rounds(await place.pushed(), 50) == 50
+    assert (place.sent[-1].spared, place.sent[-1].pardons) == (50, 0)
+    assert await place.tagging.take(a_request(1), "later", token=place.sent[-1].token) == "first"
+
+
+async def test_what_was_popped_once_is_pardoned_thrice_and_filed_then() -> None:
+    place = Place()
+    dead = await place.pushed()
+    assert await place.tagging.take(a_request(1), "later", token="t1") == "first"
+    assert await place.rounds(dead, 50) == MAX_PARDONS
+    (letter,) = await place.deadletters.list(DeadletterFilter(), limit=2)
+    assert (letter.kind, letter.queue) == ("DeliveryLimit", "later")
+
+
+async def test_what_killed_somebody_is_not_pardoned() -> None:
+    place = Place()
+    dead = await place.pushed()
+    await place.tagging.take(a_request(1), "later", token="t1")
+    await place.starts.add(name_of(a_request(1), "t1"), NOW)
+    assert await place.files(dead)
+
+
+async def test_what_cannot_be_popped_without_a_death_is_filed_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(amqp_deaths, "MAX_SPARED", 5)
+    place = Place()
+    assert await place.rounds(await place.pushed(), 50) == 5 + MAX_PARDONS
