@@ -66,7 +66,7 @@ async def _use_tokens(asked: Asked[Nothing, shapes.Anything]) -> Answer:
     if not isinstance(asked.body.root, str):
         raise Problem(422, "send one JSON string: token[#trait,trait], separated by semicolons")
     await asked.site.use_tokens(asked.body.root)
-    return Answer(value="OK")
+    return Answer(value="OK", done={"principals": len(asked.site.principals())})
 
 
 # Requests and queues ------------------------------------------------------------------------------------------
@@ -79,8 +79,8 @@ async def _push(asked: Asked[Nothing, shapes.Anything]) -> Answer:
         raise Problem(422, f"push at least one request, and {MAX_REQUESTS} at the most")
     queue = named(asked.path.get("queue") or "normal")
     policy = (await site.live.read()).settings.crawl.policy
-    await push(site, [_request(site, spec, policy) for spec in specs], queue)
-    return Answer(value="Created", status=201)
+    pushed = await push(site, [_request(site, spec, policy) for spec in specs], queue)
+    return Answer(value="Created", status=201, done={"queued": pushed.queued, "bounced": pushed.bounced})
 
 
 def _request(site: Site, spec: Any, policy: str) -> Request:
@@ -114,8 +114,8 @@ async def _remove(asked: Asked[Counting, None]) -> Answer:
 
 
 async def _flush(asked: Asked[Nothing, None]) -> Answer:
-    await asked.site.queue.purge(named(asked.path["name"]))
-    return Answer(value="OK")
+    purged = await asked.site.queue.purge(named(asked.path["name"]))
+    return Answer(value="OK", done={"purged": purged})
 
 
 async def _info(asked: Asked[Nothing, None]) -> Answer:
@@ -146,12 +146,12 @@ async def _show(asked: Asked[Nothing, None]) -> Answer:
 async def _delete(asked: Asked[Requeueing, None]) -> Answer:
     site, letter = asked.site, await the(asked.site, asked.path["urn"])
     if asked.query.requeue is None:
-        await site.deadletters.delete([letter.urn])
-        return Answer(status=204)
+        deleted = await site.deadletters.delete([letter.urn])
+        return Answer(status=204, done={"deleted": deleted})
     done = await site.requeue(DeadletterFilter(urns=(letter.urn,)), asked.query.requeue)
     if done.unreadable:
         raise Problem(422, f"{letter.urn} never was a request that this version can read; it stays")
-    return Answer(status=204)
+    return Answer(status=204, done={"queued": done.queued, "bounced": done.bounced})
 
 
 def _route(method: Any, path: str, handle: Any, **more: Any) -> Route:

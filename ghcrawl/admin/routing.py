@@ -13,7 +13,7 @@ import structlog
 from aiohttp import web
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from ghcrawl.admin import bodies
+from ghcrawl.admin import bodies, trace
 from ghcrawl.admin.access import Access, Caller, Role
 from ghcrawl.admin.problems import Problem, of_error, of_validation, unavailable
 from ghcrawl.admin.site import Site
@@ -74,9 +74,13 @@ class Asked(Generic[Q, B]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a route says. value: a shape, plain JSON, text for people, or None for no body at all."""
+    """What a route says. value: a shape, plain JSON, text for people, or None for no body at all.
+
+    done: how much it came to, for the log, where that is not in the value.
+    """
 
     value: Any = None
+    done: Mapping[str, int] = field(default_factory=dict)
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -142,10 +146,10 @@ class Handlers:
                 async with asyncio.timeout(self._bounds.timeout_s):
                     answer = await route.handle(asked)
             except TimeoutError:
+                _trace(route, asked, Answer(status=503))
                 detail = f"this took longer than {self._bounds.timeout_s:g} s; what was done so far stays done"
                 raise unavailable(detail) from None
-            if route.role == "operate":
-                log.info("admin_acted", who=caller.name, operation=route.name, status=answer.status)
+            _trace(route, asked, answer)
             return response(answer)
 
         return handle
@@ -164,6 +168,19 @@ class Handlers:
             return shape.model_validate_json(raw, strict=True)
         except ValidationError as error:
             raise of_validation(error, "body") from None
+
+
+def _trace(route: Route, asked: Asked[Any, Any], answer: Answer) -> None:
+    """Who changed what, and how much of it, is in the log."""
+    if route.role == "operate":
+        log.info(
+            "admin_acted",
+            who=asked.caller.name,
+            operation=route.name,
+            status=answer.status,
+            asked=trace.asked_for(asked.path, asked.query, asked.body),
+            done={**trace.came_to(answer.value), **answer.done},
+        )
 
 
 def _query(request: web.Request, shape: type[BaseModel]) -> Any:
