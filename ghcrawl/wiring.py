@@ -41,7 +41,7 @@ from ghcrawl.supervisor import Supervisor
 from ghcrawl.telemetry import Observers, configure_logging
 from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
 from processors.github.estimate import Estimate, Question, Reply, survey
-from processors.github.scenarios import narrow
+from processors.github.scenarios import floor_of, narrow
 from queues import codec
 from queues.amqp import AmqpQueue
 from queues.sqlite import SqliteQueue
@@ -62,6 +62,7 @@ __all__ = [
     "conceal",
     "crawled_by",
     "demand_runnable",
+    "floor_of",
     "github_platform",
     "narrow",
     "open_backend",

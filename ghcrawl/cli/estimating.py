@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from ghcrawl.errors import ConfigError
 from ghcrawl.ports import Clock
 from ghcrawl.settings import Settings
 from ghcrawl.tally import Tally
-from ghcrawl.wiring import Estimate, Service, github_platform, open_service, survey
+from ghcrawl.wiring import Estimate, Service, floor_of, github_platform, open_service, survey
 
 FEW: Final = 3
 """Calls for a single thing with what it leads to."""
@@ -29,7 +29,11 @@ SURVEYED: Final = frozenset({"org", "user", "repo"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """What a crawl would come to. asked: calls that it took to find out."""
+    """What a crawl would come to. asked: calls that it took to find out; max_calls: so many at the most.
+
+    unasked: pages that were not looked at for want of calls; each counts for one call, whatever lies behind it.
+    since: the moment since when changes are wanted, which the estimate leaves out of account; empty where none is.
+    """
 
     specs: Sequence[str]
     policy: str
@@ -38,11 +42,19 @@ class Foreseen:
     documents: Mapping[str, float] = field(default_factory=dict)
     repos: int = 0
     sampled: int = 0
+    max_calls: int | None = None
+    unasked: int = 0
+    since: str = ""
 
     @property
     def total(self) -> int:
         """All calls."""
         return round(sum(self.calls.values()))
+
+    @property
+    def covered(self) -> float | None:
+        """The part of all calls that may be made; None where as many may be as it takes."""
+        return None if self.max_calls is None else min(1.0, self.max_calls / max(1, self.total))
 
     def figures(self) -> Mapping[str, Any]:
         """What `--json` prints."""
@@ -55,7 +67,11 @@ class Foreseen:
                 "documents_by_type": _rounded(self.documents),
                 "repos": self.repos,
                 "repos_sampled": self.sampled,
+                "unasked": self.unasked,
+                "without_since": bool(self.since),
             },
+            "max_calls": self.max_calls,
+            "covered": None if self.covered is None else round(self.covered, 4),
             "calls_made": self.asked,
         }
 
@@ -73,7 +89,14 @@ async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None
         raise ConfigError("name what would be crawled: ghcrawl crawl --dry-run ORG")
     wanted = roots.read(github_platform(plan.settings), plan.specs, plan.api_url, plan.policy)
     tally = Tally()
-    opening = open_service(_forgetful(plan.settings), plan.credentials, tally, clock=clock, unhurried=plan.unhurried)
+    opening = open_service(
+        _forgetful(plan.settings),
+        plan.credentials,
+        tally,
+        clock=clock,
+        unhurried=plan.unhurried,
+        max_calls=plan.max_calls,
+    )
     async with opening as service:
         surveyor = Surveyor(service, tally, plan.api_url, reserve=plan.settings.github.reserve, say=say)
         found = [await _root(service, surveyor, root, plan.policy) for root in wanted]
@@ -89,6 +112,9 @@ async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None
         documents=documents,
         repos=sum(estimate.repos for estimate in found),
         sampled=sum(estimate.sampled for estimate in found),
+        max_calls=plan.max_calls,
+        unasked=surveyor.unasked,
+        since=floor_of(plan.policy),
     )
 
 
@@ -103,12 +129,16 @@ async def _root(service: Service, surveyor: Surveyor, root: Root, policy: str) -
     request = root.request
     if request.type not in SURVEYED or request.context.then:
         return Estimate(calls={request.type: float(FEW)}, documents={request.type: 1.0}, repos=0, sampled=0)
+    if surveyor.spent:
+        surveyor.unasked += 1
+        return Estimate(calls={request.type: 1.0}, documents={request.type: 1.0}, repos=0, sampled=0)
     platform = service.platforms["github"]
     going = survey(platform.scenarios, request.type, request.url, policy)
     questions = next(going)
     while True:
         replies = await asyncio.gather(*(surveyor.ask(question) for question in questions))
-        if not any(reply.body is not None for reply in replies) and questions[0].type in ("user", "repo"):
+        nothing = not surveyor.unasked and not any(reply.body is not None for reply in replies)
+        if nothing and questions[0].type in ("user", "repo"):
             raise ConfigError(f"{root.spec} leads to nothing ({questions[0].url})")
         try:
             questions = going.send(replies)
@@ -121,8 +151,11 @@ def show(foreseen: Foreseen) -> None:
     """The estimate for a person."""
     out = output.console()
     out.print()
-    headline = f"About {counted(foreseen.total, 'call')} for a first crawl of {', '.join(foreseen.specs)}"
+    about = "At least" if foreseen.unasked else "About"
+    headline = f"{about} {counted(foreseen.total, 'call')} for a first crawl of {', '.join(foreseen.specs)}"
     out.print(Text(f"{headline}; this took {counted(foreseen.asked, 'call')}.", style="bold"))
+    for sentence in _reservations(foreseen):
+        out.print(sentence, highlight=False)
     out.print()
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     grid.add_column("type")
@@ -135,3 +168,18 @@ def show(foreseen: Foreseen) -> None:
     if foreseen.sampled < foreseen.repos:
         out.print()
         out.print(f"{foreseen.sampled} of {foreseen.repos} repositories were looked at, and count for the others.")
+
+
+def _reservations(foreseen: Foreseen) -> Iterable[str]:
+    """What the headline does not say."""
+    if foreseen.covered is not None:
+        yield f"--max-calls {foreseen.max_calls} covers about {_percent(foreseen.covered)} of them."
+    if foreseen.unasked:
+        left = counted(foreseen.unasked, "page was", "pages were")
+        yield f"{left} not looked at, as --max-calls holds for a dry run too; each counts for one call."
+    if foreseen.since:
+        yield "What --since leaves out is counted all the same: it may take far fewer."
+
+
+def _percent(share: float) -> str:
+    return "less than 1 %" if 0 < share < 0.01 else f"{share:.0%}".replace("%", " %")

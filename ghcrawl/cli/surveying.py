@@ -25,11 +25,15 @@ WORTH_SAYING: Final = timedelta(seconds=2)
 
 
 class Surveyor:
-    """Asks one service. say: tells a person what is waited for."""
+    """Asks one service, no more than it may spend. say: tells a person what is waited for.
+
+    unasked: questions that were left, for want of calls.
+    """
 
     def __init__(
         self, service: Service, tally: Tally, api_url: str, *, reserve: float, say: Callable[[str], None]
     ) -> None:
+        self.unasked = 0
         self._service = service
         self._clock = service.backend.clock
         self._api_url = api_url
@@ -38,8 +42,13 @@ class Surveyor:
         self._told_until: datetime | None = None
         self._told_outage: datetime | None = None
 
+    @property
+    def spent(self) -> bool:
+        """Whether nothing may be asked any more."""
+        return self._service.spending is not None and self._service.spending.spent
+
     async def ask(self, question: Question) -> Reply:
-        """What the platform shows; nothing where it shows nothing. Waits for quota.
+        """What the platform shows; nothing where it shows nothing, or may not be asked any more. Waits for quota.
 
         Raises ConfigError where waiting is of no use, FetchError for what fails again and again.
         """
@@ -47,16 +56,31 @@ class Surveyor:
         failures = 0
         while True:
             try:
-                retrieved = await self._service.reach.fetch(request, None)
+                retrieved = await self._fetch(request)
             except FetchError:
                 failures += 1
                 if failures == TRIES:
                     raise
                 await self._clock.sleep(AGAIN_S * 2.0 ** (failures - 1))
                 continue
+            if retrieved is None:
+                self.unasked += 1
+                return Reply()
             if not isinstance(retrieved, Throttled):
                 return _reply(retrieved)
             await self._wait(retrieved.until)
+
+    async def _fetch(self, request: Request) -> Retrieved | None:
+        """One try; None: there is no call left for it."""
+        spending = self._service.spending
+        if spending is None:
+            return await self._service.reach.fetch(request, None)
+        if not spending.admit():
+            return None
+        try:
+            return await self._service.reach.fetch(request, None)
+        finally:
+            spending.leave()
 
     async def _wait(self, until: datetime) -> None:
         if why := hopeless(self._service, self._api_url):

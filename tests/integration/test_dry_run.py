@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from ghcrawl.cli.crawling import Plan
-from ghcrawl.cli.estimating import Foreseen, foresee
+from ghcrawl.cli.estimating import Foreseen, foresee, show
 from ghcrawl.cli.options import Place
 from ghcrawl.errors import ConfigError, FetchError
 from ghcrawl.fetch.github import read_tokens
 from ghcrawl.settings import load
 from ghcrawl.simulator.faults import Broken, Faults
 from ghcrawl.simulator.generation.size import TINY
+from ghcrawl.wiring import narrow
 from tests.support.clock import FakeClock, FastClock
 from tests.support.crawling import Stage, stage
 
@@ -63,3 +64,44 @@ async def test_what_fails_again_and_again_ends_it(tmp_path: Path):
         it.server.faults.script("*/orgs/acme", *[Broken(500)] * 20)
         with pytest.raises(FetchError, match="500"):
             await dry_run(it)
+
+
+async def test_it_makes_no_more_calls_than_are_allowed_and_says_what_it_did_not_look_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    async with stage(tmp_path, TINY, clock=FastClock(60)) as it:
+        whole, _ = await dry_run(it, f"acme/{it.repo.name}")
+        it.server.journal.clear()
+        few, _ = await dry_run(it, f"acme/{it.repo.name}", "acme", max_calls=3)
+        made = it.server.journal.total
+    show(few)
+
+    assert (made, few.asked, few.max_calls) == (3, 3, 3)
+    assert few.unasked == whole.asked - 3 + 1
+    assert few.covered == 3 / few.total < 1
+    said = capsys.readouterr().out
+    assert said.strip().startswith(f"At least {few.total} calls for a first crawl of")
+    assert "--max-calls 3 covers about" in said
+    assert f"{few.unasked} pages were not looked at" in said
+
+
+async def test_with_enough_calls_it_says_what_share_of_the_crawl_they_cover(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    async with stage(tmp_path, TINY, clock=FastClock(60)) as it:
+        foreseen, _ = await dry_run(it, max_calls=1000)
+    show(foreseen)
+
+    assert foreseen.unasked == 0
+    said = capsys.readouterr().out
+    assert said.strip().startswith("About ")
+    assert "--max-calls 1000 covers about 100 % of them." in said
+
+
+async def test_it_says_that_it_leaves_a_date_out_of_account(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    async with stage(tmp_path, TINY, clock=FastClock(60)) as it:
+        foreseen, _ = await dry_run(it, policy=narrow("default", since="2026-01-31"))
+    show(foreseen)
+
+    assert foreseen.figures()["estimate"]["without_since"] is True
+    assert "What --since leaves out is counted all the same" in capsys.readouterr().out
