@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Generic, Literal, TextIO, TypeVar
 
 import structlog
@@ -136,6 +136,7 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
+        self._types: set[str] = set()
         counter, gauge = self._counter, self._gauge
         self._settled = _Labelled(counter("requests_settled", "Requests settled", "type", "outcome"))
         self._skipped = _Labelled(counter("requests_skipped", "Requests with nothing to save", "reason"))
@@ -163,15 +164,20 @@ class Metrics:
     def _seconds(self, name: str, text: str, *labels: str) -> Histogram:
         return Histogram(f"ghcrawl_{name}", text, labels, buckets=_SECONDS, registry=self.registry)
 
-    def expect(self, platform: str) -> None:
-        """What `platform` may say is counted from 0: a rise from nothing to one is none to Prometheus."""
+    def expect(self, platform: str, types: Iterable[str]) -> None:
+        """Requests of other types than those that were expected are counted together, whoever asked for them.
+
+        What `platform` may say is counted from 0: a rise from nothing to one is none to Prometheus.
+        """
+        self._types.update(types)
         for kind in THROTTLES:
             self._throttled(platform, kind)
 
     def settled(self, settled: Settled) -> None:
         """Count it."""
-        type = settled.request.type if settled.cause != NO_PROCESSOR else OTHER
-        outcome = settled.outcome
+        type, outcome = settled.request.type, settled.outcome
+        if self._types and type not in self._types:
+            type = OTHER
         self._settled(type, outcome).inc()
         if outcome == "skip":
             self._skipped(settled.reason).inc()

@@ -82,8 +82,8 @@ async def serve(wish: Wish, stream: TextIO | None = None) -> int:
             measure=gauges.measure,
         )
         async with opening as service:
-            for platform in service.platforms:
-                metrics.expect(platform)
+            for name, platform in service.platforms.items():
+                metrics.expect(name, platform.kinds)
             serving = _Serving(base, settings, service, watching, _Logging(stream, settled, settings.log), worker)
             return await serving.run(signals)
 

@@ -94,16 +94,19 @@ def test_a_settled_request_is_one_line_and_a_failure_is_louder():
 
 def test_a_type_that_nothing_here_processes_is_no_label():
     metrics = Metrics()
-    metrics.settled(settled("bury", cause=NO_PROCESSOR, request=a_request(type="whatever somebody typed")))
+    metrics.expect("github", ["issue"])
+    metrics.settled(settled("bury", cause="no_processor", request=a_request(type="whatever somebody typed")))
+    metrics.settled(settled("save", request=a_request(type="issue")))
 
     text = generate_latest(metrics.registry).decode()
     assert 'ghcrawl_requests_settled_total{outcome="bury",type="other"} 1.0' in text
+    assert 'ghcrawl_requests_settled_total{outcome="save",type="issue"} 1.0' in text
     assert "whatever" not in text
 
 
 def test_what_an_alert_waits_for_is_counted_from_zero():
     metrics = Metrics()
-    metrics.expect("github")
+    metrics.expect("github", ["issue"])
 
     kinds = ("primary", "secondary")
     found = [

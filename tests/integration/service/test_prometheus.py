@@ -9,13 +9,18 @@ import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
+from ghcrawl.admin.webhook import Result
+from ghcrawl.fetch.github.refusals import DeniedReason
+from ghcrawl.outcome import OutcomeName
 from ghcrawl.simulator.generation.size import TINY
+from processors.github import platform
 from tests.integration.service.conftest import PATIENCE_S, Serve, Served
 from tests.support.crawling import TOKEN, stage
 from tests.support.services.debian import Unavailable, install
@@ -30,10 +35,32 @@ DASHBOARD = Path(__file__).parents[3] / "config/grafana/dashboards/ghcrawl.json"
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
-PRESENT = ("type", "outcome", "status", "reason", "resource", "event", "result")
-"""Labels whose values are those of what happened so far; each is one of a fixed few."""
+SKIPPED = {"excluded", "unchanged", "missing", "list_capped", "too_large", "not_ready", "visited", "not_stored"}
+SKIPPED |= {
+    "not_known",
+    "still_refused",
+    "unchanged_unasked",
+    "counted",
+    "not_counted",
+    "narrowed",
+    "restarted",
+    "moved",
+}
+REDELIVERED = {"complete", "partial", "lost", "asked", "refused", "arrived", "given_up"}
+GATEWAYS = tuple(range(520, 531))
+"""What proxies before a server say of it."""
+ENDS: Mapping[str, frozenset[str]] = {
+    "type": frozenset({*platform().kinds, "other"}),
+    "outcome": frozenset(get_args(OutcomeName)),
+    "status": frozenset(str(int(status)) for status in (0, *HTTPStatus, *GATEWAYS)),
+    "reason": frozenset({*SKIPPED, *(f"denied_{reason}" for reason in get_args(DeniedReason))}),
+    "resource": frozenset({"core", "search", "graphql", "app"}),
+    "event": frozenset({"ping", "unverified"}),
+    "result": frozenset({*get_args(Result), *REDELIVERED}),
+}
+"""Labels whose values are those of what happened so far → all there can be of our simulator, which sends pings here."""
 KNOWN = {
-    *PRESENT,
+    *ENDS,
     "queue",
     "state",
     "phase",
@@ -79,6 +106,8 @@ async def test_prometheus_finds_nothing_to_complain_of_and_labels_stay_few(
     async with stage(tmp_path, TWO_ORGS) as it, serve("--api-url", it.server.url, GHCRAWL_TOKENS=TOKEN) as served:
         first = await crawled(served, "acme")
         await served.deliver("ping", "delivery", b"{}")
+        async with served.session.post(f"{served.url}/webhook", headers={"X-GitHub-Event": "of_a_stranger"}) as refused:
+            assert refused.status == 400
         linted = await asyncio.to_thread(
             subprocess.run, [PROMTOOL, "check", "metrics"], input=first, capture_output=True, text=True, check=False
         )
@@ -88,7 +117,8 @@ async def test_prometheus_finds_nothing_to_complain_of_and_labels_stay_few(
     assert not [value for _, _, value in labels(second) if "/" in value or value.startswith("http")]
     logins = {user.login for repo in it.world.repos_of(another) for user in [repo.owner]} | {"acme", another.login}
     assert not {value for _, _, value in labels(second)} & logins
-    assert {found for found in labels(second) - labels(first) if found[1] not in PRESENT} == set()
+    assert {found for found in labels(second) - labels(first) if found[1] not in ENDS} == set()
+    assert {found for found in labels(second) if found[2] not in ENDS.get(found[1], {found[2]})} == set()
     assert {label for _, label, _ in labels(second)} <= KNOWN
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ghcrawl.fetch.github import headers
 from ghcrawl.fetch.github.allowance import Allowance, Load
 from ghcrawl.fetch.github.budget import Budget, Quota
 from ghcrawl.fetch.github.limits import Finished, Limits
@@ -93,6 +94,14 @@ def test_answers_that_overtake_each_other_do_not_bring_calls_back() -> None:
     made.take("core")
     made.finish("core", reported(70), 1.0)
     assert made.budget("core").remaining == 50
+
+
+@pytest.mark.parametrize("said", ["https://example.com/", "Core", "a b", "x" * 41, "", "sécrét"])
+def test_a_budget_that_has_no_name_is_the_one_that_was_asked_of(said: str) -> None:
+    told = {"x-ratelimit-limit": "100", "x-ratelimit-remaining": "9", "x-ratelimit-reset": "1000"}
+    strange = headers.quota({**told, "x-ratelimit-resource": said}, "search")
+    named = headers.quota({**told, "x-ratelimit-resource": "code_search"}, "search")
+    assert (strange and strange.resource, named and named.resource) == ("search", "code_search")
 
 
 def test_windows_that_differ_by_a_second_are_one() -> None:
