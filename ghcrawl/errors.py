@@ -21,7 +21,14 @@ class CrawlError(Exception):
 
 
 class ConfigError(CrawlError):
-    """Settings, tokens or a command line that cannot be run with."""
+    """Settings, tokens or a command line that cannot be run with.
+
+    field: `section.name` of the setting, where the sentence is about one and does not begin with it.
+    """
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class SpecError(CrawlError):

@@ -167,7 +167,8 @@ def checked(name: str) -> str:
     if name in setting.names():
         raise ConfigError(
             f"{name} cannot change while a crawl runs; set it in the config file, or as "
-            f"{setting.PREFIX}{name.upper().replace('.', '__')} in the environment"
+            f"{setting.PREFIX}{name.upper().replace('.', '__')} in the environment",
+            field=name,
         )
     known = [*LIVE, *setting.names()]
     close = difflib.get_close_matches(name, [*known, *(one.rpartition(".")[2] for one in LIVE)], n=1)
@@ -175,5 +176,6 @@ def checked(name: str) -> str:
     raise ConfigError(
         f"no setting is called {name}; did you mean {meant}?"
         if meant
-        else f"no setting is called {name}; live ones are {', '.join(LIVE)}"
+        else f"no setting is called {name}; live ones are {', '.join(LIVE)}",
+        field=name,
     )

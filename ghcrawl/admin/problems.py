@@ -77,9 +77,12 @@ def unavailable(detail: str) -> Problem:
 
 def of_error(error: CrawlError) -> Problem:
     """What an error of ours means to whoever asked: their words are wrong, or something is away."""
-    if isinstance(error, ConfigError | SpecError | DecodeError | Unstorable):
-        lines = str(error).splitlines() if isinstance(error, ConfigError) else ()
-        return Problem(422, str(error) or type(error).__name__, errors=[_field(line) for line in lines])
+    if isinstance(error, ConfigError):
+        lines = str(error).splitlines()
+        errors = [(error.field, str(error))] if error.field else [_field(line) for line in lines]
+        return Problem(422, str(error) or type(error).__name__, errors=errors)
+    if isinstance(error, SpecError | DecodeError | Unstorable):
+        return Problem(422, str(error) or type(error).__name__)
     if isinstance(error, QueueError | StoreError):
         return unavailable(str(error))
     return Problem(502, str(error))

@@ -274,8 +274,9 @@ async def test_settings_are_changed_for_all_written_down_and_shown_with_their_or
 @pytest.mark.parametrize(
     ("wanted", "field", "sentence"),
     [
-        ({"crawl.lops": 5}, "", "did you mean crawl.loops?"),
-        ({"crawl.loops": 5, "crawl.weights.lter": 1}, "", "did you mean crawl.weights.later?"),
+        ({"crawl.lops": 5}, "crawl.lops", "did you mean crawl.loops?"),
+        ({"lops": 5}, "lops", "did you mean crawl.loops?"),
+        ({"crawl.loops": 5, "crawl.weights.lter": 1}, "crawl.weights.lter", "did you mean crawl.weights.later?"),
         ({"crawl.loops": 0}, "crawl.loops", "greater than 0"),
         ({"crawl.loops": 5, "crawl.max_attempts": "x"}, "crawl.max_attempts", "valid integer"),
         ({"crawl.loops": [5]}, "crawl.loops", "valid integer"),
@@ -283,7 +284,7 @@ async def test_settings_are_changed_for_all_written_down_and_shown_with_their_or
         ({"crawl.paused": 1}, "crawl.paused", "true or false, not 1"),
         ({"github.concurrency": 101}, "github.concurrency", "less than or equal to 100"),
         ({"log.level": "loud"}, "log.level", "'debug'"),
-        ({"store.provider": "memory"}, "", "cannot change while a crawl runs"),
+        ({"store.provider": "memory"}, "store.provider", "cannot change while a crawl runs"),
         ({f"crawl.weights.{name}": 0 for name in ("event", "immediate", "soon", "normal", "later")}, "", "weight"),
     ],
 )
