@@ -332,7 +332,7 @@ class Document:
     def precedence(self) -> str:
         """Text that sorts by how true a representation is: last change first, then when it was seen.
 
-        A store replaces a document only by one whose precedence is not smaller.
+        A store replaces a document only by one whose precedence is not smaller; what has a date replaces what has none.
         """
         return f"{self.changed_at}|{iso(self.observed_at)}"
 

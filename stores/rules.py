@@ -36,7 +36,7 @@ def judge(held: Held, document: Document) -> Saved:
     """
     if _tied(held, document):
         return "tied"
-    if document.precedence < held.precedence:
+    if _rank(document.precedence) < _rank(held.precedence):
         return "stale"
     same = (
         document.digest == held.digest
@@ -45,6 +45,12 @@ def judge(held: Held, document: Document) -> Saved:
         and document.link_header == held.link_header
     )
     return "same" if same else "saved"
+
+
+def _rank(precedence: str) -> tuple[str, str]:
+    """Sorts as precedence does, and below anything that has a date what has none yet: a review nobody submitted."""
+    changed_at, _, observed = precedence.rpartition("|")
+    return changed_at, observed
 
 
 def _tied(held: Held, document: Document) -> bool:
@@ -62,7 +68,7 @@ def settled(judged: Saved, held: Held, document: Document) -> tuple[Saved, Docum
     """What to do about it, which is never "tied", and with which document."""
     if judged != "tied":
         return judged, document
-    if document.precedence < held.precedence:
+    if _rank(document.precedence) < _rank(held.precedence):
         return "stale", document
     return "saved", replace(document, digest="")
 

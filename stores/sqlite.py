@@ -209,7 +209,7 @@ def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow
     row = row._replace(
         digest=storable(document.digest),
         url=url if saved != "saved" else row.url,
-        precedence=max(precedence, row.precedence),
+        precedence=precedence if saved == "stale" else row.precedence,
         observed_at=observed_at if saved == "stale" else row.observed_at,
         checked_at=checked_at if saved == "stale" else max(checked_at, row.checked_at),
         validator=validator if saved == "stale" or rules.keeps_validator(known, document) else row.validator,

@@ -146,6 +146,15 @@ class StoreContract:
         assert await rig.store.save(titled("seen later", 9, changed_at="2026-11-21T11:00:00Z")) == "stale"
         assert await title(rig.store) == "changed later"
 
+    @pytest.mark.parametrize("dated_first", [True, False])
+    async def test_what_has_a_date_is_truer_than_what_had_none_yet(self, rig: Rig, dated_first: bool) -> None:
+        """Whenever the two were seen: a review that was not submitted says no date at all."""
+        pending, submitted = titled("pending", 5), titled("submitted", 3, changed_at=CHANGED)
+        for document in (submitted, pending) if dated_first else (pending, submitted):
+            await rig.store.save(document)
+        assert await title(rig.store) == "submitted"
+        assert await rig.store.save(titled("edited", 9, changed_at=CHANGED)) == "saved"
+
     async def test_of_two_equally_true_ones_the_last_stays(self, rig: Rig) -> None:
         await rig.store.save(titled("first", 1))
         assert await rig.store.save(titled("second", 1)) == "saved"

@@ -51,7 +51,7 @@ class Sights:
     @property
     def truest(self) -> Document:
         """Of equally true ones the last."""
-        return max(enumerate(self.seen), key=lambda sight: (sight[1].precedence, sight[0]))[1]
+        return max(enumerate(self.seen), key=lambda sight: (rank(sight[1]), sight[0]))[1]
 
     def strength(self, url: str) -> str | None:
         """How strongly the URL was claimed; None: never."""
@@ -61,6 +61,10 @@ class Sights:
 
 def content(document: Document) -> tuple[Any, ...]:
     return document.body["title"], document.url, document.deleted_at is not None
+
+
+def rank(document: Document) -> tuple[str, datetime]:
+    return document.changed_at, document.observed_at
 
 
 class StoreMachine(RigMachine):
@@ -75,7 +79,7 @@ class StoreMachine(RigMachine):
         outcome = self.run(self.rig.store.save(document, supersede="urn:list:" if supersede else ""))
         assert outcome == self.expected(before, document)
         sights = before or Sights([], document.fetched_at)
-        if before is None or document.precedence >= before.truest.precedence:
+        if before is None or rank(document) >= rank(before.truest):
             sights.checked_at = max(sights.checked_at, document.fetched_at)
             sights.unsure = outcome == "tied" or (outcome == "same" and sights.unsure)
         sights.seen.append(document)
@@ -89,7 +93,7 @@ class StoreMachine(RigMachine):
         same = content(document) == content(before.truest) and not before.unsure
         if not same and self.may_tie(before.truest, document):
             return "tied"
-        if document.precedence < before.truest.precedence:
+        if rank(document) < rank(before.truest):
             return "stale"
         return "same" if same else "saved"
 
