@@ -60,6 +60,11 @@ class ServiceMetrics:
         self._benched = Gauge("ghcrawl_principals_benched", "Principals that were told to wait", registry=registry)
         self._retired = Gauge("ghcrawl_principals_retired", "Credentials that are not accepted", registry=registry)
         self._reachable = Gauge("ghcrawl_reachable", "1 while it answers", ["port"], registry=registry)
+        self._broker_blocked = Gauge(
+            "ghcrawl_broker_blocked",
+            "1 while the broker is short of memory or disk and accepts nothing",
+            registry=registry,
+        )
         self._outages = Counter("ghcrawl_outages", "Times it began to fail", ["port"], registry=registry)
         self._outages_told: dict[str, int] = {}
         self._blocked = Gauge(
@@ -115,6 +120,10 @@ class ServiceMetrics:
     def reachable(self, port: str, *, answers: bool) -> None:
         """Whether the queue, or the store, could be asked for what is shown of it."""
         self._reachable.labels(port).set(answers)
+
+    def broker_blocked(self, blocked: bool) -> None:
+        """Whether the broker, where there is one, accepts nothing."""
+        self._broker_blocked.set(blocked)
 
     def outages(self, port: str, count: int) -> None:
         """How often the queue, or the store, began to fail since the start."""

@@ -193,6 +193,7 @@ class Surface:
         gauges.crew(
             running=crew.running, busy=crew.busy, wanted=crew.wanted, restarts=crew.restarts, paused=crew.paused
         )
+        gauges.broker_blocked(backend.broker is not None and backend.broker.blocked)
         gauges.outages("queue", self.service.queue.outages)
         gauges.outages("store", self.service.ledger.outages)
         found = self.principals()

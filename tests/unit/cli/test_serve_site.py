@@ -77,6 +77,10 @@ async def scraped(of: Surface) -> Mapping[str, float | None]:
     return {port: value("ghcrawl_reachable", {"port": port}) for port in ("queue", "store")}
 
 
+def blocked(of: Surface) -> float | None:
+    return of.watching.metrics.registry.get_sample_value("ghcrawl_broker_blocked")
+
+
 async def test_a_scrape_of_what_is_well():
     async with surface() as well:
         assert await scraped(well) == {"queue": 1, "store": 1}
@@ -89,8 +93,10 @@ async def test_a_store_that_never_answers_is_told_in_time_and_the_broker_is_not_
     queue = Tagged(FakeClock())
     async with surface(queue=queue, broker=queue, deadletters=SilentDeadletters()) as frozen:
         assert await scraped(frozen) == {"queue": 1, "store": 0}
-        queue.away = True
+        assert blocked(frozen) == 0
+        queue.away = queue.blocked = True
         assert await scraped(frozen) == {"queue": 0, "store": 0}
+        assert blocked(frozen) == 1
 
 
 async def test_a_queue_without_a_broker_is_judged_by_its_depths(monkeypatch: pytest.MonkeyPatch):
