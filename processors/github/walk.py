@@ -270,6 +270,8 @@ def look_again(page: Page) -> None:
         return
     if _CURSOR in request.url or (listing.relation and walk.page > LOOKED_AGAIN):
         return
+    if not page.stored and page.visit.fetched.validator is None:
+        return  # it cannot be asked conditionally
     if parse(request.policy).fetch is Fetch.ORIGIN_ONLY:
         return  # which asks unconditionally, so that every page would be paid for twice
     resumes = listing.walking is Walking.SINCE or (listing.walking is Walking.HEAD and not listing.between)

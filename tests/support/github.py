@@ -14,7 +14,7 @@ PLATFORM = processors.github.platform()
 REPO = f"{API}/repos/acme/web"
 
 
-FETCHED = ("link", "origin", "observed_at", "aliases", "partial")
+FETCHED = ("link", "origin", "observed_at", "aliases", "partial", "validator")
 
 
 def a_visit(type: str, body: Any, *, url: str = "", policy: str = "default", **over: Any) -> Visit:

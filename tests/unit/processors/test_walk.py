@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.model import Push, Walk
+from ghcrawl.model import Push, Validator, Walk
 from ghcrawl.outcome import Save, Skip
 from tests.support.builders import API, NOW, a_document, at
 from tests.support.github import PLATFORM, REPO, a_commit, a_user, a_visit, an_issue
@@ -16,6 +16,7 @@ PAGE_2 = f"{API}/repositories/12/x?page=2"
 ISSUES = f"{REPO}/issues?state=all&sort=created&direction=asc&per_page=100"
 CHANGES = f"{REPO}/issues?state=all&sort=updated&direction=asc&since=2026-01-01T00:00:00Z&per_page=100"
 COMMITS = f"{REPO}/commits?per_page=100"
+VALIDATOR = Validator(url=ISSUES, etag='"1"')
 MEMBERS = f"{API}/orgs/acme/members?per_page=100"
 EVENTS = f"{REPO}/issues/events?per_page=100"
 
@@ -26,6 +27,7 @@ def pages(type: str, items: list[Any], *, of: str = "urn:repo:12", **over: Any) 
 
 def next_pages(type: str, items: list[Any], **over: Any) -> list[Push]:
     """What the page asks for of its own list."""
+    over.setdefault("validator", VALIDATOR)
     follow_ups = pages(type, items, **over).follow_ups
     return [push for push in follow_ups if push.request.type == type and push.request.payload is None]
 
@@ -67,8 +69,9 @@ def test_after_the_last_of_several_pages_the_first_is_asked_for_again_as_of_now(
         last_of(ISSUES) | {"policy": "reprocess"},
         last_of(""),
         last_of(CHANGES, since="2026-01-01T00:00:00Z"),
+        last_of(ISSUES) | {"validator": None},
     ],
-    ids=["one page", "again already", "by cursor", "always", "our copies", "typed", "changes"],
+    ids=["one page", "again already", "by cursor", "always", "our copies", "typed", "changes", "without an ETag"],
 )
 def test_a_list_is_looked_at_once_more_only_where_something_may_have_moved_and_it_costs_nothing(over: dict[str, Any]):
     assert next_pages("issues", [an_issue(1)], **over) == []
