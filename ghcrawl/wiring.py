@@ -22,6 +22,7 @@ from ghcrawl.fetch.github import (
     Credential,
     GitHubFetcher,
     GitHubSettings,
+    Token,
     Traits,
     checks,
     read_installation,
@@ -40,6 +41,7 @@ from ghcrawl.standing_aside import Answering, StandingAside
 from ghcrawl.supervisor import Supervisor
 from ghcrawl.telemetry import Observers, configure_logging
 from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
+from ghcrawl.tuning import Tuning
 from processors.github.estimate import Estimate, Question, Reply, survey
 from processors.github.scenarios import floor_of, narrow
 from queues import codec
@@ -86,6 +88,8 @@ FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {
     "later": 1,
 }
 """Weights for whoever may make only so many calls: lists before single things, and people last."""
+VARIABLE: Final = "GHCRAWL_TOKENS"
+"""Where tokens are looked for in the environment."""
 UNREACHED_CAP_S: Final = 30.0
 """How long a platform that cannot be reached is left alone at the most: whoever sits before it wants it back."""
 
@@ -108,7 +112,7 @@ class Service:
 
     def tune(self, settings: Settings) -> None:
         """What may change while loops run is as `settings` say from now on."""
-        self.supervisor.tune(settings.crawl.tuning())
+        self.supervisor.tune(_tuning(settings, self.spending))
         self.github.limit(concurrency=settings.github.concurrency, reserve=settings.github.reserve)
 
     @property
@@ -138,7 +142,7 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
     measure: told how long everything takes; then the service's `measured` knows what each loop does.
     Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
-    async with open_backend(settings, clock=clock) as backend:
+    async with open_backend(settings, clock=clock, phase=measure.phase if measure else None) as backend:
         if isinstance(backend.queue, SqliteQueue | AmqpQueue):
             await backend.queue.take_over()
         wanted = _github(settings.github, unhurried=unhurried)
@@ -174,8 +178,7 @@ def _service(  # noqa: PLR0913  # the same
     mounted = (Mounted(platform=platform, fetcher=fetcher),)
     if measure:
         mounted = (Mounted(platform=measured(platform, measure), fetcher=MeasuredFetcher(fetcher, measure)),)
-    tuning = replace(crawl.tuning(), weights=FIRST_THINGS_FIRST) if spending else crawl.tuning()
-    engine = Engine(mounted, ports, tuning=tuning, worker=worker)
+    engine = Engine(mounted, ports, tuning=_tuning(settings, spending), worker=worker)
     return Service(
         backend=backend,
         github=github,
@@ -189,6 +192,12 @@ def _service(  # noqa: PLR0913  # the same
         measured=popped,
         spending=spending,
     )
+
+
+def _tuning(settings: Settings, spending: Spending | None) -> Tuning:
+    """As the settings say; but whoever may make only so many calls makes those first that matter most."""
+    tuning = settings.crawl.tuning()
+    return tuning if spending is None else replace(tuning, weights=FIRST_THINGS_FIRST)
 
 
 def open_redelivery(
@@ -303,29 +312,25 @@ class Sourced:
     source: str
 
 
-def read_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[Credential, ...]:
+def read_credentials(
+    settings: Settings, environ: Mapping[str, str], *, source: str = VARIABLE
+) -> tuple[Credential, ...]:
     """The tokens of GHCRAWL_TOKENS and of the tokens file, and the Apps. None at all: GitHub is asked anonymously.
 
-    From now on none of them can appear in a log. Raises ConfigError, which never shows one.
+    From now on none of them can appear in a log. source: where those of `environ` really are from, for a person.
+    Raises ConfigError, which never shows one.
     """
-    return tuple(sourced.credential for sourced in source_credentials(settings, environ))
+    return tuple(sourced.credential for sourced in source_credentials(settings, environ, source=source))
 
 
-def source_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[Sourced, ...]:
+def source_credentials(
+    settings: Settings, environ: Mapping[str, str], *, source: str = VARIABLE
+) -> tuple[Sourced, ...]:
     """The same, each with where it comes from."""
-    variable, file = environ.get("GHCRAWL_TOKENS", ""), ""
-    if settings.github.tokens_file:
-        path = Path(settings.github.tokens_file).expanduser()
-        file = read_secret(path, "tokens file")
-        if not read_tokens(file):
-            raise ConfigError(
-                f"there is no token in the tokens file {path}; write one a line, or do not set github.tokens_file"
-            )
-    of_variable = len(read_tokens(variable))
-    credentials: list[Credential] = list(read_tokens(f"{variable}\n{file}"))
-    sources = [
-        "GHCRAWL_TOKENS" if place < of_variable else settings.github.tokens_file for place in range(len(credentials))
-    ]
+    variable = read_tokens(environ.get(VARIABLE, ""), source=source)
+    listed = _tokens_file(settings.github.tokens_file, variable) if settings.github.tokens_file else ()
+    credentials: list[Credential] = [*variable, *listed]
+    sources = [source] * len(variable) + [settings.github.tokens_file] * len(listed)
     for app in settings.github.apps:
         sources.append("github.apps")
         orgs = frozenset(name.lower() for name in app.orgs)
@@ -335,6 +340,17 @@ def source_credentials(settings: Settings, environ: Mapping[str, str]) -> tuple[
     for credential in credentials:
         REDACTOR.add(getattr(credential, "secret", ""))
     return tuple(Sourced(credential=one, source=source) for one, source in zip(credentials, sources, strict=True))
+
+
+def _tokens_file(name: str, earlier: Sequence[Token]) -> Sequence[Token]:
+    """The tokens in that file. Raises ConfigError, also where there is none."""
+    path = Path(name).expanduser()
+    found = read_tokens(read_secret(path, "tokens file"), source=f"the tokens file {path}", earlier=earlier)
+    if not found:
+        raise ConfigError(
+            f"there is no token in the tokens file {path}; write one a line, or do not set github.tokens_file"
+        )
+    return found
 
 
 def check_credentials(settings: Settings, credentials: Sequence[Credential]) -> AsyncIterator[Checked]:

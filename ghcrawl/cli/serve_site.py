@@ -182,7 +182,7 @@ class Surface:
         """Ask as these and the Apps. Raises ConfigError, also where there is no token."""
         section = self.settings.github
         alone = self.settings.model_copy(update={"github": section.model_copy(update={"tokens_file": ""})})
-        credentials = read_credentials(alone, {"GHCRAWL_TOKENS": text})
+        credentials = read_credentials(alone, {"GHCRAWL_TOKENS": text}, source="this")
         if len(credentials) == len(section.apps):
             raise ConfigError("there is no token in this; what was used before is still used")
         await self.service.github.use(credentials)

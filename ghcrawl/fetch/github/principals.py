@@ -121,25 +121,38 @@ class Anonymous:
 Credential: TypeAlias = Token | Installation | Anonymous
 
 
-def read_tokens(text: str) -> tuple[Token, ...]:
-    """The tokens that `text` lists, by the grammar above. Raises ConfigError, which never shows one."""
-    lines = (line.strip() for line in text.splitlines())
-    entries = [entry.strip() for line in lines if not line.startswith("#") for entry in line.split(";")]
-    tokens = [_read_token(entry, number) for number, entry in enumerate(filter(None, entries), start=1)]
-    seen: set[str] = set()
-    for number, token in enumerate(tokens, start=1):
+def read_tokens(text: str, *, source: str = "the tokens", earlier: Iterable[Token] = ()) -> tuple[Token, ...]:
+    """The tokens that `text` lists, by the grammar above. Raises ConfigError, which never shows one.
+
+    source: where the text is from, for a person. earlier: those of other sources, which are not to be repeated.
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    listed = [
+        (entry.strip(), line)
+        for line, written in enumerate(lines, start=1)
+        if not written.startswith("#")
+        for entry in written.split(";")
+        if entry.strip()
+    ]
+    several = sum(map(bool, lines)) > 1
+    seen = {token.secret for token in earlier}
+    tokens: list[Token] = []
+    for number, (entry, line) in enumerate(listed, start=1):
+        place = f"entry {number} of {source}{f' (line {line})' if several else ''}"
+        token = _read_token(entry, place)
         if token.secret in seen:
-            raise ConfigError(f"entry {number} of the tokens repeats an earlier token; list each one once")
+            raise ConfigError(f"{place} repeats an earlier token; list each one once")
         seen.add(token.secret)
+        tokens.append(token)
     return tuple(tokens)
 
 
-def _read_token(entry: str, number: int) -> Token:
+def _read_token(entry: str, place: str) -> Token:
     secret, _, listed = entry.partition("#")
     secret = secret.strip()
     if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
         raise ConfigError(
-            f"entry {number} of the tokens has no token, or one with characters that no token has; "
+            f"{place} has no token, or one with characters that no token has; "
             "write token[#trait,trait…], separated by ; or line ends"
         )
     flags: set[str] = set()
@@ -155,11 +168,10 @@ def _read_token(entry: str, number: int) -> Token:
             users.add(value)
         else:
             raise ConfigError(
-                f"entry {number} of the tokens has an unknown trait; there are public, private, admin, "
-                "org:NAME and user:LOGIN"
+                f"{place} has an unknown trait; there are public, private, admin, org:NAME and user:LOGIN"
             )
     if len(users) > 1:
-        raise ConfigError(f"entry {number} of the tokens belongs to two users; a token has one")
+        raise ConfigError(f"{place} belongs to two users; a token has one")
     traits = Traits(public="public" in flags, private="private" in flags, admin="admin" in flags, orgs=frozenset(orgs))
     return Token(secret=Secret(secret), traits=traits, user=next(iter(users), ""))
 
