@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from queues.sqlite import SqliteQueue
 from stores import sqlite as sqlite_store
 from stores import sqlite_deadletters
 from stores.deadletters import Allowance, Forgotten, Requeued, forget, move, requeue
-from stores.ledger import SequentialLedger, SqliteLedger
+from stores.ledger import Part, SequentialLedger, SqliteLedger
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.mongo import Mongo
 from stores.mongo_deadletters import MongoDeadletters
@@ -99,8 +99,13 @@ class Kept:
 
 
 @asynccontextmanager
-async def open_backend(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Backend]:
-    """What `settings` name, until the block is left. Raises ConfigError, StoreError, QueueError."""
+async def open_backend(
+    settings: Settings, *, clock: Clock | None = None, phase: Callable[[Part, float], None] | None = None
+) -> AsyncIterator[Backend]:
+    """What `settings` name, until the block is left. Raises ConfigError, StoreError, QueueError.
+
+    phase: told how long the parts of a commit take, where it has any.
+    """
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         file = await _file(settings, stack)
@@ -110,7 +115,7 @@ async def open_backend(settings: Settings, *, clock: Clock | None = None) -> Asy
             queue=queue,
             store=kept.store,
             deadletters=kept.deadletters,
-            ledger=_ledger(file, queue, kept),
+            ledger=_ledger(file, queue, kept, phase),
             receipts=kept.receipts,
             taking=_taking(file, queue, kept, clock),
             clock=clock,
@@ -189,13 +194,13 @@ async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock:
             assert_never(settings.queue.provider)
 
 
-def _ledger(file: SqliteFile | None, queue: Queue, kept: Kept) -> Ledger:
+def _ledger(file: SqliteFile | None, queue: Queue, kept: Kept, phase: Callable[[Part, float], None] | None) -> Ledger:
     """Queue and store in one file settle in one transaction."""
     store, deadletters = kept.store, kept.deadletters
     if file is None or not isinstance(queue, SqliteQueue):
-        return SequentialLedger(queue, store, deadletters)
+        return SequentialLedger(queue, store, deadletters, phase)
     if not isinstance(store, SqliteStore) or not isinstance(deadletters, SqliteDeadletters):
-        return SequentialLedger(queue, store, deadletters)
+        return SequentialLedger(queue, store, deadletters, phase)
     return SqliteLedger(file, queue, store, deadletters)
 
 

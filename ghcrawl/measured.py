@@ -18,8 +18,9 @@ from ghcrawl.ports import Clock, Committed, Delivery, Depth, Effects, Fetcher, L
 SAMPLED: Final = 16
 """Whoever writes a body encodes it for itself. Encoding it once more to know its size is done for one in so many."""
 
-Phase = Literal["pop", "fetch", "process", "settle"]
-"""The parts of a turn. `settle` makes the outcome durable: what it pushes, what it saves, and the ack."""
+Phase = Literal["pop", "fetch", "process", "push", "save", "settle"]
+"""The parts of a turn. `settle` makes the outcome durable: what it pushes, what it saves, and the ack. `push` and
+`save` are told where these are done one after another; in one file they are one transaction, and only `settle` is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

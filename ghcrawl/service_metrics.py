@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
@@ -33,7 +33,7 @@ class ServiceMetrics:
         phase = Histogram(
             "ghcrawl_phase_seconds", "Time in each part of a turn", ["phase"], buckets=_SECONDS, registry=registry
         )
-        self._phases = {name: phase.labels(name) for name in ("pop", "fetch", "process", "settle")}
+        self._phases = {name: phase.labels(name) for name in get_args(Phase)}
         self._bytes = Histogram(
             "ghcrawl_document_bytes",
             f"Bodies written, one in every {SAMPLED}: how large they are, not how many",

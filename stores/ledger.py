@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, Protocol, TypeVar
 
 from ghcrawl.errors import StoreError
 from ghcrawl.finished import finished
@@ -14,32 +15,50 @@ from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.sqlite_writer import Work
 from stores.sqlite import SqliteStore
 
+T = TypeVar("T")
+Part = Literal["push", "save"]
+
 
 class SequentialLedger:
-    """Over any queue, store and deadletters: follow-ups first, then what was found, and the ack last."""
+    """Over any queue, store and deadletters: follow-ups first, then what was found, and the ack last.
 
-    def __init__(self, queue: Queue, store: Store, deadletters: Deadletters) -> None:
+    phase: told how many seconds each push, and each write of what was found, took.
+    """
+
+    def __init__(
+        self, queue: Queue, store: Store, deadletters: Deadletters, phase: Callable[[Part, float], None] | None = None
+    ) -> None:
         self._queue = queue
         self._store = store
         self._deadletters = deadletters
+        self._phase = phase
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says. A crash between two steps repeats the ones before it, which changes nothing."""
         return await finished(self._commit(delivery, effects))
 
     async def _commit(self, delivery: Delivery, effects: Effects) -> Committed:
-        pushed = await self._queue.push(effects.pushes) if effects.pushes else Pushed()
+        pushed = await self._timed("push", self._queue.push(effects.pushes)) if effects.pushes else Pushed()
         saved: Saved | None = None
         if effects.document is not None:
-            saved = await self._store.save(effects.document, supersede=effects.supersede)
+            saved = await self._timed("save", self._store.save(effects.document, supersede=effects.supersede))
         if saved == "tied" and effects.if_tied is not None:
-            pushed = _together(pushed, await self._queue.push((effects.if_tied,)))
+            pushed = _together(pushed, await self._timed("push", self._queue.push((effects.if_tied,))))
         if effects.touch is not None:
-            await self._store.touch(effects.touch)
+            await self._timed("save", self._store.touch(effects.touch))
         if effects.deadletter is not None:
-            await self._deadletters.bury(effects.deadletter)
+            await self._timed("save", self._deadletters.bury(effects.deadletter))
         await delivery.ack()
         return Committed(pushed=pushed, saved=saved)
+
+    async def _timed(self, part: Part, work: Awaitable[T]) -> T:
+        if self._phase is None:
+            return await work
+        now = asyncio.get_running_loop().time
+        began = now()
+        done = await work
+        self._phase(part, now() - began)
+        return done
 
 
 def _together(one: Pushed, other: Pushed) -> Pushed:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from ghcrawl.backend import open_backend
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.model import Push
+from ghcrawl.ports import DeadletterFilter, Effects
 from ghcrawl.settings import load
 from stores.ledger import SequentialLedger, SqliteLedger
-from tests.support.builders import a_deadletter
+from tests.support.builders import a_deadletter, a_document, a_request
 
 
 def settings(db: Path, queue: str, store: str) -> Any:
@@ -21,9 +22,16 @@ def settings(db: Path, queue: str, store: str) -> Any:
 @pytest.mark.parametrize("queue", ["memory", "sqlite"])
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
 async def test_one_file_settles_at_once_and_a_mixture_one_after_another(tmp_path: Path, queue: str, store: str):
-    async with open_backend(settings(tmp_path / "c.db", queue, store)) as backend:
+    told: list[str] = []
+    opening = open_backend(settings(tmp_path / "c.db", queue, store), phase=lambda part, _: told.append(part))
+    async with opening as backend:
         wanted = SqliteLedger if (queue, store) == ("sqlite", "sqlite") else SequentialLedger
         assert isinstance(backend.ledger, wanted)
+        await backend.queue.push([Push(request=a_request(1), queue="soon")])
+        delivery = await backend.queue.pop(["soon"], patience_s=0)
+        assert delivery is not None
+        await backend.ledger.commit(delivery, Effects(document=a_document()))
+    assert told == ([] if wanted is SqliteLedger else ["save"]), "of one transaction only the whole is known"
     assert (tmp_path / "c.db").exists() == ("sqlite" in (queue, store))
 
 

@@ -18,7 +18,7 @@ from ghcrawl.visitor_map import Onward
 from queues.memory import MemoryQueue
 from stores.ledger import SequentialLedger
 from stores.memory import MemoryDeadletters, MemoryStore
-from tests.support.builders import NOW, a_document, a_request, at
+from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
 from tests.support.clock import FakeClock
 from tests.support.library import LIBRARY
 
@@ -105,6 +105,18 @@ async def test_what_is_written_is_measured_and_what_was_there_already_is_not():
         assert delivery is not None
         await ledger.commit(delivery, Effects(document=a_document(body={"a": 1})))
     assert (told.phases, told.sizes) == (["settle", "settle"], [7])
+
+
+async def test_a_commit_in_steps_tells_what_each_of_them_took():
+    told, clock = Told(), FakeClock()
+    queue, store = MemoryQueue(clock), MemoryStore()
+    ledger = MeasuredLedger(SequentialLedger(queue, store, MemoryDeadletters(), told.measure.phase), told.measure)
+    await queue.push([Push(request=a_request(1), queue="soon")])
+    delivery = await queue.pop(["soon"], patience_s=0)
+    assert delivery is not None
+    onward = Push(request=a_request(2), queue="later")
+    await ledger.commit(delivery, Effects(pushes=(onward,), document=a_document(), deadletter=a_deadletter()))
+    assert told.phases == ["push", "save", "save", "settle"]
 
 
 async def test_of_many_that_are_written_one_in_so_many_is_measured():
