@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from ghcrawl.cli.words import counted, duration, time_of_day
+from ghcrawl.cli.words import counted, duration, number, time_of_day
 from ghcrawl.fetch.reach import Outage
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import Depth
+from ghcrawl.tuning import FREE_QUEUES
 
 WINDOW_S: Final = 15.0
 SETTLED_IN_S: Final = 2.0
@@ -114,8 +115,9 @@ def _out_of_quota(snapshot: Snapshot) -> str:
     until = snapshot.quota_until
     if until is None or snapshot.outage is not None:
         return ""
-    waiting = sum(depth.total for name, depth in snapshot.depths.items() if name != "event")
-    what = counted(waiting, "request waits", "requests wait")
+    what = counted(snapshot.waiting, "request waits", "requests wait")
+    if free := sum(depth.total for name, depth in snapshot.depths.items() if name in FREE_QUEUES):
+        what += f", of which {number(free)} need no call"
     why = why_nobody_is_asked(snapshot.quotas)
     return f"{why} until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C is safe meanwhile."
 

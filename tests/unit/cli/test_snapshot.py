@@ -73,7 +73,10 @@ def test_while_there_is_no_quota_it_is_told_until_when_and_what_waits() -> None:
     depths = {"event": Depth(ready=7), "soon": Depth(ready=1000, delayed=239), "later": Depth(in_flight=1)}
     (note,) = a_snapshot(depths=depths, quota_until=at(1800)).notes.values()
     clock = at(1800).astimezone().strftime("%H:%M")
-    assert note == f"quota used up until {clock}; 1,240 requests wait. Ctrl-C is safe meanwhile."
+    what = "1,247 requests wait, of which 7 need no call"
+    assert note == f"quota used up until {clock}; {what}. Ctrl-C is safe meanwhile."
+    (alike,) = a_snapshot(depths={"soon": Depth(ready=1240)}, quota_until=at(1800)).notes.values()
+    assert alike == f"quota used up until {clock}; 1,240 requests wait. Ctrl-C is safe meanwhile."
 
 
 def test_while_every_credential_is_to_pause_that_is_told_and_not_that_the_quota_is_used_up() -> None:
