@@ -10,11 +10,13 @@ from typing import Any, Final
 from ghcrawl import settings as setting
 from ghcrawl.cli import output
 from ghcrawl.cli.failures import FAILED
+from ghcrawl.cli.hopeless import unanswered
 from ghcrawl.cli.opening import settings_of
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import number, stamp, time_of_day
 from ghcrawl.clock import SystemClock
+from ghcrawl.errors import FetchError
 from ghcrawl.model import iso
 from ghcrawl.wiring import Checked, Sourced, check_credentials, source_credentials
 
@@ -46,7 +48,13 @@ async def check(place: Place, *, json: bool) -> int:
     """Returns the exit status: 2 where one is of no use. Raises ConfigError, FetchError."""
     settings, _ = settings_of(place)
     found = source_credentials(settings, setting.environment())
-    checks = [one async for one in check_credentials(settings, [one.credential for one in found])]
+    try:
+        checks = [one async for one in check_credentials(settings, [one.credential for one in found])]
+    except FetchError as error:
+        if error.status is not None:
+            raise
+        api_url = settings.github.api_url
+        raise FetchError(await unanswered(api_url, error), url=api_url) from error
     now = SystemClock().now()
     if json:
         output.write_json([{**_figures(one), "label": one.label} for one in checks])

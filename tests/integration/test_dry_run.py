@@ -38,6 +38,14 @@ async def test_a_token_that_is_refused_ends_it_at_once(tmp_path: Path):
             await dry_run(it, tokens="ghp_nobodyKnowsThisOne00000000000000000000")
 
 
+async def test_an_api_that_nobody_answers_at_is_told_of_as_a_crawl_does(tmp_path: Path):
+    async with stage(tmp_path, TINY, clock=FakeClock()) as it:
+        pass
+    with pytest.raises(ConfigError) as raised:
+        await dry_run(it)
+    assert str(raised.value) == f"{it.server.url} cannot be reached: connection refused"
+
+
 async def test_it_says_how_long_it_waits_for_quota(tmp_path: Path):
     async with stage(tmp_path, TINY, clock=FakeClock(), limit=12) as it:
         foreseen, said = await dry_run(it)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,15 @@ def test_what_is_no_token_is_refused_without_being_shown(
     assert ran.err.startswith("ghcrawl: ")
     assert text not in ran.err
     assert ONE not in ran.err
+
+
+def test_an_api_that_nobody_answers_at_is_told_of_as_a_crawl_does(
+    ghcrawl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GHCRAWL_TOKENS", ONE)
+    with socket.socket() as bound:  # and nobody listens
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        ran = ghcrawl("tokens", "check", "--api-url", url)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == f"ghcrawl: {url} cannot be reached: connection refused\n"
