@@ -193,6 +193,15 @@ def test_a_probe_has_time_for_what_it_asks(container: dict[str, Any]):
     assert container["readinessProbe"]["timeoutSeconds"] > CHECK_S
 
 
+def test_the_manual_puts_no_password_where_the_list_of_processes_shows_it():
+    manual = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    commands = [line for block in re.findall(r"```sh\n(.*?)```", manual, re.DOTALL) for line in block.splitlines()]
+    commands += re.findall(r"`(mongo\w+ [^`]*)`", manual)
+
+    assert [one for one in commands if re.match(r"mongo\w+ ", one) and "--config mongo-tools.yaml" not in one] == []
+    assert [one for one in commands if "mongo-url.txt" in one and not re.search("printf|--from-file", one)] == []
+
+
 def test_the_user_is_the_image_s(pod: dict[str, Any]):
     user = f"{pod['spec']['securityContext']['runAsUser']}:{pod['spec']['securityContext']['runAsGroup']}"
 
