@@ -3,9 +3,12 @@
     live        {"crawl.loops": 5, …}
     live-audit  {"entries": [{"at", "who", "name", "from", "to"}, …]}, newest first
 
-A value that cannot be used never gets into the store: a change is checked against everything else that is set before
-anything is written. Who changes two settings at once changes both or none. Of two who change different settings in the
-same moment, on whichever replicas, none undoes what the other did: each writes only over what it has read.
+A change is checked against everything else that is set before anything is written. Who changes two settings at once
+changes both or none. Of two who change different settings in the same moment, on whichever replicas, none undoes what
+the other did: each writes only over what it has read.
+
+Replicas of two versions share one store while one takes over from the other. What this version cannot use of what is
+kept holds nothing up: it is left out, named, and left where it is for whoever knows it, until somebody unsets it.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import difflib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -59,11 +62,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """The settings that hold. origins: where each that is no default comes from; live: what is set in the store."""
+    """The settings that hold. origins: where each that is no default comes from; live: what is set in the store.
+
+    strange: what is set there and cannot be used by this version → why.
+    """
 
     settings: Settings
     origins: Origins
     live: Mapping[str, Any] = field(default_factory=dict)
+    strange: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +91,45 @@ class Base:
         return Holding(settings=settings, origins=origins, live=live)
 
 
+def understood(
+    hold: Callable[[Mapping[str, Any]], object], kept: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """What can be used of `kept`, and the names of the rest → why not.
+
+    hold: raises ConfigError for what cannot hold together. Raises ConfigError where nothing at all can.
+    """
+    strange = {name: why for name in kept if (why := _unknown(name))}
+    usable = {name: value for name, value in kept.items() if name not in strange}
+    if not usable or not _refusal(hold, usable):
+        return usable, strange
+    hold({})
+    fitting: dict[str, Any] = {}
+    for name, value in sorted(usable.items()):
+        if why := _refusal(hold, {**fitting, name: value}):
+            strange[name] = why
+        else:
+            fitting[name] = value
+    return fitting, strange
+
+
+def _unknown(name: str) -> str:
+    """Why `name` cannot be set live; empty where it can."""
+    try:
+        checked(name)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _refusal(hold: Callable[[Mapping[str, Any]], object], live: Mapping[str, Any]) -> str:
+    """Why these cannot hold; empty where they can."""
+    try:
+        hold(live)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
 class LiveSettings:
     """The live settings of all processes that share `store`.
 
@@ -99,16 +145,15 @@ class LiveSettings:
         self._demand = demand
 
     async def read(self) -> Holding:
-        """What holds now. Raises StoreError, and ConfigError where what is kept cannot be used."""
-        return self._base.holding(dict(await self._store.read_state(STATE) or {}))
+        """What holds now, without what cannot be used of what is kept. Raises StoreError, ConfigError."""
+        usable, strange = understood(self._holding, await self._store.read_state(STATE) or {})
+        return replace(self._base.holding(usable), strange=strange)
 
     async def change(self, wanted: Mapping[str, Any], who: str) -> Sequence[Entry]:
-        """`wanted` holds from now on, `section.name` → value; None: it is no longer set live.
+        """`wanted` holds from now on, `section.name` → value; None: it is no longer set live, whatever it is called.
 
         Returns what that changed. Raises ConfigError or Contended, and then nothing was changed; StoreError.
         """
-        for name in wanted:
-            checked(name)
         for tries in range(MAX_TRIES):
             before = await self._store.read_state(STATE)
             after = self._after(before or {}, wanted)
@@ -123,10 +168,20 @@ class LiveSettings:
 
     def _after(self, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
         """What is set live once `wanted` holds. Raises ConfigError."""
-        after = {name: value for name, value in {**before, **wanted}.items() if value is not None}
-        holding = self._base.holding(after)
+        for name, value in wanted.items():
+            if value is not None or name not in before:
+                checked(name)
+        usable, strange = understood(self._holding, before)
+        after = {name: value for name, value in {**usable, **wanted}.items() if value is not None}
+        settings = self._holding(after).settings
+        left = {name: before[name] for name in strange if name not in wanted}
+        return {**left, **{name: value_of(settings, name) for name in after}}
+
+    def _holding(self, live: Mapping[str, Any]) -> Holding:
+        """What holds with these, and can be run with. Raises ConfigError."""
+        holding = self._base.holding(live)
         self._demand(holding.settings)
-        return {name: value_of(holding.settings, name) for name in after}
+        return holding
 
     async def audit(self) -> Sequence[Entry]:
         """Who changed what, newest first. Raises StoreError."""

@@ -29,7 +29,10 @@ from ghcrawl.settings import LIVE, Settings
 
 
 class Changing(RootModel[Annotated[dict[str, Any], Field(max_length=100)]]):
-    """`section.name` → the value that holds from now on in all replicas; null: it is no longer set live."""
+    """`section.name` → the value that holds from now on in all replicas; null: it is no longer set live.
+
+    null serves for what this version does not understand, too.
+    """
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -102,6 +105,7 @@ async def _settings(asked: Asked[Nothing, None]) -> Answer:
             origins=dict(holding.origins),
             live=dict(holding.live),
             may_change=list(LIVE),
+            not_understood=dict(holding.strange),
         )
     )
 

@@ -137,6 +137,9 @@ class SettingsShape(BaseModel):
     origins: dict[str, str]
     live: dict[str, Any]
     may_change: list[str] = Field(description="the settings that PATCH accepts")
+    not_understood: dict[str, str] = Field(
+        description="what is set live and this version cannot use, with the reason; it holds nothing up"
+    )
 
 
 class ChangesShape(BaseModel):

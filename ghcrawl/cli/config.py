@@ -40,7 +40,8 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
     """Returns the exit status. Raises ConfigError, and then nothing was changed; StoreError."""
     if (value is None) != unset:
         raise ConfigError(f"write a value for {name}, or --unset")
-    live.checked(name)
+    if not unset:
+        live.checked(name)
     if place.server:
         return await running.change(place.server, name, value)
     async with existing(place) as opened:

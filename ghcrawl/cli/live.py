@@ -7,11 +7,12 @@ from typing import Any
 
 from ghcrawl import settings as setting
 from ghcrawl.cli.options import Place
-from ghcrawl.live import STATE, checked
+from ghcrawl.live import STATE, checked, understood
 from ghcrawl.ports import Store
 from ghcrawl.settings import Origins, Settings
+from ghcrawl.wiring import demand_runnable
 
-__all__ = ["applied", "changed", "checked", "keep", "kept"]
+__all__ = ["applied", "changed", "checked", "keep", "kept", "strange"]
 
 
 async def kept(store: Store) -> Mapping[str, Any]:
@@ -25,8 +26,24 @@ async def keep(store: Store, values: Mapping[str, Any]) -> None:
 
 
 def applied(place: Place, more: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Settings, Origins]:
-    """The settings with `values` over file and environment, and the command line over all. Raises ConfigError."""
-    return setting.load(place.config, setting.environment(), {**place.overrides(), **more}, values)
+    """The settings with `values` over file and environment, and the command line over all. Raises ConfigError.
+
+    Those of `values` that this version cannot use are left out.
+    """
+    usable, _ = understood(lambda live: _runnable(place, more, live), values)
+    return _runnable(place, more, usable)
+
+
+def strange(place: Place, more: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, str]:
+    """What of `values` this version cannot use → why. Raises ConfigError."""
+    return understood(lambda live: _runnable(place, more, live), values)[1]
+
+
+def _runnable(place: Place, more: Mapping[str, Any], live: Mapping[str, Any]) -> tuple[Settings, Origins]:
+    settings, origins = setting.load(place.config, setting.environment(), {**place.overrides(), **more}, live)
+    if origins.get("crawl.scenario") == "live":  # any other is judged by whoever works with it
+        demand_runnable(settings)
+    return settings, origins
 
 
 def changed(

@@ -12,6 +12,7 @@ from ghcrawl.cli import live, records
 from ghcrawl.cli.desk import BackendLetters, Desk, Reading
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.server.desk import read_by, served
+from ghcrawl.cli.stderr import say
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import Origins, Settings
 from ghcrawl.wiring import Backend, crawled_by, github_platform, open_backend
@@ -103,6 +104,8 @@ async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tu
         remembered = await records.read(backend.store)
     if kept:
         settings, origins = live.applied(place, more or {}, kept)
+        for name, why in live.strange(place, more or {}, kept).items():
+            say(f"{name}, which is set live, cannot be used by this version and is left as it is: {why}")
     return settings, origins, remembered
 
 

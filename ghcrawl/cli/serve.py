@@ -114,6 +114,7 @@ class _Serving:
         self._logging = logging
         self._live = LiveSettings(service.backend.store, service.backend.clock, base, demand=demand_runnable)
         self._holding: Holding | None = None
+        self._strange: Mapping[str, str] = {}
         self._tokens = Rotation(
             settings.github.tokens_file, lambda: read_credentials(settings, base.environ), service.github.use
         )
@@ -186,6 +187,7 @@ class _Serving:
     async def _follow(self) -> None:
         """The live settings of this moment hold in this process. Raises StoreError, ConfigError."""
         holding, before = await self._live.read(), self._holding
+        self._tell_of(holding.strange)
         if before is not None and holding.settings == before.settings:
             return
         self._service.tune(holding.settings)
@@ -195,6 +197,12 @@ class _Serving:
             names = {*holding.live, *before.live}
             changed = sorted(name for name in names if holding.live.get(name) != before.live.get(name))
             log.info("settings_applied", changed=changed)
+
+    def _tell_of(self, strange: Mapping[str, str]) -> None:
+        """What is set live and cannot be used here is said once for as long as it is so."""
+        for name in sorted({*strange} - {*self._strange}):
+            log.warning("live_setting_not_understood", name=name, why=strange[name])
+        self._strange = strange
 
     async def _sweep(self, webhook: Webhook) -> None:
         now_s = asyncio.get_running_loop().time()

@@ -14,6 +14,7 @@ from ghcrawl import __version__
 from ghcrawl import policy as policies
 from ghcrawl.admin.probes import CHECK_S
 from ghcrawl.settings import Settings, load
+from tests.integration.deploy.schemas import VERSIONS
 
 ROOT = Path(__file__).parents[2]
 KUBERNETES = ROOT / "config/kubernetes"
@@ -191,6 +192,12 @@ def test_a_sweep_reads_the_settings_and_secrets_of_the_service_and_asks_by_polic
 
 def test_a_probe_has_time_for_what_it_asks(container: dict[str, Any]):
     assert container["readinessProbe"]["timeoutSeconds"] > CHECK_S
+
+
+def test_the_manual_says_the_lowest_version_that_the_manifests_are_held_against():
+    manual = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+
+    assert f"Kubernetes {VERSIONS[0]} or newer" in manual
 
 
 def test_the_manual_puts_no_password_where_the_list_of_processes_shows_it():

@@ -9,6 +9,7 @@ import pytest
 
 from ghcrawl.errors import ConfigError
 from ghcrawl.live import MAX_ENTRIES, STATE, Base, Contended, LiveSettings
+from ghcrawl.model import QUEUES
 from ghcrawl.settings import Settings
 from stores.memory import MemoryStore
 from tests.support.builders import NOW
@@ -87,6 +88,57 @@ async def test_the_audit_is_bounded(store: MemoryStore):
     for number in range(MAX_ENTRIES + 5):
         await settings.change({"crawl.loops": number % 2 + 1}, "ada")
     assert len(await settings.audit()) == MAX_ENTRIES
+
+
+NEWER = {"crawl.newer_setting": 1, "crawl.loops": 9, "crawl.retry_cap_s": "soon", "github.api_url": "http://elsewhere"}
+"""As another version may have left it."""
+
+
+async def test_what_this_version_cannot_use_is_named_and_holds_nothing_up(store: MemoryStore):
+    await store.write_state(STATE, NEWER)
+    holding = await live(store).read()
+    assert holding.settings.crawl.loops == 9
+    assert holding.live == {"crawl.loops": 9}
+    assert set(holding.strange) == set(NEWER) - {"crawl.loops"}
+    assert holding.strange["crawl.newer_setting"].startswith("no setting is called crawl.newer_setting")
+
+
+async def test_what_this_version_cannot_use_stays_where_it_is_until_somebody_unsets_it(store: MemoryStore):
+    await store.write_state(STATE, NEWER)
+    settings = live(store)
+    await settings.change({"crawl.paused": True}, "ada")
+    assert await store.read_state(STATE) == {**NEWER, "crawl.paused": True}
+    entries = await settings.change({"crawl.newer_setting": None, "crawl.retry_cap_s": 7}, "ada")
+    assert [(entry.name, entry.before, entry.after) for entry in entries] == [
+        ("crawl.newer_setting", 1, None),
+        ("crawl.retry_cap_s", "soon", 7.0),
+    ]
+    assert (await settings.read()).live == {"crawl.loops": 9, "crawl.paused": True, "crawl.retry_cap_s": 7.0}
+    with pytest.raises(ConfigError, match="newer_setting"):
+        await settings.change({"crawl.newer_setting": None}, "ada")
+
+
+async def test_of_settings_that_hold_by_themselves_and_not_together_as_many_as_can_do(store: MemoryStore):
+    await store.write_state(STATE, {f"crawl.weights.{name}": 0 for name in QUEUES} | {"crawl.paused": True})
+    holding = await live(store).read()
+    assert holding.settings.crawl.paused
+    assert len(holding.strange) == 1
+    assert sum(bool(weight) for weight in holding.settings.crawl.weights.values()) == 1
+
+
+async def test_what_cannot_be_run_with_is_left_out_too_and_a_broken_beginning_is_still_an_error(store: MemoryStore):
+    def demand(settings: Settings) -> None:
+        if settings.crawl.loops > 4:
+            raise ConfigError("crawl.loops: this machine has not so many")
+
+    await store.write_state(STATE, {"crawl.loops": 9, "crawl.paused": True})
+    holding = await LiveSettings(store, FakeClock(), Base(overrides={"crawl.loops": 2}), demand=demand).read()
+    assert (holding.live, dict(holding.strange)) == (
+        {"crawl.paused": True},
+        {"crawl.loops": "crawl.loops: this machine has not so many"},
+    )
+    with pytest.raises(ConfigError, match="max_attempts"):
+        await live(store, **{"crawl.max_attempts": -1}).read()
 
 
 class Crowded(MemoryStore):

@@ -41,6 +41,14 @@ def left_in(folder: Path) -> tuple[int, int]:
     return waiting, in_flight
 
 
+def left_by_a_newer_version(folder: Path, live: dict[str, object]) -> None:
+    """These are the live settings in the file."""
+    with closing(sqlite3.connect(folder / "ghcrawl.db")) as file, file:
+        text = json.dumps(live, separators=(",", ":"))
+        changed = file.execute("UPDATE state SET value = ? WHERE name = 'live'", (text,)).rowcount
+    assert changed == 1
+
+
 async def test_a_service_crawls_what_it_is_asked_for_and_stops_when_it_is_told_to(tmp_path: Path, serve: Serve):
     async with stage(tmp_path, TINY) as it, serve("--api-url", it.server.url, GHCRAWL_TOKENS=TOKEN) as served:
         await served.ask("POST", "/api/v1/requests", {"specs": ["acme"]})
@@ -119,12 +127,16 @@ async def test_settings_changed_elsewhere_take_effect_in_a_moment(tmp_path: Path
         await until(running=2)
         assert (await sh.run("config", "set", "crawl.loops", "5")).status == 0
         await until(running=5)
+        left_by_a_newer_version(tmp_path, {"crawl.loops": 5, "crawl.newer_setting": 1})
+        await served.until("live_setting_not_understood")
         await sh.run("config", "set", "crawl.paused", "true")
         await until(paused=True)
         await served.ask("PATCH", "/api/v1/settings", {"crawl.exclude": ["acme"], "log.level": "error"})
         await served.ask("POST", "/api/v1/requests", {"specs": ["acme"]})
         await served.ask("POST", "/api/v1/resume")
         await until(paused=False)
+        assert (await sh.run("config", "set", "crawl.newer_setting", "--unset")).status == 0
+        assert len([line for line in served.logged() if line["event"] == "live_setting_not_understood"]) == 1
         await served.until_done()
         assert it.server.journal.total == 0, "what may not be crawled was asked for"
         before = len(served.logged())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -297,6 +298,17 @@ async def test_a_patch_with_a_mistake_changes_nothing_and_says_which_field(
     assert not field or field in [error["field"] for error in answer.json["errors"]]
     assert (await rig.live.read()).live == {}
     assert await rig.live.audit() == []
+
+
+async def test_a_setting_of_a_newer_version_holds_nothing_up_is_shown_and_can_be_unset(rig: Rig, asker: Asker):
+    await rig.store.write_state("live", {"crawl.newer_setting": 1})
+    assert (await asker.post("/api/v1/pause")).status == 200
+    shown = (await asker.get("/api/v1/settings")).json
+    assert shown["live"] == {"crawl.paused": True}
+    assert shown["not_understood"] == {"crawl.newer_setting": ANY}
+    changed = (await asker.ask("PATCH", "/api/v1/settings", {"crawl.newer_setting": None})).json["changes"]
+    assert [(each["name"], each["before"], each["after"]) for each in changed] == [("crawl.newer_setting", 1, None)]
+    assert (await asker.get("/api/v1/settings")).json["not_understood"] == {}
 
 
 async def test_a_pause_is_a_setting_of_all_replicas(rig: Rig, asker: Asker):

@@ -57,7 +57,16 @@ def test_one_weight_is_set_without_the_others_and_not_all_to_nothing() -> None:
     settings, _ = live.applied(Place(), {}, {"crawl.weights.later": 0})
     assert settings.crawl.tuning().weights == {**DEFAULT_WEIGHTS, "later": 0}
     with pytest.raises(ConfigError, match="at least one weight"):
-        live.applied(Place(), {}, {f"crawl.weights.{name}": 0 for name in DEFAULT_WEIGHTS})
+        load(None, {}, {}, {f"crawl.weights.{name}": 0 for name in DEFAULT_WEIGHTS})
+
+
+def test_what_this_version_cannot_use_is_left_out_and_named_and_the_rest_holds() -> None:
+    values = {"crawl.newer_setting": 1, "crawl.loops": 7, "crawl.max_attempts": -1, "crawl.scenario": "newer"}
+    settings, _ = live.applied(Place(), {}, values)
+    assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.scenario) == (7, 5, "")
+    strange = live.strange(Place(), {}, values)
+    assert set(strange) == {"crawl.newer_setting", "crawl.max_attempts", "crawl.scenario"}
+    assert "no scenario is called newer" in strange["crawl.scenario"]
 
 
 @pytest.mark.parametrize(
