@@ -17,6 +17,7 @@ from ghcrawl.cli.progress import Reporter, reporter
 from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.wanting import Wanting
+from ghcrawl.clock import SystemClock
 from ghcrawl.errors import ConfigError
 from ghcrawl.settings import LogSection, Origins, Settings
 from ghcrawl.wiring import read_credentials, start_logging
@@ -56,7 +57,7 @@ async def crawl(wish: Wish) -> int:
     again = remembered.latest is not None and "github.api_url" not in origins
     if remembered.latest is not None and again:
         settings = asking(settings, remembered.latest.api_url)
-    settings = wish.wanting.applied(settings)
+    settings = wish.wanting.applied(settings, SystemClock().now())
     plan = Plan(
         specs=wish.specs,
         place=wish.place,

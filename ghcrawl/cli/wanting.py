@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from ghcrawl.cli.words import since
 from ghcrawl.settings import Settings
 from ghcrawl.wiring import narrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanting:
-    """scenario: what is followed at all. only, without: types, each perhaps several with commas. since: a date."""
+    """scenario: what is followed at all. only, without: types, each perhaps several with commas.
+
+    since: a date, a moment or an age. It counts from the beginning of its day (UTC): that is what scenarios can say.
+    """
 
     scenario: str = ""
     only: Sequence[str] = ()
@@ -21,7 +26,7 @@ class Wanting:
     def __bool__(self) -> bool:
         return bool(self.scenario or self.only or self.without or self.since)
 
-    def applied(self, settings: Settings) -> Settings:
+    def applied(self, settings: Settings, now: datetime) -> Settings:
         """`settings` whose policy says all that. Raises SpecError where the date is none."""
         if not self:
             return settings
@@ -30,7 +35,7 @@ class Wanting:
             scenario=self.scenario,
             only=_split(self.only),
             without=_split(self.without),
-            since=self.since,
+            since=since(self.since, now).astimezone(UTC).date().isoformat() if self.since else "",
         )
         return settings.model_copy(update={"crawl": settings.crawl.model_copy(update={"policy": spec})})
 

@@ -76,11 +76,11 @@ def age(text: str) -> timedelta:
 
 def since(text: str, now: datetime) -> datetime:
     """The moment that `2026-11-01`, `2026-11-01T12:00Z` or `7d` (ago) writes; UTC if no zone is. Raises SpecError."""
-    if _AGE.match(text):
-        return now - age(text)
     try:
+        if _AGE.match(text):
+            return now - age(text)
         moment = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise SpecError(f"{text!r} is no date; write 2026-11-01, 2026-11-01T12:00Z, or 7d for a week ago") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

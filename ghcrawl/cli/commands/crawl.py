@@ -41,7 +41,10 @@ def crawl(
     since: Annotated[
         str | None,
         typer.Option(
-            "--since", metavar="DATE", help="Only what changed since then, where it shows.", show_default=False
+            "--since",
+            metavar="DATE",
+            help="Only what changed since that day, where it shows: 2026-01-31, or 7d ago.",
+            show_default=False,
         ),
     ] = None,
     max_calls: Annotated[
