@@ -74,7 +74,7 @@ class AmqpQueue:
         self.early: Final = Chores("delay", self._send_round)
         self._dead = Chores("deadletter", lambda incoming: self._undertaker.file_dead(incoming, publisher, self.names))
         self.consumers: Final = Consumers(link, self.names, self._arrived, self._dead.put)
-        self._looks = Looks(link, self.names, tags)
+        self._looks = Looks(link, self.names, tags, clock)
         self._management = managed(settings)
         self._demand = Demand(settings.loops, settings.hand_back_s)
         self._house = Housekeeping(link, self.consumers, self._demand, hand_back=self.hand_back, sweep=self._sweep)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from typing import Final
 
 from aio_pika.message import IncomingMessage
@@ -12,6 +13,7 @@ from pamqp.commands import Basic
 
 from ghcrawl.errors import DecodeError, QueueError
 from ghcrawl.model import QUEUES, QueueName, Request
+from ghcrawl.ports import Clock
 from ghcrawl.tags import Tags
 from queues.amqp_errors import spoken
 from queues.amqp_link import AmqpLink
@@ -28,10 +30,11 @@ SEARCHED: Final = 10_000
 class Looks:
     """Asks and empties the broker's queues, on channels of its own. Everything raises QueueError, StoreError."""
 
-    def __init__(self, link: AmqpLink, names: Names, tags: Tags) -> None:
+    def __init__(self, link: AmqpLink, names: Names, tags: Tags, clock: Clock) -> None:
         self._link = link
         self._names = names
         self._tags = tags
+        self._clock = clock
 
     async def ready(self, queue: QueueName) -> int:
         """How many messages `queue` could hand out."""
@@ -52,10 +55,25 @@ class Looks:
         """
         seen = {(incoming.body, incoming.token) for incoming in prefetched}
         shown = await self._requests(prefetched)
+        waits = self._names.waits_s if await self._delays(queue) else ()
         async with self._looking() as channel:
-            for name in [self._names.queue(queue), *map(self._names.wait, self._names.waits_s)]:
+            for name in [self._names.queue(queue), *map(self._names.wait, waits)]:
                 shown += await self._more(channel, name, queue, limit - len(shown), seen)
         return shown[:limit]
+
+    async def _delays(self, queue: QueueName) -> bool:
+        """Whether a request of `queue` may be among the delayed ones, as far as tags tell.
+
+        One may stay among them for longer than it should, though never by as much as the longest delay there is.
+        """
+        overdue = timedelta(seconds=max(self._names.waits_s))
+        return bool((await self._tags.delayed(self._clock.now() - overdue)).get(queue))
+
+    async def _has_strays(self) -> bool:
+        """Whether there may be delayed messages that no tag tells of: copies of copies, and what a purge left."""
+        tagged = sum((await self._tags.delayed(self._clock.now())).values())
+        counts = [await self._link.ready_count(self._names.wait(seconds)) for seconds in self._names.waits_s]
+        return sum(counts) > tagged
 
     async def _more(
         self, channel: AbstractChannel, name: str, queue: QueueName, limit: int, seen: set[tuple[bytes, str | None]]
@@ -90,8 +108,10 @@ class Looks:
         """Forget what waits in `queue`. Returns how many messages that were.
 
         The tags go before and after: whatever happens in between, none is left without its copy. Delayed messages
-        share their queues with those of others, which are back there in the end.
+        share their queues with those of others, which are back there in the end, and which are left alone where none of
+        `queue` is among them.
         """
+        waits = self._names.waits_s if await self._delays(queue) or await self._has_strays() else ()
         await self._tags.clear(queue)
         gone = 0
         for incoming in prefetched:
@@ -99,7 +119,7 @@ class Looks:
         async with self._looking() as channel:
             purged = await spoken(channel.queue_purge(self._names.queue(queue)), within_s=ANSWER_S)
             gone += purged.message_count or 0
-            for seconds in self._names.waits_s:
+            for seconds in waits:
                 gone += await self._sift(channel, self._names.wait(seconds), queue)
         await self._tags.clear(queue)
         return gone

@@ -6,10 +6,13 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from aiormq.abc import AbstractChannel
 
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import Pushed
 from queues.amqp import AmqpQueue
+from queues.amqp_looks import got
+from queues.amqp_message import Incoming
 from queues.amqp_settings import SPARE
 from tests.integration.amqp.own import PATIENT_S, Place, popped, push_of
 from tests.integration.amqp.rig import until
@@ -142,3 +145,28 @@ async def test_purging_leaves_what_others_delay(place: Place) -> None:
         assert {(await popped(queue)).request.url for _ in range(2)} == {p.request.url for p in push_of(3, 4)}
         assert datetime.now(UTC) < moment + timedelta(seconds=15)
         assert await queue.pop(QUEUES, patience_s=0.5) is None
+
+
+async def test_who_looks_or_purges_leaves_what_others_delay_where_it_is(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def counted(channel: AbstractChannel, name: str) -> Incoming | None:
+        asked.append(name)
+        return await got(channel, name)
+
+    monkeypatch.setattr("queues.amqp_looks.got", counted)
+    async with place.process() as queue:
+        await queue.push(push_of(1, 2, 3, not_before=datetime.now(UTC) + timedelta(hours=1)))
+        assert list(await queue.peek("soon", limit=10)) == []
+        assert await queue.purge("soon") == 0
+        assert asked == [place.names.queue("soon")]
+        assert len(await queue.peek("normal", limit=10)) == 3
+
+
+async def test_a_purge_finds_delayed_messages_that_no_tag_tells_of(place: Place) -> None:
+    async with place.process() as queue:
+        await queue.push(push_of(1, 2, queue="soon", not_before=datetime.now(UTC) + timedelta(hours=1)))
+        await place.tags.clear("soon")  # as by a purge that was cut short
+        assert await queue.purge("soon") == 2
