@@ -27,6 +27,8 @@ _ACCOUNTS: Final[Mapping[str, str]] = {"/team": "team", "/org": "org", "/user": 
 _NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite"})
 """What lies below these is named after more than their URL tells, so they are looked at first."""
 _FROM_BROWSER: Final[Mapping[str, str]] = {"pull": "pulls", "commit": "commits", "label": "labels"}
+CLONED: Final = ".git"
+"""Ends what `git clone` is given, and no repository's name."""
 EXAMPLES: Final = "an organisation or user (acme), a repository (acme/web), a URL, or type:url"
 
 
@@ -50,8 +52,8 @@ def reader(
         base, typed = api_url.rstrip("/"), typed.strip()
         if _ACCOUNT.fullmatch(typed):
             return _root("org", f"{base}/orgs/{typed}", policy)
-        if _REPO.fullmatch(typed):
-            return _root("repo", f"{base}/repos/{typed}", policy)
+        if repo := _REPO.fullmatch(typed.removesuffix(CLONED)):
+            return _root("repo", f"{base}/repos/{repo[0]}", policy)
         named = _TYPED.fullmatch(typed)
         if named and named[1] not in types:
             raise SpecError(f"no type is called {named[1]!r}; there are {', '.join(sorted(types))}")
@@ -103,6 +105,8 @@ def _path(url: str, base: str) -> str:
     if shown.hostname is None or shown.hostname not in {api.hostname, (api.hostname or "").removeprefix("api.")}:
         raise SpecError(f"{url} does not lie below {base}; name another API with --api-url")
     parts = [part for part in shown.path.split("/") if part]
+    if len(parts) == 2:
+        parts[1] = parts[1].removesuffix(CLONED)
     if len(parts) == 1:
         return f"/orgs/{parts[0]}"
     if not parts or parts[0] == "orgs":

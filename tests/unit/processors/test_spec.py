@@ -21,6 +21,8 @@ def read(typed: str, api: str = API) -> tuple[str, str]:
         ("acme", "org", "/orgs/acme"),
         ("acme/web", "repo", "/repos/acme/web"),
         ("acme/web.site_2", "repo", "/repos/acme/web.site_2"),
+        ("acme/web.git", "repo", "/repos/acme/web"),
+        ("https://example.test/acme/web.git", "repo", "/repos/acme/web"),
         (f"user:{API}/users/ada", "user", "/users/ada"),
         (f"{API}/orgs/acme", "org", "/orgs/acme"),
         (f"{API}/repositories/12", "repo", "/repositories/12"),
