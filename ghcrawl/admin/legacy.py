@@ -7,6 +7,8 @@ is ever shown.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -19,10 +21,12 @@ from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
 from ghcrawl.admin.site import Site
 from ghcrawl.errors import SpecError
 from ghcrawl.model import QueueName, Request
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports import DeadletterFilter, Deadletters
 
 MAX_LISTED: Final = 10_000
 """Its dashboard lists all deadletters at once."""
+LISTED_AT_ONCE: Final = 100
+"""Each may hold a whole body, and nobody else has a turn while a page of them is read."""
 MAX_REQUESTS: Final = 1000
 TOTAL: Final = "X-Total-Count"
 
@@ -135,8 +139,24 @@ async def _count(asked: Asked[Nothing, None]) -> Answer:
 async def _list(asked: Asked[Nothing, None]) -> Answer:
     deadletters = asked.site.deadletters
     total = (await deadletters.count(DeadletterFilter())).total
-    found = await deadletters.list(DeadletterFilter(), limit=MAX_LISTED)
-    return Answer(value=[shapes.deadletter_json(letter) for letter in found], headers={TOTAL: str(total)})
+    return Answer(value=list((await _shown(deadletters)).values()), headers={TOTAL: str(total)})
+
+
+async def _shown(deadletters: Deadletters) -> Mapping[str, Any]:
+    """URN → what is shown of it. Of the deadletters themselves there is one page in memory, and others have turns."""
+    shown: dict[str, Any] = {}
+    after = ""
+    while len(shown) < MAX_LISTED:
+        page = await deadletters.list(
+            DeadletterFilter(), limit=min(LISTED_AT_ONCE, MAX_LISTED - len(shown)), after=after
+        )
+        new = {letter.urn: shapes.deadletter_json(letter) for letter in page if letter.urn not in shown}
+        if not new:  # also where the last one is gone meanwhile, and the list begins anew
+            break
+        shown |= new
+        after = page[-1].urn
+        await asyncio.sleep(0)
+    return shown
 
 
 async def _show(asked: Asked[Nothing, None]) -> Answer:

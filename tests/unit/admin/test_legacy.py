@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import pytest
 
 from ghcrawl.admin import legacy_shapes
 from ghcrawl.errors import SpecError
-from ghcrawl.model import Push
+from ghcrawl.model import Deadletter, Push
 from ghcrawl.ports import DeadletterFilter
+from stores.memory import MemoryDeadletters
 from tests.support.builders import API, a_deadletter, a_payload, a_request, at
 from tests.unit.admin.conftest import TOKEN, Asker, Peeked, Rig
 
@@ -98,6 +100,39 @@ async def test_deadletters_as_the_client_counts_lists_requeues_and_deletes_them(
     assert (await call(client, "DELETE", f"/deadletters/{a_deadletter(0).urn}")).status == 204
     assert (await call(client, "DELETE", f"/deadletters/{a_deadletter(0).urn}")).status == 404
     assert (await rig.deadletters.count(DeadletterFilter())).total == 1
+
+
+async def test_all_deadletters_are_listed_with_few_of_them_in_memory(rig: Rig):
+    class Paged(MemoryDeadletters):
+        limits: ClassVar[list[int]] = []
+
+        async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+            self.limits.append(limit)
+            return await super().list(which, limit=limit, after=after)
+
+    rig.over["deadletters"] = kept = Paged()
+    letters = [a_deadletter(number, last_at=at(number)) for number in range(250)]
+    for letter in letters:
+        await kept.bury(letter)
+    async with rig.running() as asker:
+        listed = await call(asker, "GET", "/deadletters")
+    assert [each["urn"] for each in listed.json] == [letter.urn for letter in reversed(letters)]
+    assert max(kept.limits) <= 200
+
+
+async def test_a_list_of_deadletters_ends_also_where_some_are_forgotten_meanwhile(rig: Rig):
+    class Shrinking(MemoryDeadletters):
+        async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+            page = await super().list(which, limit=limit, after=after)
+            await self.delete([letter.urn for letter in page[-1:]])
+            return page
+
+    rig.over["deadletters"] = kept = Shrinking()
+    for number in range(150):
+        await kept.bury(a_deadletter(number, last_at=at(number)))
+    async with rig.running() as asker:
+        found = [each["urn"] for each in (await call(asker, "GET", "/deadletters")).json]
+    assert len(found) == len(set(found)) >= 100
 
 
 # The dashboard ------------------------------------------------------------------------------------------------
