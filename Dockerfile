@@ -37,12 +37,13 @@ LABEL org.opencontainers.image.title="ghcrawl" \
       org.opencontainers.image.revision="${COMMIT}"
 COPY --from=environment /opt/ghcrawl /opt/ghcrawl
 COPY --from=environment --chown=65532:65532 /data /data
+# A file and no variables, which would win over the file of an operator.
+COPY config/image.toml /etc/ghcrawl/image.toml
 # The root file system may be read-only: nothing is written outside /data, and that only with an embedded file.
 ENV PATH=/opt/ghcrawl/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
-    GHCRAWL_SERVICE__HOST=0.0.0.0 \
-    GHCRAWL_SQLITE__PATH=/data/ghcrawl.db
+    GHCRAWL_CONFIG=/etc/ghcrawl/image.toml
 # Numeric, so that runAsNonRoot can be checked without a look into /etc/passwd.
 USER 65532:65532
 WORKDIR /data

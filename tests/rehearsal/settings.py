@@ -30,6 +30,7 @@ tokens_file = "/etc/ghcrawl/secrets/tokens"
 concurrency = 1
 
 [service]
+host = "0.0.0.0"
 admin_tokens_file = "/etc/ghcrawl/secrets/admin-tokens"
 webhook_secrets_file = "/etc/ghcrawl/secrets/webhook-secrets"
 """

@@ -13,6 +13,7 @@ from ghcrawl.settings import NOT_SETTINGS, PREFIX, Settings, load
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
+IMAGE = CONFIG / "image.toml"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
@@ -67,10 +68,20 @@ def test_the_image_sets_settings_that_there_are_and_exposes_their_ports():
     environment = dict(re.findall(r"\b(GHCRAWL_\w+)=(\S+)", DOCKERFILE))
     service = Settings().service
 
-    settings, _ = load(None, environment)
-    assert settings.service.host == "0.0.0.0"
+    settings, _ = load(IMAGE, {})
+    assert (settings.service.host, str(settings.sqlite.path)) == ("0.0.0.0", "/data/ghcrawl.db")
+    assert f"COPY config/image.toml {environment['GHCRAWL_CONFIG']}\n" in DOCKERFILE
     assert re.findall(r"^EXPOSE (.*)$", DOCKERFILE, re.MULTILINE) == [f"{service.port} {service.metrics_port}"]
     assert f"http://127.0.0.1:{service.metrics_port}/livez" in DOCKERFILE
+
+
+def test_nothing_in_the_image_wins_over_a_file_of_the_operator(tmp_path: Path):
+    environment = dict(re.findall(r"\b(GHCRAWL_\w+)=(\S+)", DOCKERFILE))
+    mine = tmp_path / "mine.toml"
+    mine.write_text('[service]\nhost = "127.0.0.1"\n[sqlite]\npath = "/srv/mine.db"\n')
+
+    settings, _ = load(mine, environment)
+    assert (settings.service.host, str(settings.sqlite.path)) == ("127.0.0.1", "/srv/mine.db")
 
 
 def test_the_image_runs_programs_and_no_shell():

@@ -61,6 +61,7 @@ def test_a_configuration_holds_settings_that_there_are(path: Path):
     settings, _ = load(path, {})
 
     assert (settings.queue.provider, settings.store.provider) == ("amqp", "mongo")
+    assert settings.service.host == "0.0.0.0", "the image's own file is not read beside it"
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.parent.name)
