@@ -48,6 +48,7 @@ class Kind:
     resume: the request that continues from that document (None: never walked); None where the walk that it remembers
         answers the request as well. Pure.
     refusal: URN of what remembers that a list or part was refused (see `ghcrawl.refused`); None where nothing is to.
+    referred: others refer to it who cannot know whether it is shown; a refusal of it is remembered by its URL.
     limited: of too much of it the platform says 422 instead: that is how it is, and remembered like a refusal.
     private: whether a document says that it is shown to some only, so that it looks gone to nobody in particular.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
@@ -64,6 +65,7 @@ class Kind:
     resume: Callable[[Request, Document | None], Request | None] | None = None
     census: Callable[[Request], Census] | None = None
     refusal: Callable[[Request], str | None] | None = None
+    referred: bool = False
     limited: bool = False
     private: Callable[[Document], bool] = lambda _document: False
     fallback: Callable[[Request], Request | None] | None = None

@@ -4,6 +4,10 @@ Much answers so for ever: the teams of a foreign organisation, the traffic of a 
 that nobody wrote. The refusal is kept as a tombstone that never lived, with the digest of what the refused list or part
 belongs to. It stands while that is unchanged and the same credentials ask, for a week at the most; and never for an
 operator's request, which any answer is too old for, or a policy that wants the platform's own word.
+
+What others refer to (a blocked repository that its owner's list still names, an account that is gone) belongs to
+nothing. Its refusal is remembered by its URL, beside whatever we hold of it, until that is newer. It stands for those
+who came by a reference: whoever names the thing, heard of it in an event or looks for what is gone gets an answer.
 """
 
 from __future__ import annotations
@@ -11,13 +15,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+from urllib.parse import urlsplit
 
 from ghcrawl.model import Document, Link, Request, Validator
 from ghcrawl.platform import Kind
+from ghcrawl.policy import parse
 from ghcrawl.ports import Clock, Fetcher, Store, Stored
 
 STANDS: Final = timedelta(days=7)
 """A feature may be switched on, or a right be given, without a trace in what it belongs to."""
+REFUSED: Final = "refused"
+"""The type of what remembers refusals of things: tombstones, so that none of them counts as a document."""
+_INSISTS: Final = frozenset({"event", "audit"})
+"""Policies of those who have a reason to think that a thing may be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +38,39 @@ class Refusals:
     store: Store
     clock: Clock
 
-    async def stands(self, request: Request, kind: Kind, stored: Stored) -> bool:
+    async def stands(self, request: Request, kind: Kind, stored: Stored | None) -> bool:
         """Whether asking for `request` again would most likely be refused again. Raises StoreError."""
-        if kind.refusal is None or stored.deleted_at is None or request.asked_at is None:
+        if request.asked_at is None:
             return False
-        if stored.urn != kind.refusal(request) or self.clock.now() - stored.checked_at > STANDS:
+        if _by_reference(request, kind):
+            return await self._stands_beside(request, stored)
+        if kind.refusal is None or stored is None or stored.urn != kind.refusal(request):
+            return False
+        return stored.deleted_at is not None and await self._as_it_was(request, stored)
+
+    async def _stands_beside(self, request: Request, held: Stored | None) -> bool:
+        stored = await self.store.look_up(REFUSED, _beside(request))
+        if stored is None or (held is not None and held.checked_at > stored.checked_at):
+            return False
+        return await self._as_it_was(request, stored)
+
+    async def _as_it_was(self, request: Request, stored: Stored) -> bool:
+        if self.clock.now() - stored.checked_at > STANDS:
             return False
         asked_by = stored.validator.principal if stored.validator else ""
         return asked_by == self.fetcher.audience() and stored.digest == await self._owner(request)
 
     async def document(self, request: Request, kind: Kind, *, platform: str, reason: str) -> Document | None:
         """What remembers that `request` was refused just now; None where nothing does. Raises StoreError."""
-        urn = kind.refusal(request) if kind.refusal else None
+        urn, type, url = kind.refusal(request) if kind.refusal else None, request.type, request.url
+        if _by_reference(request, kind):
+            urn, type, url = f"urn:{REFUSED}:{request.type}:{urlsplit(url).path.strip('/')}", REFUSED, _beside(request)
         if urn is None:
             return None
         now = self.clock.now()
         return Document(
-            type=request.type,
-            url=request.url,
+            type=type,
+            url=url,
             urn=urn,
             body={},
             links={"self": Link(type="resource", href=urn)},
@@ -64,3 +89,15 @@ class Refusals:
     async def _owner(self, request: Request) -> str:
         owner = await self.store.get(request.context.qualifier) if request.context.qualifier else None
         return owner.digest if owner else ""
+
+
+def _by_reference(request: Request, kind: Kind) -> bool:
+    """Whether somebody merely referred to it. A census asks for what it missed, and wants to know."""
+    history = request.context.history
+    if not kind.referred or not history or history[-1].startswith("census@"):
+        return False
+    return parse(request.policy).name not in _INSISTS
+
+
+def _beside(request: Request) -> str:
+    return f"{request.url}#{REFUSED}"

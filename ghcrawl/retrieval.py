@@ -97,7 +97,7 @@ class Retrieval:
         stored = await self._look_up(request)
         if stored is None and kind.cursor is None and request.context.only_known and not await self._expected(request):
             return NoBody(reason="not_known")
-        known = await self._from_known(request, kind, policy, stored) if stored is not None else None
+        known = await self._from_known(request, kind, policy, stored)
         if known is not None:
             return known
         asks = conditional and stored is not None and stored.deleted_at is None and not request.context.walk.fresh
@@ -116,9 +116,9 @@ class Retrieval:
         around = await self.store.get(context.qualifier) if context.urn and context.qualifier else None
         return around is not None and around.deleted_at is None
 
-    async def _from_known(self, request: Request, kind: Kind, policy: Policy, stored: Stored) -> Answer | None:
+    async def _from_known(self, request: Request, kind: Kind, policy: Policy, stored: Stored | None) -> Answer | None:
         """What there is to say without asking; None: ask."""
-        if self._fresh_enough(request, policy, stored):
+        if stored is not None and self._fresh_enough(request, policy, stored):
             if _answered(request, policy, stored):
                 return NoBody(reason="visited")
             return await self._from_storage(request, kind, policy, stored)

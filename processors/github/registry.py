@@ -67,6 +67,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
             private=repo.is_private,
             fallback=user_instead if row.type == "org" else None,
             listed=not row.endpoint,
+            referred=not row.parent,
         )
         for row in ENTITIES
     }

@@ -23,8 +23,10 @@ Written from the registry by `python -m processors.github.table`; a test holds t
 
 A thing is saved once, under a name that no rename changes, whichever way it was found. Where the element of a list is
 the whole resource, it is saved from there: a hundred documents a call. An unchanged answer costs nothing. What a token
-may not see, or what is not there at all, is skipped, and the summary says why (`missing`, `denied_…`). It is not asked
-for again while what it belongs to stays as it is and the same tokens ask, for seven days at the most.
+may not see, what is not there at all, and what there is too much of is skipped, and the summary says why (`missing`,
+`denied_…`, `too_large`). A list or a part is not asked for again while what it belongs to stays as it is and the same
+tokens ask, for seven days at the most. Nor is an account, a team or a repository to which something else refers,
+unless somebody names it, an event tells of it, or an audit looks. What we held and is refused costs one call more.
 """
 _SCENARIO_WORDS: Final = """\
 Crawl in another scenario with `--scenario NAME`, or by the policy: `refresh:issues/`. What a scenario leaves out can be

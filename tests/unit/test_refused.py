@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.model import Request
-from ghcrawl.outcome import Denied, Missing, Pending, Refused, Unchanged
+from ghcrawl.model import Context, Request
+from ghcrawl.outcome import Denied, Fetched, Missing, Pending, Refused, Unchanged
 from ghcrawl.ports import DeadletterFilter
 from ghcrawl.refused import STANDS
 from ghcrawl.tuning import Tuning
@@ -145,6 +145,84 @@ async def test_what_there_is_too_much_of_is_no_failure_and_paid_for_once_where_g
     asked = [url for url, _ in rig.fetcher.asked].count(f"{repo}/stats/{part}")
     assert (asked, (await rig.deadletters.count(DeadletterFilter())).total) == (1 + buried, 2 * buried)
     assert not (await rig.store.counts()).get(part)
+
+
+GHOST = Request(
+    type="user",
+    url=f"{API}/users/ghosted",
+    policy="refresh:self",
+    context=Context(history=("issue@1",)),
+    asked_at=NOW,
+)
+
+
+async def ask_for(rig: Rig, **over: Any) -> int:
+    """Somebody refers to the account, an hour later; how often it was asked for."""
+    rig.clock.advance(3600)
+    before = len(rig.fetcher.asked)
+    await rig.push(replace(GHOST, **({"asked_at": rig.clock.now()} | over)))
+    await rig.drain()
+    return len(rig.fetcher.asked) - before
+
+
+@pytest.mark.parametrize("answer", [BLOCKED, ABSENT])
+async def test_what_is_only_referred_to_is_paid_for_once_and_is_no_document(answer: Any):
+    rig = Rig(platform(), {GHOST.url: answer})
+
+    assert [await ask_for(rig) for _ in range(3)] == [1, 0, 0]
+    assert await rig.store.counts() == {}
+    assert await rig.store.look_up("user", GHOST.url) is None
+    assert await rig.store.find(GHOST.url) == []
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        {"context": Context()},
+        {"context": Context(history=("census@1",))},
+        {"asked_at": None},
+        *({"policy": f"{name}:self"} for name in ("audit", "event", "reload", "always")),
+    ],
+    ids=str,
+)
+async def test_whoever_has_a_reason_to_ask_for_what_was_refused_gets_an_answer(over: dict[str, Any]):
+    rig = Rig(platform(), {GHOST.url: ABSENT})
+    await ask_for(rig)
+
+    assert await ask_for(rig, **over) == 1
+
+
+async def test_what_was_refused_to_those_who_refer_to_it_is_asked_for_again_in_a_week_and_by_others():
+    rig = Rig(platform(), {GHOST.url: ABSENT})
+    asked = [await ask_for(rig)]
+    rig.fetcher.asker = "another token"
+    asked += [await ask_for(rig), await ask_for(rig)]
+    for _ in range(2):
+        rig.clock.advance(STANDS.total_seconds())
+        asked += [await ask_for(rig), await ask_for(rig)]
+
+    assert asked == [1, 1, 0, 1, 0, 1, 0]
+
+
+async def test_what_is_seen_again_is_kept_up_to_date_and_what_we_held_stays_when_it_is_blocked():
+    rig = Rig(platform(), {GHOST.url: BLOCKED})
+    await ask_for(rig)
+    rig.fetcher.answers[GHOST.url] = lambda _request: seen(rig, "one")
+    asked = [await ask_for(rig), await ask_for(rig, policy="event:self")]
+    rig.fetcher.answers[GHOST.url] = lambda _request: seen(rig, "two")
+    asked.append(await ask_for(rig))
+    rig.fetcher.answers[GHOST.url] = BLOCKED
+    asked += [await ask_for(rig), await ask_for(rig)]
+
+    assert asked == [0, 1, 1, 1, 0]
+    held = await rig.store.get("urn:user:7")
+    assert held is not None
+    assert (held.body["name"], held.deleted_at) == ("two", None)
+
+
+async def seen(rig: Rig, name: str) -> Fetched:
+    body = {"id": 7, "login": "ghosted", "url": GHOST.url, "name": name}
+    return a_body(body, GHOST.url, observed_at=rig.clock.now(), checked_at=rig.clock.now())
 
 
 async def test_what_was_not_ready_in_time_is_asked_for_again_though_its_owner_did_not_change():
