@@ -18,8 +18,9 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 
-AT_ONCE: Final = 500
-"""Deadletters that share their round trips: also what a crash may leave both waiting and buried, twice at the most."""
+FEW_AT_ONCE: Final = 250
+MOST_AT_ONCE: Final = 1000
+"""Deadletters that share their round trips: a crash may leave two such pieces both waiting and buried."""
 
 
 class RequestCodec(Protocol):
@@ -58,22 +59,32 @@ class Forgotten:
 
 
 class Allowance:
-    """So much time for work in pieces, of `at_once` each: one is begun while it can be expected to end in time."""
+    """So much time for work in pieces: one more is begun while it can be expected to end in time.
+
+    at_once: how many the next piece holds. Where nothing else is said it begins with few, because nobody knows how fast
+    the servers are just now, and grows and shrinks so that a piece takes a fair part of the time.
+    """
 
     def __init__(
-        self, seconds: float = math.inf, *, at_once: int = AT_ONCE, monotonic: Callable[[], float] = time.monotonic
+        self, seconds: float = math.inf, *, at_once: int = 0, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        self.at_once: Final = at_once
+        self.at_once = at_once or FEW_AT_ONCE
+        self._fixed = at_once > 0
+        self._seconds = seconds
         self._monotonic = monotonic
-        self._last = monotonic()
-        self._end = self._last + seconds
+        self._began = self._last = monotonic()
         self._longest = 0.0
 
     def has_another(self) -> bool:
         """Whether there is time for another piece as long as the longest so far. Called after each."""
         now = self._monotonic()
-        self._longest, self._last = max(self._longest, now - self._last), now
-        return now + self._longest <= self._end
+        took, self._last = now - self._last, now
+        self._longest = max(self._longest, took)
+        if not self._fixed and took < self._seconds / 6:
+            self.at_once = min(MOST_AT_ONCE, self.at_once * 2)
+        elif not self._fixed and took > self._seconds / 3:
+            self.at_once = max(1, self.at_once // 2)
+        return now - self._began + self._longest <= self._seconds
 
 
 def failure_json(failure: Failure, *, at: str) -> dict[str, Any]:
