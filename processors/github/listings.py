@@ -305,7 +305,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         element="discussion",
         path="/discussions",
         complete=True,
-        only_if="`has_discussions`",
+        only_if="`has_discussions`; undocumented",
         when=lambda repo: repo.get("has_discussions") is True,
     ),
     Listing(

@@ -47,7 +47,11 @@ _NOT_CRAWLED: Final[tuple[tuple[str, str], ...]] = (
         "REST has none: a review comment says whom it answers (`in_reply_to_id`); whether a thread is "
         "resolved is told by webhooks, which are kept",
     ),
-    ("comments in discussions", "REST has none; webhooks are kept, and bring the discussion that counts them"),
+    (
+        "comments in discussions",
+        "undocumented in REST, as the list of discussions is; webhooks are kept, and bring the discussion that counts "
+        "them",
+    ),
     (
         "jobs and logs of workflow runs",
         "a call or more for every run, for what runs and checks say in short; webhooks of jobs are kept",

@@ -90,6 +90,12 @@ def test_documents_have_the_links_that_the_predecessors_had(type: str):
     assert [name for name in LINKS[type].split() if name not in links] == []
 
 
+def test_what_github_does_not_document_is_called_undocumented():
+    lines = [line for line in page().splitlines() if line.startswith(("| `discussions`", "| comments in discussions"))]
+
+    assert (len(lines), [line for line in lines if "undocumented" not in line]) == (2, [])
+
+
 def test_whatever_depends_on_a_counter_says_so_in_words():
     rows = [(row.only_if, row.when) for row in LISTINGS] + [(row.only_if, row.when) for row in PARTS]
 
