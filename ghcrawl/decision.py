@@ -122,7 +122,7 @@ class Decider:
             follow_ups = (Push(request=other, queue="immediate"),) if other else ()
             return Decision(outcome=Skip(reason="missing", detail=detail, follow_ups=follow_ups))
         if gone.missing.anonymous and kind.private(document):
-            return Decision(outcome=Skip(reason="denied_credential", detail=f"{detail}, and it was private"))
+            return Decision(outcome=Skip(reason="denied_credential", detail=f"{detail}, to nobody in particular"))
         return await self._tombstone(document, request, platform, at=gone.missing.observed_at, reason=detail)
 
     async def _bury_thing(self, request: Request, kind: Kind, policy: Policy, platform: Platform) -> Decision:

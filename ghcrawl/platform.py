@@ -50,7 +50,7 @@ class Kind:
     refusal: URN of what remembers that a list or part was refused (see `ghcrawl.refused`); None where nothing is to.
     referred: others refer to it who cannot know whether it is shown; a refusal of it is remembered by its URL.
     limited: of too much of it the platform says 422 instead: that is how it is, and remembered like a refusal.
-    private: whether a document says that it is shown to some only, so that it looks gone to nobody in particular.
+    private: whether a document may be one that is shown to some only, so that it looks gone to nobody in particular.
     fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
     listed: it is found in lists only, and no URL answers with it alone.
     """

@@ -84,7 +84,11 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
     process = page.processor(lists, entities)
     for listing in LISTINGS:
         kind = Kind(
-            processor=process, position=f"{listing.of}@/{listing.link}", queue="soon", refusal=refusal_of(lists)
+            processor=process,
+            position=f"{listing.of}@/{listing.link}",
+            queue="soon",
+            refusal=refusal_of(lists),
+            private=lambda _: True,  # a list is gone with what it is of, which says so itself
         )
         if listing.walking is not Walking.PAGES:
             kind = replace(kind, cursor=cursor_of(lists), resume=resume_of(lists), fallback=walk_again)

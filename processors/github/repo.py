@@ -28,8 +28,9 @@ def describe_repo(node: Node) -> None:
 
 
 def is_private(document: Document) -> bool:
-    """For `Kind.private`."""
-    return mapping(document.body).get("private") is True
+    """For `Kind.private`: drafts of releases are shown to whoever may push; those of pull requests, to all."""
+    body = mapping(document.body)
+    return body.get("private") is True or (document.type == "release" and body.get("draft") is True)
 
 
 def _as_organization(value: object) -> JsonObject:

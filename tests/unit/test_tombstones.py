@@ -181,16 +181,28 @@ async def test_what_had_another_url_is_found_by_what_it_is_called():
 
 
 @pytest.mark.parametrize(
-    ("private", "anonymous", "dies"), [(True, True, False), (True, False, True), (False, True, True)]
+    ("type", "body", "anonymous", "dies"),
+    [
+        ("repo", {"private": True}, True, False),
+        ("repo", {"private": True}, False, True),
+        ("repo", {"private": False}, True, True),
+        ("release", {"draft": True}, True, False),
+        ("release", {"draft": False}, True, True),
+        ("pull_request", {"draft": True}, True, True),
+        ("repo_teams", {"elements": []}, True, False),
+        ("repo_teams", {"elements": []}, False, True),
+    ],
 )
-async def test_what_was_private_is_not_gone_because_nobody_is_shown_it(private: bool, anonymous: bool, dies: bool):
+async def test_what_some_only_are_shown_is_not_gone_because_nobody_is(
+    type: str, body: dict[str, Any], anonymous: bool, dies: bool
+):
     missing = Missing(status=404, detail="Not Found", observed_at=at(50), anonymous=anonymous)
     rig = Rig(GITHUB, {REPO: missing})
-    await rig.store.save(a_document(type="repo", url=REPO, urn="urn:repo:12", body={"id": 12, "private": private}))
-    await rig.push(Request(type="repo", url=REPO, policy="refresh"))
+    await rig.store.save(a_document(type=type, url=REPO, urn="urn:repo:12:it", body=body))
+    await rig.push(Request(type=type, url=REPO, policy="refresh"))
     (settled,) = await rig.drain()
 
-    kept = await rig.store.get("urn:repo:12")
+    kept = await rig.store.get("urn:repo:12:it")
     assert kept is not None
     assert (kept.deleted_at is not None) is dies
     assert dies or settled.reason == "denied_credential"
