@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 
+from ghcrawl.backend import ROUND_S
 from ghcrawl.model import Deadletter
 from ghcrawl.ports import DeadletterFilter
 from queues import codec
@@ -50,7 +51,9 @@ async def soonest(work: Callable[[], Awaitable[Any]]) -> float:
     return min(took)
 
 
-async def test_ten_thousand_are_listed_counted_and_found_within_two_seconds(mongo: Mongo, letters: MongoDeadletters):
+async def test_ten_thousand_are_listed_counted_found_and_requeued_in_answers_within_two_seconds(
+    mongo: Mongo, letters: MongoDeadletters
+):
     for start in range(0, MANY, 1000):
         rows = [letters._row(one_of_many(number)) for number in range(start, start + 1000)]
         assert not await mongo.insert_many(DEADLETTERS, rows)
@@ -65,6 +68,17 @@ async def test_ten_thousand_are_listed_counted_and_found_within_two_seconds(mong
     assert (await letters.count(narrow)).total == len(
         [n for n in range(5000) if n % 2 == 0 and n % 3 == 2 and n % 7 == 1]
     )
+
+    clock, answers = FakeClock(at(MANY)), list[Requeued]()
+
+    async def requeue_some() -> None:
+        allowance = Allowance(ROUND_S)
+        some = await requeue(letters, MemoryQueue(clock), DeadletterFilter(), now=clock.now(), allowance=allowance)
+        answers.append(some)
+
+    assert await soonest(requeue_some) < PATIENCE_S
+    left = (await letters.count(DeadletterFilter())).total
+    assert (answers[-1].left, sum(answer.queued for answer in answers)) == (left, MANY - left)
 
 
 async def test_what_a_filter_means_is_requeued_and_the_rest_stays(letters: MongoDeadletters):
