@@ -106,7 +106,7 @@ def lives(draw: st.DrawFn, thing: Thing, *, apart: int) -> tuple[Life, Sequence[
     )  # which holds but part of it
     read = draw(st.lists(st.tuples(reads, st.integers(changes[0], changes[-1] + 40)), max_size=4))
     last = draw(
-        st.one_of(st.just(("webhook", len(gaps) - 1)), st.tuples(reads, st.integers(changes[-1], changes[-1] + 40)))
+        st.one_of(st.just(("webhook", len(gaps) - 1)), st.tuples(reads, st.integers(changes[-1], changes[-1] + 9)))
     )
     waits = draw(st.lists(st.just(("wait", 0)), max_size=1))
     return life, draw(st.permutations([*told, *read, last, *waits]))
