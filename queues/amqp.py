@@ -25,6 +25,7 @@ from ghcrawl.finished import finished
 from ghcrawl.model import QUEUES, Push, QueueName, Request
 from ghcrawl.ports import Clock, Depth, Pushed
 from ghcrawl.tags import Starts, Tags
+from queues.amqp_bodies import ABOVE_BYTES, MAX_BYTES, packed
 from queues.amqp_chores import Chores
 from queues.amqp_consumers import Consumers
 from queues.amqp_deaths import Bury, Undertaker
@@ -186,11 +187,12 @@ class AmqpQueue:
     # What leaves ----------------------------------------------------------------------------------------------
 
     async def _publish(self, posts: Sequence[Post]) -> None:
-        await self._publisher.send([self._outgoing(post) for post in posts])
+        await self._publisher.send([await self._outgoing(post) for post in posts])
 
-    def _outgoing(self, post: Post) -> Outgoing:
-        push, body = post.push, encode(post.push.request)
-        if len(body) > self.link.settings.max_message_bytes:
+    async def _outgoing(self, post: Post) -> Outgoing:
+        push, content = post.push, encode(post.push.request)
+        body, encoding = await asyncio.to_thread(packed, content) if len(content) > ABOVE_BYTES else (content, None)
+        if len(body) > self.link.settings.max_message_bytes or len(content) > MAX_BYTES:
             raise Unstorable(f"{push.request.name[:200]} is too large for a message: {len(body):,} bytes")
         now = self._clock.now()
         wait_s = 0.0 if push.not_before is None else max(0.0, (push.not_before - now).total_seconds())
@@ -199,6 +201,7 @@ class AmqpQueue:
             exchange=exchange,
             queue=push.queue,
             body=body,
+            encoding=encoding,
             token=post.token,
             not_before=push.not_before,
             left_s=left_s,

@@ -74,7 +74,7 @@ class Undertaker:
         """What the broker set aside: an innocent neighbour of a killer goes back to work, the rest is filed."""
         why, queue = incoming.death
         try:
-            request = decode(incoming.body)
+            request = decode(incoming.content())
         except DecodeError as error:
             await self.file_undecodable(incoming, error, queue)
             return

@@ -95,7 +95,7 @@ class Looks:
         requests: list[tuple[Request, Incoming]] = []
         for copy in copies:
             with suppress(DecodeError):
-                requests.append((decode(copy.body), copy))
+                requests.append((decode(copy.content()), copy))
         tags = await self._tags.find([key_of(request) for request, _ in requests])
 
         def covered(request: Request, copy: Incoming) -> bool:

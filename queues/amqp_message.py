@@ -15,6 +15,7 @@ from aiormq.exceptions import ChannelInvalidStateError
 from pamqp.commands import Basic
 
 from ghcrawl.model import QUEUES, QueueName
+from queues.amqp_bodies import Encoding, unpacked
 from queues.amqp_errors import VENDOR
 from queues.amqp_names import LEFT, NOT_BEFORE, PARDONS, SPARED, TOKEN
 
@@ -26,6 +27,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 class Outgoing:
     """A message to publish. queue: where it is to be popped from, in the end; it is the routing key.
 
+    body: as it travels; encoding: what it was packed by, if it was.
     token: of the push that sent it; None: it came without. pardons: how often it was let off its delivery limit.
     spared: how often it was while nobody had ever popped it.
     not_before: for people. left_s: how much longer it has to wait behind the wait queue that it goes to, if any. What
@@ -35,6 +37,7 @@ class Outgoing:
     exchange: str
     queue: QueueName
     body: bytes
+    encoding: Encoding | None = None
     token: str | None = None
     not_before: datetime | None = None
     left_s: float = 0.0
@@ -54,22 +57,38 @@ class Outgoing:
             headers[PARDONS] = self.pardons
         if self.spared:
             headers[SPARED] = self.spared
-        return Basic.Properties(delivery_mode=2, content_type="application/json", headers=headers)
+        return Basic.Properties(
+            delivery_mode=2, content_type="application/json", content_encoding=self.encoding, headers=headers
+        )
 
 
 class Incoming:
     """A message that the broker delivered and that nobody has settled yet. Settling it twice does nothing.
 
-    returns: how often it came back to its queue before. left_s: it came before its moment, by so much.
+    body: as it travelled. returns: how often it came back to its queue before. left_s: it came before its moment, by
+    so much.
     """
 
-    __slots__ = ("_message", "body", "left_s", "not_before", "over", "pardons", "queue", "returns", "spared", "token")
+    __slots__ = (
+        "_message",
+        "body",
+        "encoding",
+        "left_s",
+        "not_before",
+        "over",
+        "pardons",
+        "queue",
+        "returns",
+        "spared",
+        "token",
+    )
 
     def __init__(self, message: AbstractIncomingMessage, queue: QueueName) -> None:
         headers = message.headers
         token, count = headers.get(TOKEN), headers.get("x-delivery-count")
         self.queue: Final = queue
         self.body: Final = message.body
+        self.encoding: Final[Encoding | None] = "deflate" if message.content_encoding == "deflate" else None
         self.token: Final = token if isinstance(token, str) else None
         self.not_before: Final = _moment(headers.get(NOT_BEFORE))
         self.left_s: Final = _number(headers.get(LEFT)) / 1000
@@ -78,6 +97,10 @@ class Incoming:
         self.returns: Final = max(_number(count), int(bool(message.redelivered)))
         self.over = False
         self._message: Final = message
+
+    def content(self) -> bytes:
+        """What its body says. Raises DecodeError."""
+        return unpacked(self.body, self.encoding)
 
     @property
     def stale(self) -> bool:
@@ -104,6 +127,7 @@ class Incoming:
             exchange=exchange,
             queue=queue or self.queue,
             body=self.body,
+            encoding=self.encoding,
             token=self.token,
             not_before=self.not_before,
             left_s=left_s,

@@ -64,7 +64,7 @@ class Pops:
 
     async def _begin(self, incoming: Incoming) -> AmqpDelivery | None:
         try:
-            request = decode(incoming.body)
+            request = decode(incoming.content())
         except DecodeError as error:
             await self._undertaker.file_undecodable(incoming, error, incoming.queue)
             return None

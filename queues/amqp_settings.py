@@ -27,7 +27,7 @@ class AmqpSettings:
     the old ones drain by themselves.
     delivery_limit: after how many returns the broker itself sets a message aside: a backstop, set as a policy.
     max_starts: work on a message that keeps killing its process is begun so many times.
-    max_message_bytes: RabbitMQ 4 refuses more than 16 MiB, and closes the channel over it.
+    max_message_bytes: as it travels. RabbitMQ 4 refuses more than 16 MiB, and closes the channel over it.
     hand_back_s: what was prefetched from a queue that nobody pops from goes back after so long.
     residence_s: tags and starts older than this are forgotten: nothing waits that long.
     """

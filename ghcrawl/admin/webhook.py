@@ -21,7 +21,7 @@ from ghcrawl.admin import bodies
 from ghcrawl.admin.problems import Problem, unavailable
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.signature import is_signed
-from ghcrawl.errors import CrawlError
+from ghcrawl.errors import CrawlError, Unstorable
 from ghcrawl.jsontext import loads
 from ghcrawl.model import JsonObject, Push, Request
 from ghcrawl.platform import Platform
@@ -43,7 +43,17 @@ _EVENT = re.compile(r"[a-z0-9_]{1,100}")
 _DELIVERY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 Result = Literal[
-    "accepted", "duplicate", "ping", "no_secret", "malformed", "unsigned", "forged", "too_large", "slow", "unavailable"
+    "accepted",
+    "duplicate",
+    "ping",
+    "no_secret",
+    "malformed",
+    "unsigned",
+    "forged",
+    "too_large",
+    "unstorable",
+    "slow",
+    "unavailable",
 ]
 _OF_STATUS: Final[dict[int, Result]] = {408: "slow", 413: "too_large", 503: "unavailable"}
 UNVERIFIED: Final = "unverified"
@@ -89,7 +99,7 @@ class Webhook:
                 event = heading.event
                 result, answer = await self._accepted(heading, _parsed(raw, request.content_type), until_s)
         except Problem as problem:
-            result = _OF_STATUS.get(problem.status, getattr(problem, "result", result))
+            result = getattr(problem, "result", _OF_STATUS.get(problem.status, result))
             log.warning("delivery_refused", result=result, hook_event=event, status=problem.status)
             raise
         finally:
@@ -130,6 +140,8 @@ class Webhook:
                     taken = await self._intake.taking.take(heading.delivery, push)
         except TimeoutError:
             raise unavailable("the delivery could not be made durable in time; send it again") from None
+        except Unstorable as error:
+            raise _refused("unstorable", 413, f"the delivery can never be taken: {error}") from error
         except CrawlError as error:
             log.warning("delivery_not_durable", hook_event=heading.event, error=str(error), kind=type(error).__name__)
             raise unavailable("the delivery could not be made durable; send it again") from error

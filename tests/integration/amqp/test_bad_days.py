@@ -139,6 +139,19 @@ async def test_what_no_broker_takes_is_refused_with_that_reason(place: Place) ->
         assert not await place.tags.any_queued()
 
 
+async def test_what_is_too_large_as_it_is_travels_compressed(place: Place) -> None:
+    async with place.process(max_message_bytes=100_000) as queue:
+        large = a_request(1, payload=a_payload({"text": "x" * 2_000_000}))
+        await queue.push([Push(request=large, queue="event")])
+        assert list(await queue.peek("event", limit=2)) == [large]
+        delivery = await popped(queue)
+        assert delivery.request == large
+        await delivery.release()
+        again = await popped(queue)
+        assert again.request == large
+        await again.ack()
+
+
 async def test_a_lost_queue_is_declared_anew_and_consumed_again(place: Place) -> None:
     async with place.process() as queue:
         await queue.push(push_of(1))
@@ -236,11 +249,13 @@ async def test_a_broker_short_of_memory_takes_nothing_and_says_so(broker: Broker
         with pytest.raises(QueueError, match="does not answer"):  # the one that sets it off
             await queue.push(push_of(3))
         await until(lambda: short_of_memory(queue))
+        assert queue.blocked
         await delivery.ack()
         second = await popped(queue)
         await second.ack()
         await asyncio.to_thread(broker.control, "set_vm_memory_high_watermark", "0.6")
         await push_until_it_works(queue, 4)
+        assert not queue.blocked
 
 
 async def short_of_memory(queue: AmqpQueue) -> bool:

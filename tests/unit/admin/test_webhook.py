@@ -24,7 +24,7 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.signature import is_signed
 from ghcrawl.admin.webhook import MAX_BYTES, Webhook, _parsed
-from ghcrawl.errors import ConfigError, QueueError, StoreError
+from ghcrawl.errors import ConfigError, QueueError, StoreError, Unstorable
 from ghcrawl.receipts import Claim
 from ghcrawl.standing_aside import Answering
 from queues.memory import MemoryQueue
@@ -151,6 +151,20 @@ async def test_what_cannot_be_made_durable_is_refused_for_now_and_taken_later(ri
         assert (await asker.deliver(BODY)).status == 202
     assert len(await queue.peek("event", limit=10)) == 1
     assert [result for _, result in rig.counted] == ["unavailable", "accepted"]
+
+
+class SmallQueue(MemoryQueue):
+    async def push(self, pushes: Any) -> Any:
+        raise Unstorable("it is too large for a message")
+
+
+async def test_what_can_never_be_taken_is_not_asked_for_again(rig: Rig):
+    rig.over["queue"] = SmallQueue(rig.clock)
+    async with rig.running() as asker:
+        refused = await asker.deliver(BODY)
+    assert (refused.status, "Retry-After" in refused.headers) == (413, False)
+    assert "too large for a message" in refused.text
+    assert rig.counted == [("issues", "unstorable")]
 
 
 class AwayReceipts(TagReceipts):

@@ -36,6 +36,7 @@ class Channel:
 class Message:
     body: bytes = b"{}"
     headers: dict[str, Any] = field(default_factory=dict)
+    content_encoding: str | None = None
     redelivered: bool = False
     delivery_tag: int = 1
     on: Channel = field(default_factory=Channel)

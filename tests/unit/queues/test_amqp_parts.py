@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from ghcrawl.errors import QueueError, StoreError
+from ghcrawl.errors import DecodeError, QueueError, StoreError
 from ghcrawl.model import QUEUES, QueueName
+from queues.amqp_bodies import ABOVE_BYTES, packed
 from queues.amqp_buffers import Buffers
 from queues.amqp_chores import Chores
 from queues.amqp_errors import BrokerLost, Unroutable, spoken
@@ -71,6 +73,35 @@ class TestMessages:
             assert got.stale == channel.closed
             assert not await got.ack()
             assert channel.told == []
+
+
+class TestBodies:
+    LARGE = b"[%s]" % b",".join(b"1234567" for _ in range(ABOVE_BYTES // 8 + 1))
+
+    def test_what_is_large_travels_compressed_and_comes_back_as_it_was(self) -> None:
+        body, encoding = packed(self.LARGE)
+        assert (encoding, len(body) < len(self.LARGE) / 20) == ("deflate", True)
+        sent = Outgoing(exchange="e", queue="soon", body=body, encoding=encoding)
+        properties = sent.properties()
+        got = incoming("soon", body=sent.body, content_encoding=properties.content_encoding)
+        assert (got.content(), got.again("e")) == (self.LARGE, sent)
+
+    @pytest.mark.parametrize("encoding", [None, "utf-8", "gzip"])
+    def test_what_is_small_and_what_others_call_an_encoding_is_as_it_is(self, encoding: str | None) -> None:
+        assert packed(b"{}") == (b"{}", None)
+        assert incoming(body=b"{}", content_encoding=encoding).content() == b"{}"
+
+    @pytest.mark.parametrize(
+        ("body", "why"),
+        [(b"{}", "is not"), (packed(LARGE)[0][:-9], "is cut short"), (zlib.compress(LARGE + b"x"), "holds more than")],
+    )
+    def test_what_cannot_be_unpacked_is_no_request_and_keeps_its_bytes(
+        self, body: bytes, why: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("queues.amqp_bodies.MAX_BYTES", len(self.LARGE))
+        with pytest.raises(DecodeError, match=why) as refused:
+            incoming(body=body, content_encoding="deflate").content()
+        assert refused.value.body == body
 
 
 class TestBuffers:
