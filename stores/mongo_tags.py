@@ -30,7 +30,8 @@ INDEXES: Final = (
     Index(name="notBefore", fields=("notBefore",), sparse=True),
 )
 """The second holds the few that are delayed, and nothing else: with another field in it, it would hold all of them."""
-
+RECEIPT_INDEXES: Final = (*INDEXES, Index(name="at", fields=("at",)))
+"""Receipts of days lie there, and those that are too old are looked for every hour."""
 
 SLOW_S: Final = 600.0
 """For what looks at every tag there is. Nobody waits for it but who asked."""
@@ -47,7 +48,7 @@ class MongoTags:
     async def open(cls, mongo: Mongo, collection: str = TAGS) -> Self:
         """The tags, with their indexes. Raises ConfigError, StoreError."""
         with opening():
-            await mongo.index(collection, *INDEXES)
+            await mongo.index(collection, *(RECEIPT_INDEXES if collection == RECEIPTS else INDEXES))
         return cls(mongo, collection)
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, Tag]:

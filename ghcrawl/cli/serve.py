@@ -18,6 +18,7 @@ from ghcrawl import settings as setting
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import Addresses, Listening, application, serving
 from ghcrawl.admin.webhook import Webhook
+from ghcrawl.cli.beside import Beside, unless_told_to_stop
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.rotation import Rotation
 from ghcrawl.cli.serve_site import Surface, Watching
@@ -25,7 +26,6 @@ from ghcrawl.cli.signals import Signals
 from ghcrawl.errors import CrawlError
 from ghcrawl.live import Base, Holding, LiveSettings
 from ghcrawl.rates import Rates
-from ghcrawl.redelivery import Redelivery, Run
 from ghcrawl.service_metrics import ServiceMetrics
 from ghcrawl.settings import LogSection, Settings
 from ghcrawl.tally import Tally
@@ -120,7 +120,7 @@ class _Serving:
         )
         self._next_sweep_s = 0.0
         self._redelivery = open_redelivery(service, settings, worker=worker, tell=watching.gauges.swept)
-        self._redelivering = _Beside(self._redelivery)
+        self._redelivering, self._sweeping = Beside("redelivery"), Beside("sweep of receipts")
         self._surface = Surface(
             settings=settings,
             environ=base.environ,
@@ -142,13 +142,12 @@ class _Serving:
         app = application(surface.site(), surface.access(), webhook, bounds)
         async with AsyncExitStack() as stack:
             listening = await stack.enter_async_context(serving(app, surface.probed(), addresses))
-            await self._attend(webhook)
-            self._service.supervisor.start()
-            self._introduce(listening)
             try:
-                while not signals.received:
-                    await signals.wait(TICK_S)
-                    await self._attend(webhook)
+                await unless_told_to_stop(signals, self._attend(webhook))
+                if not signals.received:
+                    self._service.supervisor.start()
+                    self._introduce(listening)
+                    await unless_told_to_stop(signals, self._go_on_attending(webhook))
             finally:
                 await self._drain(signals.received)
         return 0
@@ -165,24 +164,31 @@ class _Serving:
 
     async def _drain(self, received: str) -> None:
         """Nothing is begun any more, and what is in hand is finished in time or waits again. The API answers on."""
-        await self._redelivering.stop()
         self._surface.draining = True
         grace_s = self._settings.crawl.shutdown_grace_s
         log.info("service_draining", signal=received, busy=self._service.engine.busy, grace_s=grace_s)
-        finished = await self._service.supervisor.drain(grace_s)
+        finished, *_ = await asyncio.gather(
+            self._service.supervisor.drain(grace_s), self._redelivering.stop(grace_s), self._sweeping.stop(grace_s)
+        )
         log.info("service_stopped", finished=finished)
 
     # Meanwhile ----------------------------------------------------------------------------------------------
 
+    async def _go_on_attending(self, webhook: Webhook) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            await self._attend(webhook)
+
     async def _attend(self, webhook: Webhook) -> None:
         """What changed outside holds from now on. Whatever cannot be looked at is looked at again in a moment."""
-        try:
-            await self._follow()
-            await self._tokens.follow()
-            await self._sweep(webhook)
-        except CrawlError as error:
-            log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
-        self._redelivering.go_on()
+        for look in (self._follow, self._tokens.follow):
+            try:
+                await look()
+            except CrawlError as error:
+                log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
+        self._sweep(webhook)
+        if self._redelivery is not None:
+            self._redelivering.go_on(self._redelivery.turn)
 
     async def _follow(self) -> None:
         """The live settings of this moment hold in this process. Raises StoreError, ConfigError."""
@@ -204,38 +210,8 @@ class _Serving:
             log.warning("live_setting_not_understood", name=name, why=strange[name])
         self._strange = strange
 
-    async def _sweep(self, webhook: Webhook) -> None:
+    def _sweep(self, webhook: Webhook) -> None:
         now_s = asyncio.get_running_loop().time()
         if now_s >= self._next_sweep_s:
             self._next_sweep_s = now_s + SWEEP_S
-            await webhook.sweep()
-
-
-class _Beside:
-    """Sweeps for deliveries that did not arrive. Whatever becomes of a sweep, the service goes on."""
-
-    def __init__(self, redelivery: Redelivery | None) -> None:
-        self._redelivery = redelivery
-        self._sweep: asyncio.Task[Run | None] | None = None
-
-    def go_on(self) -> None:
-        """A sweep is under way, if it is time for one."""
-        if self._redelivery is None or (self._sweep is not None and not self._sweep.done()):
-            return
-        self._sweep = asyncio.get_running_loop().create_task(self._redelivery.turn(), name="redelivery")
-        self._sweep.add_done_callback(_swept)
-
-    async def stop(self) -> None:
-        """None is under way any more; what it found out is remembered."""
-        if self._sweep is not None:
-            self._sweep.cancel()
-            await asyncio.wait([self._sweep])
-        self._redelivery = None
-
-
-def _swept(sweep: asyncio.Task[Run | None]) -> None:
-    error = None if sweep.cancelled() else sweep.exception()
-    if isinstance(error, CrawlError):
-        log.warning("redelivery_failed", error=str(error), kind=type(error).__name__)
-    elif error is not None:
-        log.error("redelivery_broken", exc_info=error)
+            self._sweeping.go_on(webhook.sweep)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from motor.motor_asyncio import AsyncIOMotorClient
 
 from stores.mongo import Mongo
-from stores.mongo_tags import RECEIPTS, MongoStarts, MongoTags
+from stores.mongo_settings import MongoSettings
+from stores.mongo_tags import RECEIPTS, TAGS, MongoStarts, MongoTags
 from stores.receipts import TagReceipts
 from tests.contracts.receipts_contract import ReceiptsContract
 from tests.contracts.tags_contract import StartsContract, TagsContract, a_tag
@@ -36,6 +39,21 @@ class TestMongoReceipts(ReceiptsContract):
     @pytest.fixture
     async def receipts(self, mongo: Mongo) -> TagReceipts:
         return TagReceipts(await MongoTags.open(mongo, RECEIPTS))
+
+
+async def test_receipts_that_are_too_old_are_found_by_an_index_and_tags_pay_for_none(
+    mongo: Mongo, settings: MongoSettings
+):
+    await MongoTags.open(mongo)
+    await MongoTags.open(mongo, RECEIPTS)
+    client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(settings.url)
+    try:
+        database = client[settings.database]
+        receipts, tags = [await database[name].index_information() for name in (RECEIPTS, TAGS)]
+    finally:
+        client.close()
+    assert receipts["at"]["key"] == [("at", 1)]
+    assert set(receipts) - set(tags) == {"at"}
 
 
 async def test_a_key_that_no_utf8_has_is_a_key(tags: MongoTags):
