@@ -52,8 +52,8 @@ BATCHES_AT_ONCE: Final = 3
 TELL_S: Final = 5.0
 BROKER_GB: Final = 8
 """What a broker of our own may take. It keeps some bytes of each message in memory, and those of late ones whole."""
-DATABASE_CACHE_GB: Final = 3
-"""Of a database of our own: a million tags and a hundred thousand documents, as MongoDB would hold them in memory."""
+DATABASE_CACHE_GB: Final = 1
+"""Of a database of our own. It takes three times as much memory for it; with more, collecting garbage takes minutes."""
 HELD: Final = 100
 """More than a process prefetches: so many at the head of the queue are not counted on."""
 
