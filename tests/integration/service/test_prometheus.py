@@ -106,8 +106,7 @@ async def test_prometheus_finds_nothing_to_complain_of_and_labels_stay_few(
     async with stage(tmp_path, TWO_ORGS) as it, serve("--api-url", it.server.url, GHCRAWL_TOKENS=TOKEN) as served:
         first = await crawled(served, "acme")
         await served.deliver("ping", "delivery", b"{}")
-        async with served.session.post(f"{served.url}/webhook", headers={"X-GitHub-Event": "of_a_stranger"}) as refused:
-            assert refused.status == 400
+        await refused(served, 1)
         linted = await asyncio.to_thread(
             subprocess.run, [PROMTOOL, "check", "metrics"], input=first, capture_output=True, text=True, check=False
         )
@@ -129,11 +128,17 @@ GROWING = ("ghcrawl_requests_settled_total", "ghcrawl_deadletters")
 """By types and classes that nobody can name before: rates of what goes on, and a gauge whose rule knows its absence."""
 
 
-def watched(name: str, rules: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+def rules() -> list[dict[str, Any]]:
+    """Every rule, recording and alerting."""
+    groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def watched(name: str) -> Iterator[tuple[str, str, str]]:
     """(metric, label, value) of everything that an alert, or what is recorded for it, asks for; label may be empty."""
-    (expr,) = [rule["expr"] for rule in rules if name in (rule.get("alert"), rule.get("record"))]
+    (expr,) = [rule["expr"] for rule in rules() if name in (rule.get("alert"), rule.get("record"))]
     for recorded in re.findall(r"\bghcrawl:[\w:]+", expr):
-        yield from watched(recorded, rules)
+        yield from watched(recorded)
     for metric, matchers in SELECTOR.findall(expr):
         yield metric, "", ""
         for label, _, values in MATCHER.findall(matchers):
@@ -141,9 +146,8 @@ def watched(name: str, rules: list[dict[str, Any]]) -> Iterator[tuple[str, str, 
 
 
 async def test_what_the_alerts_ask_for_is_there_before_anything_happens(serve: Serve):
-    rules = [rule for group in yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"] for rule in group["rules"]]
-    alerts = [rule["alert"] for rule in rules if "alert" in rule]
-    asked_for = {one for alert in alerts for one in watched(alert, rules) if one[0] not in GROWING}
+    alerts = [rule["alert"] for rule in rules() if "alert" in rule]
+    asked_for = {one for alert in alerts for one in watched(alert) if one[0] not in GROWING}
     async with serve() as served:
         fresh = (await served.probe("/metrics"))[1]
     there = labels(fresh) | {(re.split(r"[{ ]", line)[0], "", "") for line in fresh.splitlines()}
@@ -166,8 +170,17 @@ def shown(of: Mapping[str, Any]) -> Iterator[str]:
         yield from shown(panel)
 
 
+async def refused(served: Served, times: int) -> None:
+    """So many deliveries that nobody signed were refused."""
+    unsigned = {"X-GitHub-Event": "push", "X-GitHub-Delivery": "of-a-stranger"}
+    for _ in range(times):
+        async with served.session.post(f"{served.url}/webhook", headers=unsigned) as response:
+            assert response.status == 401
+
+
 async def test_a_real_prometheus_scrapes_it(serve: Serve, prometheus: Keeper):
     async with serve("--loops", "3") as served:
+        await refused(served, 6)  # before it is scraped for the first time
         config = prometheus.folder / "prometheus.yml"
         target = served.probes.removeprefix("http://")
         scrape = {"job_name": "ghcrawl", "scrape_interval": "1s", "static_configs": [{"targets": [target]}]}
@@ -195,6 +208,9 @@ async def test_a_real_prometheus_scrapes_it(serve: Serve, prometheus: Keeper):
         assert (await asked(served, port, 'up{job="ghcrawl"}'))[0]["value"][1] == "1"
         depths = await asked(served, port, 'ghcrawl_queue_requests{state="ready"}')
         assert {found["metric"]["queue"] for found in depths} == {"event", "immediate", "soon", "normal", "later"}
+        (alert,) = [rule["expr"] for rule in rules() if rule.get("alert") == "GhcrawlWebhooksRefused"]
+        (fires,) = await asked(served, port, alert, strictly=True)
+        assert (fires["metric"], fires["value"][1]) == ({"result": "unsigned"}, "6")
         exposed = (await served.probe("/metrics"))[1]
         for query in shown(json.loads(DASHBOARD.read_text(encoding="utf-8"))):
             await asked(served, port, query, strictly=True)
