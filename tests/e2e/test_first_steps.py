@@ -45,7 +45,7 @@ async def test_the_demo_ends_with_a_table_and_with_commands_that_work(tmp_path: 
         ran = await sh.run("demo", "--size", "400")
         assert ran.status == 0, ran.err
         assert re.search(r"^total +[\d,]+ +[\d,]+ +[\d,]+$", ran.out, re.MULTILINE)
-        assert re.search(r"^The third was charged \d calls?, ", ran.out, re.MULTILINE)
+        assert re.search(r"^The third was charged 0 calls: ", ran.out, re.MULTILINE)
         assert "Traceback" not in ran.err
         steps = dict(suggested(ran.out))
         real = steps.pop("the real GitHub, without a token")
@@ -53,7 +53,7 @@ async def test_the_demo_ends_with_a_table_and_with_commands_that_work(tmp_path: 
         for words in steps.values():
             step = await sh.run(*words)
             assert (step.status, "Traceback" in step.err) == (0, False), step
-        assert (tmp_path / "demo.jsonl").read_text().count("\n") > 400
+        assert (tmp_path / "demo.jsonl").read_text().count("\n") > 320
 
         again = await sh.run("demo", "--size", "100")
         assert again.status == 0, "its own file is made anew"

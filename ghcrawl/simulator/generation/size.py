@@ -50,10 +50,16 @@ class WorldSize:
 
     @classmethod
     def about(cls, entities: int) -> WorldSize:
-        """A size at which the first organisation comes to roughly `entities` documents."""
+        """A size at which the first organisation comes to `entities` things, give or take a tenth.
+
+        The pages of lists that a crawl keeps as well are about a tenth more. The odd repositories alone come to
+        hundreds of things, so a smaller world has none.
+        """
         repos = max(1, min(60, round((entities / 400) ** 0.6)))
-        scale = entities / repos / PER_REPO
-        base = cls()
+        quirks = entities >= ODD_FROM
+        odd, odd_scaled = (ODD, ODD_SCALED) if quirks else (0, 0)
+        scale = max(0.1, (entities - odd - repos * PER_REPO) / (odd_scaled + repos * PER_REPO_SCALED))
+        base = cls(quirks=quirks)
         return replace(
             base,
             repos=repos,
@@ -67,8 +73,11 @@ class WorldSize:
         )
 
 
-PER_REPO: Final = 195
-"""Documents that one repository of the default size comes to, all its children counted."""
+ODD_FROM: Final = 1_500
+"""The number of things from which on odd repositories are among them."""
+ODD, ODD_SCALED, PER_REPO, PER_REPO_SCALED = 420, 70, 30, 235
+"""Things, as counted in generated worlds: in all odd repositories together and in each other one; and in both, how
+many more for each time that issues, commits and refs are as many as by default."""
 
 TINY: Final = WorldSize(repos=1, users=8, teams=1, issues=6, commits=8, quirks=False)
 """About a hundred documents: for tests that look at one thing."""

@@ -105,11 +105,11 @@ def test_a_world_without_quirks_has_none() -> None:
     assert {repo.name for repo in world.repos_of(world.org("acme"))} == {"web", "api", "docs", "infra"}
 
 
-@pytest.mark.parametrize("entities", [2_000, 8_000])
-def test_a_size_can_be_asked_for_by_the_number_of_documents(entities: int) -> None:
+@pytest.mark.parametrize("entities", [300, 500, 1_000, 1_600, 2_000, 5_000])
+def test_a_size_can_be_asked_for_by_the_number_of_things(entities: int) -> None:
     world = generate(WorldSize.about(entities), seed=1, clock=SimClock())
     found = len(expected(world, "acme", base="http://x", viewer=insider(world)))
-    assert 0.7 * entities < found < 1.6 * entities
+    assert 0.85 * entities < found < 1.15 * entities
 
 
 def test_the_smallest_of_everything_is_a_world_too() -> None:
