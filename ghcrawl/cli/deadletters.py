@@ -11,6 +11,7 @@ from typing import Final
 from ghcrawl.cli import output
 from ghcrawl.cli.desk import Desk
 from ghcrawl.cli.incident import show_incident, to_json
+from ghcrawl.cli.kinds import demand_known
 from ghcrawl.cli.opening import desk as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.program import as_typed
@@ -168,6 +169,9 @@ async def _chosen(desk: Desk, which: Which) -> DeadletterFilter:
 
 
 async def _filter(desk: Desk, which: Which) -> DeadletterFilter:
+    """Raises SpecError for what names no deadletter, and for a type that nothing is of."""
+    if which.types:
+        demand_known(which.types, {*desk.platform.kinds, *(await desk.letters.count(DeadletterFilter())).by_type})
     return DeadletterFilter(
         urns=tuple(await _urns(desk, which.names)),
         types=which.types,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json as jsonlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from rich.highlighter import JSONHighlighter
 
 from ghcrawl.cli import links, output, roots
 from ghcrawl.cli.desk import Desk
-from ghcrawl.cli.kinds import entity_types, split
+from ghcrawl.cli.kinds import demand_known, entity_types, split
 from ghcrawl.cli.opening import desk as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
@@ -125,11 +124,7 @@ async def _types(desk: Desk, which: Which) -> tuple[str, ...]:
     if not which.types:
         return () if which.lists else entity_types([desk.platform])
     known = {*desk.platform.kinds, *await desk.documents.counts()}
-    for type in which.types:
-        if type not in known:
-            close = difflib.get_close_matches(type, known, n=1)
-            meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
-            raise SpecError(f"no type is called {type}; {meant}")
+    demand_known(which.types, known)
     return which.types
 
 

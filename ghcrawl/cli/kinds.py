@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Collection, Iterable, Mapping
 
+from ghcrawl.errors import SpecError
 from ghcrawl.platform import Platform
 from ghcrawl.visitor_map import SELF
 
@@ -22,3 +24,12 @@ def split(counts: Mapping[str, int], entities: Iterable[str]) -> tuple[dict[str,
     """Of `counts` by type: those of things, in order; and the sum of the others."""
     things = {type: counts[type] for type in entities if counts.get(type)}
     return things, sum(counts.values()) - sum(things.values())
+
+
+def demand_known(types: Iterable[str], known: Collection[str]) -> None:
+    """Raises SpecError for a type that is none of `known`, and says which may be meant."""
+    for type in types:
+        if type not in known:
+            close = difflib.get_close_matches(type, known, n=1)
+            meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
+            raise SpecError(f"no type is called {type}; {meant}")

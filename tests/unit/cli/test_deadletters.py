@@ -87,7 +87,17 @@ def test_filters_choose(ghcrawl: Command, db: Path, words: tuple[str, ...], foun
 def test_none_at_all_and_none_like_that_are_said(ghcrawl: Command, filled: Fill) -> None:
     filled()
     assert ghcrawl("deadletters", "list").err == "There are no deadletters.\n"
-    assert ghcrawl("deadletters", "list", "--type", "x").err == "No deadletters are like that.\n"
+    assert ghcrawl("deadletters", "list", "--type", "commit").err == "No deadletters are like that.\n"
+
+
+@pytest.mark.parametrize("verb", ["list", "requeue", "delete"])
+def test_a_type_that_there_is_not_is_refused_and_what_may_be_meant_named(
+    ghcrawl: Command, filled: Fill, verb: str
+) -> None:
+    filled(deadletters=[*LETTERS, a_letter("cc44", request=a_request(44, type="of_another_version"))])
+    ran = ghcrawl("deadletters", verb, "--type", "isue")
+    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: no type is called isue; did you mean issue?\n")
+    assert ghcrawl("deadletters", verb, "--type", "of_another_version", *["--yes"] * (verb != "list")).status == 0
 
 
 def test_a_list_that_was_cut_says_so(ghcrawl: Command, db: Path) -> None:
