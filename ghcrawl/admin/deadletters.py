@@ -18,7 +18,7 @@ from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape
 from ghcrawl.admin.shapes import CountsShape, DeadletterShape, DeadlettersShape, DeletedShape, RequeuedShape
 from ghcrawl.admin.site import Site
 from ghcrawl.model import Deadletter, QueueName
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 
 AT_ONCE: Final = 500
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
@@ -106,7 +106,11 @@ async def _count(asked: Asked[Filtering, None]) -> Answer:
 
 async def counts(site: Site, which: DeadletterFilter) -> CountsShape:
     """How many there are. Raises StoreError."""
-    found = await site.deadletters.count(which)
+    return shape(await site.deadletters.count(which))
+
+
+def shape(found: DeadletterCounts) -> CountsShape:
+    """The shape of these counts."""
     return CountsShape(total=found.total, by_type=dict(found.by_type), by_kind=dict(found.by_kind))
 
 

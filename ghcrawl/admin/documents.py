@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -68,12 +69,12 @@ async def _show(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _count(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=await counts(asked.site))
+    return Answer(value=shape(await asked.site.store.counts()))
 
 
-async def counts(site: Site) -> DocumentCountsShape:
-    """How many there are. Raises StoreError."""
-    by_type = dict(sorted((await site.store.counts()).items()))
+def shape(counts: Mapping[str, int]) -> DocumentCountsShape:
+    """The shape of these counts by type."""
+    by_type = dict(sorted(counts.items()))
     return DocumentCountsShape(total=sum(by_type.values()), by_type=by_type)
 
 

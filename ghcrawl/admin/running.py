@@ -24,7 +24,6 @@ from ghcrawl.admin.site import Site
 from ghcrawl.errors import ConfigError
 from ghcrawl.live import Contended, Entry, value_of
 from ghcrawl.model import iso
-from ghcrawl.ports import DeadletterFilter
 from ghcrawl.settings import LIVE, Settings
 
 
@@ -76,8 +75,8 @@ async def _status(asked: Asked[Nothing, None]) -> Answer:
             worker=crew.worker,
             api_url=site.api_url,
             queues=await queues.shapes(site),
-            documents=await documents.counts(site),
-            deadletters=await deadletters.counts(site, DeadletterFilter()),
+            documents=documents.shape(await site.stored()),
+            deadletters=deadletters.shape(await site.buried()),
             loops=CrewShape.of(crew),
             principals=_principals(site),
             figures=site.figures(),

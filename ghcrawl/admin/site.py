@@ -10,7 +10,7 @@ from typing import Protocol
 from ghcrawl.live import LiveSettings
 from ghcrawl.model import QueueName, Request
 from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, DeadletterFilter, Deadletters, Queue, Store
+from ghcrawl.ports import Clock, DeadletterCounts, DeadletterFilter, Deadletters, Queue, Store
 from ghcrawl.receipts import Receipts
 from ghcrawl.redelivery import Redelivery
 
@@ -113,7 +113,8 @@ class Site:
     else's; raises DecodeError. requeue, forget: as much as can be done with deadletters within one answer.
     use_tokens: work with these credentials until the next start; raises ConfigError. applied: returns once the live
     settings of this moment hold in this process. figures: what was done since the start, as JSON; rate: requests
-    settled from a queue in the last minute.
+    settled from a queue in the last minute. stored, buried: documents by type, and deadletters, of this moment or
+    of one shortly before; raise StoreError.
     redelivery: who asks for deliveries that did not arrive; None where nobody does.
     """
 
@@ -134,6 +135,8 @@ class Site:
     use_tokens: Callable[[str], Awaitable[None]]
     figures: Callable[[], Mapping[str, object]]
     rate: Callable[[QueueName], int]
+    stored: Callable[[], Awaitable[Mapping[str, int]]]
+    buried: Callable[[], Awaitable[DeadletterCounts]]
     applied: Callable[[], Awaitable[None]]
     redelivery: Redelivery | None = None
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, get_args
 
 from ghcrawl.admin.access import Access, flaw
 from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.shared import Shared
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
 from ghcrawl.admin.webhook import Intake, Result, Webhook
 from ghcrawl.errors import ConfigError, CrawlError
-from ghcrawl.live import LiveSettings
+from ghcrawl.live import STATE, LiveSettings
 from ghcrawl.model import QueueName
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 from ghcrawl.rates import Rates
 from ghcrawl.redelivery import Redelivery
 from ghcrawl.service_metrics import ServiceMetrics
 from ghcrawl.settings import Settings
 from ghcrawl.tally import Tally
 from ghcrawl.telemetry import Metrics
-from ghcrawl.wiring import Requeued, Service, conceal, read_credentials, read_message, write_message
+from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_credentials, read_message, write_message
 
 ADMIN_VARIABLE: Final = "GHCRAWL_ADMIN_TOKEN"
 WEBHOOK_VARIABLE: Final = "GHCRAWL_WEBHOOK_SECRETS"
@@ -55,6 +56,13 @@ class Surface:
     applied: Callable[[], Awaitable[None]]
     redelivery: Redelivery | None = None
     draining: bool = False
+    _stored: Shared[Mapping[str, int]] = field(init=False)
+    _buried: Shared[DeadletterCounts] = field(init=False)
+
+    def __post_init__(self) -> None:
+        backend = self.service.backend
+        self._stored = Shared(backend.store.counts)
+        self._buried = Shared(lambda: backend.deadletters.count(DeadletterFilter()))
 
     def access(self) -> Access:
         """Who may do what. Raises ConfigError for tokens that cannot be used."""
@@ -105,7 +113,7 @@ class Surface:
             api_url=self.settings.github.api_url.rstrip("/"),
             live=self.live,
             requeue=self._requeue,
-            forget=backend.forget,
+            forget=self._forget,
             write=write_message,
             read=lambda message: read_message(message.decode()),
             crew=self.crew,
@@ -113,6 +121,8 @@ class Surface:
             use_tokens=self._use_tokens,
             figures=self.watching.tally.figures,
             rate=self.watching.rates.last_minute,
+            stored=self._stored.now,
+            buried=self._buried.now,
             applied=self.applied,
             redelivery=self.redelivery,
         )
@@ -176,7 +186,16 @@ class Surface:
         return until if until is not None and until > self.service.backend.clock.now() else None
 
     async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
-        return await self.service.backend.requeue(which, to=to)
+        try:
+            return await self.service.backend.requeue(which, to=to)
+        finally:
+            self._buried.forget()
+
+    async def _forget(self, which: DeadletterFilter) -> Forgotten:
+        try:
+            return await self.service.backend.forget(which)
+        finally:
+            self._buried.forget()
 
     async def _use_tokens(self, text: str) -> None:
         """Ask as these and the Apps. Raises ConfigError, also where there is no token."""
@@ -202,7 +221,7 @@ class Surface:
             retired=sum(bool(one.retired) for one in found),
             blocked_until=crew.blocked_until,
         )
-        asking: list[Awaitable[object]] = [self._tell("store", self._stored())]
+        asking: list[Awaitable[object]] = [self._tell("store", self._kept())]
         if backend.broker is None:
             asking.append(self._tell("queue", self._queued()))
         else:  # its depths need the store as well, which must not make it look unreachable
@@ -215,9 +234,10 @@ class Surface:
     async def _queued(self) -> None:
         self.watching.gauges.depths(await (self.service.measured or self.service.backend.queue).depths())
 
-    async def _stored(self) -> None:
-        gauges, deadletters = self.watching.gauges, self.service.backend.deadletters
-        gauges.deadletters((await deadletters.count(DeadletterFilter())).by_kind)
+    async def _kept(self) -> None:
+        gauges = self.watching.gauges
+        await self.service.backend.store.read_state(STATE)  # whether it answers, the count may be too old to tell
+        gauges.deadletters((await self._buried.now()).by_kind)
         if self.redelivery is not None:
             gauges.redelivery(await self.redelivery.read())
 

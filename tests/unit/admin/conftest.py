@@ -133,6 +133,8 @@ class Rig:
             use_tokens=self._use_tokens,
             figures=lambda: {"requests": {"done": 3}},
             rate=lambda _: 5,
+            stored=lambda: self.over.get("store", self.store).counts(),
+            buried=lambda: self.over.get("deadletters", self.deadletters).count(DeadletterFilter()),
             applied=self._applied,
             redelivery=self.redelivery,
         )

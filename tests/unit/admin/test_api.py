@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 from unittest.mock import ANY
 
@@ -15,7 +16,7 @@ from ghcrawl.admin.server import DESCRIBED
 from ghcrawl.errors import QueueError
 from ghcrawl.live import Base, LiveSettings
 from ghcrawl.model import Document, JsonObject, Push
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
@@ -251,6 +252,20 @@ async def test_the_status_shows_everything_and_no_secret(rig: Rig, asker: Asker)
     assert (idle["type"], idle["since"]) == (None, "2026-11-21T12:00:00.000Z")
     (principal,) = (await asker.get("/api/v1/principals")).json["principals"]
     assert principal["budgets"][0]["remaining"] == 4000
+
+
+async def test_the_status_counts_nothing_by_itself(rig: Rig):
+    async def stored() -> Mapping[str, int]:
+        return {"repo": 2, "issue": 3}
+
+    async def buried() -> DeadletterCounts:
+        return DeadletterCounts(total=4, by_type={"repo": 4}, by_kind={"http_503": 4})
+
+    rig.over |= {"stored": stored, "buried": buried}
+    async with rig.running() as asker:
+        status = (await asker.get("/api/v1/status")).json
+    assert status["documents"] == {"total": 5, "by_type": {"issue": 3, "repo": 2}}
+    assert (status["deadletters"]["total"], status["deadletters"]["by_kind"]) == (4, {"http_503": 4})
 
 
 async def test_settings_are_changed_for_all_written_down_and_shown_with_their_origin(rig: Rig, asker: Asker):
