@@ -52,7 +52,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service that crawled a small world, with 10,000 deadletters."""
     folder: Path = tmp_path_factory.mktemp("console")
-    with simulator(folder, 300) as api:
+    with simulator(folder, 1_000) as api:
         prepare(folder / "console.db", api)
         words = ("--api-url", api, "--loops", "2")
         with service(folder / "console.db", *words, GHCRAWL_TOKENS=SIMULATED) as started:
