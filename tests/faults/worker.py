@@ -192,6 +192,7 @@ async def work(errand: Errand) -> None:
     async with open_backend(Settings.model_validate(errand.settings), clock=clock) as backend:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
+        await queue.take_over()
         write_down(journal, queue, backend.store)
         fetcher, crash = Fetcher(errand, journal, clock), Crash(errand.crash_at)
         crash.place(queue, backend.store)
