@@ -13,10 +13,11 @@ from ghcrawl.cli.failures import FAILED
 from ghcrawl.cli.hopeless import unanswered
 from ghcrawl.cli.opening import settings_of
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.server import tokens as served
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import number, stamp, time_of_day
 from ghcrawl.clock import SystemClock
-from ghcrawl.errors import FetchError
+from ghcrawl.errors import ConfigError, FetchError
 from ghcrawl.model import iso
 from ghcrawl.wiring import Checked, Sourced, check_credentials, source_credentials
 
@@ -28,7 +29,9 @@ NONE: Final = (
 
 
 async def list_(place: Place, *, json: bool) -> int:
-    """Returns the exit status. Raises ConfigError."""
+    """Returns the exit status. Raises ConfigError, StoreError."""
+    if url := _server(place):
+        return await served.list_(url, json=json)
     settings, _ = settings_of(place)
     found = source_credentials(settings, setting.environment())
     if json:
@@ -45,7 +48,9 @@ async def list_(place: Place, *, json: bool) -> int:
 
 
 async def check(place: Place, *, json: bool) -> int:
-    """Returns the exit status: 2 where one is of no use. Raises ConfigError, FetchError."""
+    """Returns the exit status: 2 where one is of no use. Raises ConfigError, FetchError, StoreError."""
+    if url := _server(place):
+        return await served.check(url, json=json)
     settings, _ = settings_of(place)
     found = source_credentials(settings, setting.environment())
     try:
@@ -59,12 +64,7 @@ async def check(place: Place, *, json: bool) -> int:
     if json:
         output.write_json([{**_figures(one), "label": one.label} for one in checks])
     else:
-        rows = []
-        for one in checks:
-            left = "no limit" if one.limit is None else f"{number(one.remaining or 0)} of {number(one.limit)}"
-            reset = time_of_day(one.reset_at, now) if one.reset_at else ""
-            rows.append((one.label, one.login, "" if one.trouble else left, reset, one.trouble or _scopes(one.scopes)))
-        output.show_rows(("credential", "login", "calls left", "new at", "scopes"), rows, numbers=("calls left",))
+        _show(checks, now)
     for sentence in _expiring(checks, now):
         say(sentence)
     for sentence in _shared(found, [one.login for one in checks]):
@@ -73,6 +73,23 @@ async def check(place: Place, *, json: bool) -> int:
     for one in useless:
         complain(f"{one.label} is of no use: {one.trouble}")
     return FAILED if useless else 0
+
+
+def _show(checks: Sequence[Checked], now: datetime) -> None:
+    rows = []
+    for one in checks:
+        left = "no limit" if one.limit is None else f"{number(one.remaining or 0)} of {number(one.limit)}"
+        reset = time_of_day(one.reset_at, now) if one.reset_at else ""
+        rows.append((one.label, one.login, "" if one.trouble else left, reset, one.trouble or _scopes(one.scopes)))
+    output.show_rows(("credential", "login", "calls left", "new at", "scopes"), rows, numbers=("calls left",))
+
+
+def _server(place: Place) -> str | None:
+    """The service that is meant, if one is. Raises ConfigError."""
+    if place.server and (place.tokens_file or place.api_url):
+        option = "--tokens-file" if place.tokens_file else "--api-url"
+        raise ConfigError(f"a service has tokens and an API of its own; leave out {option}, or --server")
+    return place.server
 
 
 def _expiring(checks: Sequence[Checked], now: datetime) -> Iterable[str]:

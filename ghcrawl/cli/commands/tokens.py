@@ -6,13 +6,19 @@ from __future__ import annotations
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Json, Place, TokensFile
+from ghcrawl.cli.options import ApiUrl, Config, Json, Place, Server, TokensFile
 
 app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
-def tokens(context: typer.Context, json: Json = False, tokens_file: TokensFile = None, config: Config = None) -> int:
+def tokens(
+    context: typer.Context,
+    json: Json = False,
+    server: Server = None,
+    tokens_file: TokensFile = None,
+    config: Config = None,
+) -> int:
     """What credentials there are, and whether they are any good.
 
     They come from GHCRAWL_TOKENS and --tokens-file, each as TOKEN or
@@ -30,17 +36,28 @@ def tokens(context: typer.Context, json: Json = False, tokens_file: TokensFile =
         return 0
     from ghcrawl.cli import tokens as work
 
-    return perform(work.list_(Place(config=config, tokens_file=tokens_file), json=json))
+    return perform(work.list_(Place(server=server, config=config, tokens_file=tokens_file), json=json))
 
 
 @app.command()
-def check(json: Json = False, tokens_file: TokensFile = None, api_url: ApiUrl = None, config: Config = None) -> int:
+def check(
+    json: Json = False,
+    server: Server = None,
+    tokens_file: TokensFile = None,
+    api_url: ApiUrl = None,
+    config: Config = None,
+) -> int:
     """Ask the API about each: whose it is, what is left, what it may do. Costs a call each at the most.
 
-    [bold]Example[/bold]
+    With --server: what the service heard of them last, which costs none.
+
+    [bold]Examples[/bold]
 
     ghcrawl tokens check --json
+
+    ghcrawl tokens check --server http://localhost:3000
     """
     from ghcrawl.cli import tokens as work
 
-    return perform(work.check(Place(config=config, tokens_file=tokens_file, api_url=api_url), json=json))
+    place = Place(server=server, config=config, tokens_file=tokens_file, api_url=api_url)
+    return perform(work.check(place, json=json))

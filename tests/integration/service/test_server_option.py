@@ -90,6 +90,21 @@ async def test_looking_at_a_service_shows_what_is_in_its_file(tmp_path: Path, se
     assert config.json["origins"]["crawl.paused"] == "environment"
 
 
+async def test_whoever_a_service_asks_as_is_listed_like_tokens_of_our_own(tmp_path: Path, serve: Serve, sh: Commands):
+    await filled(tmp_path)
+    tokens = "ghp_one0000000000000000000000000000000000#private,org:acme;ghp_two0000000000000000000000000000000000"
+    sh.environ.setenv("GHCRAWL_TOKENS", tokens)
+    async with serve(**PAUSED, GHCRAWL_TOKENS=tokens) as served:
+        sh.as_(READER)
+        here = (await sh.run("tokens", "--json")).json
+        there = (await sh.run("tokens", "--json", "--server", served.url)).json
+        shown = await sh.run("tokens", "--server", served.url)
+        checked = await sh.run("tokens", "check", "--server", served.url)
+    assert [{**one, "from": None} for one in here] == there
+    assert [row[1] for row in shown.rows] == ["private, org:acme", "any"]
+    assert (checked.status, [row[1] for row in checked.rows]) == (0, ["not asked yet"] * 2)
+
+
 async def test_what_is_changed_through_a_service_is_changed(tmp_path: Path, serve: Serve, sh: Commands):
     await filled(tmp_path)
     async with serve(**PAUSED) as served:

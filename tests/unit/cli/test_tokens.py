@@ -1,10 +1,16 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ghcrawl.admin.running_shapes import PrincipalShape
+from ghcrawl.admin.site import Budget, Principal
+from ghcrawl.cli.server import tokens as served
+from tests.support.builders import NOW
 from tests.unit.cli.conftest import Command
 
 ONE, TWO = "ghp_one0000000000000000000000000000000000", "ghp_two0000000000000000000000000000000000"
@@ -54,3 +60,55 @@ def test_an_api_that_nobody_answers_at_is_told_of_as_a_crawl_does(
         ran = ghcrawl("tokens", "check", "--api-url", url)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err == f"ghcrawl: {url} cannot be reached: connection refused\n"
+
+
+def principals(monkeypatch: pytest.MonkeyPatch, *found: Principal) -> None:
+    """A service answers with these."""
+
+    async def answered(url: str) -> Sequence[Mapping[str, Any]]:
+        return [PrincipalShape.of(one).model_dump() for one in found]
+
+    monkeypatch.setattr(served, "_principals", answered)
+
+
+def test_a_service_tells_what_is_left_and_whom_it_no_longer_asks_as(
+    ghcrawl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budgets = (
+        Budget(resource="search", limit=30, remaining=1, reset_at=NOW),
+        Budget(resource="core", limit=5000, remaining=4321, reset_at=NOW),
+    )
+    principals(
+        monkeypatch,
+        Principal(id="p1", label="ghp_…one", traits=("public",), budgets=budgets),
+        Principal(id="p2", label="ghp_…two", retired="401 Bad credentials"),
+    )
+    url = "http://127.0.0.1:1"
+    ran = ghcrawl("tokens", "check", "--server", url)
+    assert ran.status == 2
+    assert ran.err == "ghcrawl: ghp_…two is of no use: 401 Bad credentials\n"
+    (_, left, _, state), (_, nothing, _, why) = ran.rows
+    assert (left, state, nothing, why) == ("4,321 of 5,000", "", "", "401 Bad credentials")
+    good, bad = ghcrawl("tokens", "check", "--server", url, "--json").json
+    assert (good["remaining"], good["limit"], good["trouble"], bad["trouble"]) == (
+        4321,
+        5000,
+        None,
+        "401 Bad credentials",
+    )
+    assert set(good) == {"label", "login", "limit", "remaining", "reset_at", "scopes", "expires_at", "trouble"}
+    assert ghcrawl("tokens", "--server", url).rows == [["ghp_…one", "public"], ["ghp_…two", "any"]]
+
+
+def test_a_service_without_tokens_says_so_and_has_tokens_and_an_api_of_its_own(
+    ghcrawl: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    principals(monkeypatch)
+    url = "http://127.0.0.1:1"
+    for words in (("tokens",), ("tokens", "check")):
+        ran = ghcrawl(*words, "--server", url)
+        assert (ran.status, ran.out) == (0, "")
+        assert "everything is asked as nobody" in ran.err
+        assert ghcrawl(*words, "--server", url, "--json").json == []
+        refused = ghcrawl(*words, "--server", url, "--tokens-file", "tokens")
+        assert (refused.status, "leave out --tokens-file" in refused.err) == (2, True)

@@ -1,0 +1,97 @@
+"""`ghcrawl tokens` of a service: whoever it asks as, as far as it knows them. No platform is asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from ghcrawl import settings as setting
+from ghcrawl.cli import output
+from ghcrawl.cli.failures import FAILED
+from ghcrawl.cli.server.client import connected
+from ghcrawl.cli.stderr import complain, say, suggest
+from ghcrawl.cli.words import number, stamp, time_of_day
+from ghcrawl.clock import SystemClock
+from ghcrawl.fetch.github.principals import ANONYMOUS_ID
+from ghcrawl.model import moment
+
+MAIN: Final = "core"
+"""The budget that most calls are of."""
+
+Principal = Mapping[str, Any]
+
+
+async def list_(url: str, *, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, StoreError."""
+    found = await _principals(url)
+    if json:
+        output.write_json([_brief(one) for one in found])
+        return 0
+    if not found:
+        say(_none(url))
+        return 0
+    output.show_rows(("credential", "traits"), [(one["label"], _traits(one)) for one in found])
+    suggest("what is left of them", ("ghcrawl", "tokens", "check", "--server", url))
+    return 0
+
+
+async def check(url: str, *, json: bool) -> int:
+    """Returns the exit status: 2 where one is of no use. Raises ConfigError, StoreError."""
+    found, now = await _principals(url), SystemClock().now()
+    if json:
+        output.write_json([_figures(one) for one in found])
+    elif not found:
+        say(_none(url))
+    else:
+        headings = ("credential", "calls left", "new at", "state")
+        output.show_rows(headings, [_row(one, now) for one in found], numbers=("calls left",))
+    useless = [one for one in found if one["retired"]]
+    for one in useless:
+        complain(f"{one['label']} is of no use: {one['retired']}")
+    return FAILED if useless else 0
+
+
+async def _principals(url: str) -> Sequence[Principal]:
+    async with connected(url, setting.environment()) as client:
+        found = await client.get("/api/v1/principals")
+    return [one for one in found["principals"] if one["id"] != ANONYMOUS_ID]
+
+
+def _none(url: str) -> str:
+    return f"{url} has no tokens: everything is asked as nobody, which GitHub allows 60 times an hour."
+
+
+def _traits(one: Principal) -> str:
+    return ", ".join(one["traits"]) or "any"
+
+
+def _brief(one: Principal) -> Mapping[str, Any]:
+    """As `ghcrawl tokens --json` has it. from: the service does not tell."""
+    return {"label": one["label"], "traits": _traits(one), "from": None, "principal": one["id"]}
+
+
+def _row(one: Principal, now: datetime) -> Sequence[str]:
+    budget = _budget(one)
+    left = f"{number(budget['remaining'])} of {number(budget['limit'])}" if budget else "not asked yet"
+    reset = time_of_day(moment(budget["reset_at"]), now) if budget else ""
+    benched = one["benched_until"]
+    waits = f"waits until {stamp(moment(benched))}" if benched and moment(benched) > now else ""
+    return (one["label"], "" if one["retired"] else left, reset, one["retired"] or waits)
+
+
+def _figures(one: Principal) -> Mapping[str, Any]:
+    """As `ghcrawl tokens check --json` has it, as of the last answers; null for what only asking would tell."""
+    budget = _budget(one)
+    return {
+        "login": None,
+        **{name: budget[name] if budget else None for name in ("limit", "remaining", "reset_at")},
+        "scopes": None,
+        "expires_at": None,
+        "trouble": one["retired"] or None,
+        "label": one["label"],
+    }
+
+
+def _budget(one: Principal) -> Mapping[str, Any] | None:
+    return next((each for each in one["budgets"] if each["resource"] == MAIN), None)
