@@ -52,8 +52,6 @@ BATCHES_AT_ONCE: Final = 3
 TELL_S: Final = 5.0
 BROKER_GB: Final = 8
 """What a broker of our own may take. It keeps some bytes of each message in memory, and those of late ones whole."""
-DATABASE_CACHE_GB: Final = 1
-"""Of a database of our own. It takes three times as much memory for it; with more, collecting garbage takes minutes."""
 HELD: Final = 100
 """More than a process prefetches: so many at the head of the queue are not counted on."""
 
@@ -388,7 +386,7 @@ def main() -> None:
     if given.work:
         asyncio.run(work(given.work[0], int(given.work[1]), int(given.work[2])))
         return
-    with servers(broker_memory_gb=BROKER_GB, database_cache_gb=DATABASE_CACHE_GB) as where:
+    with servers(broker_memory_gb=BROKER_GB) as where:
         print(json.dumps(asyncio.run(measure(where, given)), indent=2))
 
 

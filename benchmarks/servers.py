@@ -65,14 +65,14 @@ class Servers:
 
 
 @contextmanager
-def servers(*, broker_memory_gb: int = 0, database_cache_gb: int = 0) -> Iterator[Servers]:
-    """Both, until the block is left. What servers of our own may hold in memory; 0: as in tests."""
+def servers(*, broker_memory_gb: int = 0) -> Iterator[Servers]:
+    """Both, until the block is left. broker_memory_gb: what a broker of our own may take; 0: as in tests."""
     amqp_url, mongo_url = os.environ.get(AMQP_URL), os.environ.get(MONGO_URL)
     if amqp_url and mongo_url:
         yield Servers(amqp_url=amqp_url, management_url=os.environ.get(MANAGEMENT_URL, ""), mongo_url=mongo_url)
         return
     with keeper("benchmark") as kept:
-        mongo, broker = MongoServer(kept, cache_gb=database_cache_gb), Broker(kept, distribution())
+        mongo, broker = MongoServer(kept), Broker(kept, distribution())
         if broker_memory_gb:
             _allow(broker, broker_memory_gb)
         mongo.start()

@@ -23,18 +23,14 @@ BOUND: Final = "listening"
 
 
 class MongoServer:
-    """One server on a file in a folder of the keeper's. All calls block.
+    """One server on a file in a folder of the keeper's. All calls block."""
 
-    cache_gb: how much of its file it keeps in memory, if it is to be more than a little.
-    """
-
-    def __init__(self, keeper: Keeper, *, name: str = "mongo", cache_gb: int = 0) -> None:
+    def __init__(self, keeper: Keeper, *, name: str = "mongo") -> None:
         self.folder = keeper.folder / name
         self.folder.mkdir()
         (self.port,) = free_ports(1)
         self._keeper = keeper
         self._jars = jars()
-        self._cache_gb = cache_gb
         self._starts = 0
         self._pid = 0
 
@@ -52,11 +48,8 @@ class MongoServer:
         """The server answers, with whatever its file held."""
         self._starts += 1
         log = self.folder / f"server-{self._starts}.log"
-        flags = [f"-Xmx{1 + 2 * self._cache_gb}g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-        arguments = [str(self.port), str(self.folder / "data.h2")]
-        if self._cache_gb:
-            arguments.append(str(self._cache_gb * 1024))
-        command = ["java", *flags, "-cp", f"{self._jars}/*", str(SOURCE / "Main.java"), *arguments]
+        flags = ["-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{self._jars}/*"]
+        command = ["java", *flags, str(SOURCE / "Main.java"), str(self.port), str(self.folder / "data.h2")]
         self._pid = self._keeper.run(command, log=log, environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})
         until(lambda: BOUND in log.read_text(), failed=lambda: self._failure(log), patience_s=START_S)
 

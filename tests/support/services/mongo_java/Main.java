@@ -15,11 +15,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import org.h2.mvstore.MVMap;
-import org.h2.mvstore.MVStore;
 import org.h2.mvstore.WriteBuffer;
 import org.h2.mvstore.type.ObjectDataType;
 
-/** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE [CACHE_MB]. */
+/** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE. */
 public class Main {
 
     /** PyMongo 4.11 and later refuse a server older than MongoDB 4.2, and that is what the library says it is. */
@@ -42,8 +41,8 @@ public class Main {
     /** The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. */
     static class JournalingBackend extends H2Backend {
 
-        JournalingBackend(MVStore store) {
-            super(store);
+        JournalingBackend(String file) {
+            super(file);
         }
 
         @Override
@@ -180,12 +179,7 @@ public class Main {
     }
 
     public static void main(String[] arguments) {
-        MVStore.Builder store = new MVStore.Builder().fileName(arguments[1]);
-        if (arguments.length > 2) {
-            int megabytes = Integer.parseInt(arguments[2]);
-            store.cacheSize(megabytes).autoCommitBufferSize(megabytes * 1024 / 4); // MB, and KB that wait to be written
-        }
-        H2Backend backend = new JournalingBackend(store.open());
+        H2Backend backend = new JournalingBackend(arguments[1]);
         backend.version(Version.FIVE);
         MongoServer server = new MongoServer(backend);
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
