@@ -43,7 +43,7 @@ from ghcrawl.telemetry import Observers, configure_logging
 from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
 from ghcrawl.tuning import Tuning
 from processors.github.estimate import Estimate, Question, Reply, survey
-from processors.github.scenarios import floor_of, narrow
+from processors.github.scenarios import narrow
 from queues import codec
 from queues.amqp import AmqpQueue
 from queues.sqlite import SqliteQueue
@@ -64,7 +64,6 @@ __all__ = [
     "conceal",
     "crawled_by",
     "demand_runnable",
-    "floor_of",
     "github_platform",
     "narrow",
     "open_backend",

@@ -20,7 +20,7 @@ from ghcrawl.errors import ConfigError
 from ghcrawl.ports import Clock
 from ghcrawl.settings import Settings
 from ghcrawl.tally import Tally
-from ghcrawl.wiring import Estimate, Service, floor_of, github_platform, open_service, survey
+from ghcrawl.wiring import Estimate, Service, github_platform, open_service, survey
 
 FEW: Final = 3
 """Calls for a single thing with what it leads to."""
@@ -32,7 +32,6 @@ class Foreseen:
     """What a crawl would come to. asked: calls that it took to find out; max_calls: so many at the most.
 
     unasked: pages that were not looked at for want of calls; each counts for one call, whatever lies behind it.
-    since: the moment since when changes are wanted, which the estimate leaves out of account; empty where none is.
     """
 
     specs: Sequence[str]
@@ -44,7 +43,6 @@ class Foreseen:
     sampled: int = 0
     max_calls: int | None = None
     unasked: int = 0
-    since: str = ""
 
     @property
     def total(self) -> int:
@@ -68,7 +66,6 @@ class Foreseen:
                 "repos": self.repos,
                 "repos_sampled": self.sampled,
                 "unasked": self.unasked,
-                "without_since": bool(self.since),
             },
             "max_calls": self.max_calls,
             "covered": None if self.covered is None else round(self.covered, 4),
@@ -114,7 +111,6 @@ async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None
         sampled=sum(estimate.sampled for estimate in found),
         max_calls=plan.max_calls,
         unasked=surveyor.unasked,
-        since=floor_of(plan.policy),
     )
 
 
@@ -177,8 +173,6 @@ def _reservations(foreseen: Foreseen) -> Iterable[str]:
     if foreseen.unasked:
         left = counted(foreseen.unasked, "page was", "pages were")
         yield f"{left} not looked at, as --max-calls holds for a dry run too; each counts for one call."
-    if foreseen.since:
-        yield "What --since leaves out is counted all the same: it may take far fewer."
 
 
 def _percent(share: float) -> str:

@@ -2,7 +2,8 @@
 
 `survey` is a generator, so that it needs neither a network nor a clock: it yields questions in batches, is sent their
 answers, and returns what it makes of them. Lists that may be long are looked at on page 1, whose `Link` header says how
-many pages there are. Of many repositories only some are looked at that closely, and count for the others. People are
+many pages there are. Where changes since a date are wanted, lists are asked as the crawl will ask them, and what is
+older leads nowhere. Of many repositories only some are looked at that closely, and count for the others. People are
 extrapolated from those on the first pages by how many of them were seen only once (Chao 1984).
 """
 
@@ -12,17 +13,18 @@ import re
 from collections import Counter
 from collections.abc import Container, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from ghcrawl.model import Json, JsonObject
 from ghcrawl.policy import parse
 from ghcrawl.visitor_map import Onward, Scenarios
 from processors.github.graph import count, mapping, number, sequence, text
-from processors.github.listing import Listing
+from processors.github.listing import Listing, Walking
 from processors.github.listings import LISTINGS
 from processors.github.maps import PEOPLE_LINKS
 from processors.github.parts import PARTS
 from processors.github.registry import ENTITIES
+from processors.github.scenarios import floor_of
 from processors.github.walk import LOOKED_AGAIN
 
 SAMPLED: Final = 12
@@ -34,6 +36,8 @@ _PROBED: Final = frozenset(
     | {"branches", "contributors", "deployments", "workflow_runs", "releases", "dependabot_alerts"}
 )
 _COUNTED: Final = {"stargazers": "stargazers_count", "forks": "forks_count", "subscribers": "subscribers_count"}
+CHECKED: Final = 36
+"""Of so many commits, of all repositories that are looked at, it is asked whether anything was run for them."""
 _TWICE: Final = frozenset(
     {"contributor_statistics", "commit_activity", "code_frequency", "participation"} | {"punch_card"}
 )
@@ -73,8 +77,11 @@ class Estimate:
         return round(sum(self.calls.values()))
 
 
+Thing = TypeVar("Thing")
 Survey: TypeAlias = Generator[Sequence[Question], Sequence[Reply], Estimate]
 _ROWS: Final = {(row.of, row.link): row for row in LISTINGS}
+_KINDS: Final = {row.type: row for row in ENTITIES}
+_SUITES: Final = next(row for row in LISTINGS if row.type == "check_suites")
 _WHOLE: Final = {row.type for row in ENTITIES} - {"org", "user", "team", "repo", "pull_request"}
 
 
@@ -87,11 +94,13 @@ class _Surveyor:
     def __init__(self, scenarios: Scenarios, policy: str) -> None:
         self._scenarios = scenarios
         self._policy = policy
+        self._since = floor_of(policy)
         self._calls: Counter[str] = Counter()
         self._documents: Counter[str] = Counter()
         self._seen: Counter[int] = Counter()
         self._whole = True
         self._repos = 0
+        self._checked = CHECKED
 
     def run(self, type: str, url: str) -> Survey:
         (root,) = yield [Question(type=type, url=url)]
@@ -105,6 +114,7 @@ class _Surveyor:
             repos = yield from self._owner(type, url, mapping(root.body))
         sample = _spread(repos, SAMPLED)
         before, seen_before = self._calls.copy(), self._documents.copy()
+        self._checked = CHECKED // max(1, len(sample))
         for repo in sample:
             yield from self._repo(repo)
         self._extrapolate(before, seen_before, len(repos), len(sample))
@@ -157,37 +167,88 @@ class _Surveyor:
     def _repo(self, repo: JsonObject) -> Generator[Sequence[Question], Sequence[Reply], None]:
         url, rows = text(repo.get("url")), list(self._lists("repo", repo))
         probed = [row for row in rows if row.type in _PROBED]
-        questions = [Question(type=row.type, url=row.url(url)) for row in probed]
+        questions = [Question(type=row.type, url=self._first(row, url)) for row in probed]
         # One a page: the number of the last page is how many there are; the first issue has the largest number.
         questions += [Question(type=type, url=f"{url}/{type}?state=all&per_page=1") for type in ("pulls", "issues")]
         *replies, pulls, issues = yield questions
         newest = max((number(mapping(item).get("number")) or 0 for item in sequence(issues.body)), default=0)
+        suites = self._calls[_SUITES.type]
         for row, reply in zip(probed, replies, strict=True):
             self._probed(row, reply, newest)
         if "pull_request" in self._onward("issue").links and any(row.type == "issues" for row in rows):
-            self._pulls(_last(pulls) or len(sequence(pulls.body)))
+            changed = sum(self._pulls_in(row, reply) for row, reply in zip(probed, replies, strict=True))
+            self._pulls(changed if self._since else _last(pulls) or len(sequence(pulls.body)))
         for row in rows:
             if row.type not in _PROBED:
                 self._calls[row.type] += _counted(row, repo)
         self._parts(repo)
+        found = [(row.element, reply) for row, reply in zip(probed, replies, strict=True)]
+        yield from self._checks(url, [*found, ("pull_request", pulls)], self._calls[_SUITES.type] - suites)
+
+    def _first(self, row: Listing, url: str) -> str:
+        """Page 1 as a crawl asks for it."""
+        recent = row.url_since(url, self._since) if self._since and not row.relation else ""
+        return recent or row.url(url)
+
+    def _older(self, row: Listing, item: JsonObject) -> bool:
+        """Whether a crawl leaves `item` out, since it did not change since the date that is asked for."""
+        kind = _KINDS.get(row.element)
+        if not self._since or row.relation or kind is None or not kind.parent:
+            return False
+        changed = kind.changed_at(item)
+        return bool(changed and changed < self._since)
+
+    def _pulls_in(self, row: Listing, reply: Reply) -> int:
+        """About how many pull requests a list of issues names."""
+        items = [mapping(item) for item in _items(reply, row)] if row.type == "issues" else []
+        named = sum("pull_request" in item and not self._older(row, item) for item in items)
+        return round(named * _total(items, _last(reply) or 1) / len(items)) if items else 0
+
+    def _checks(
+        self, url: str, found: Sequence[tuple[str, Reply]], suites: int
+    ) -> Generator[Sequence[Question], Sequence[Reply], None]:
+        """What was run for commits, of which `suites` are asked for their suites: a call for each that has any."""
+        if not suites or "check_runs" not in self._onward("check_suite").links:
+            return
+        shas = [
+            sha
+            for type, reply in found
+            if type in (_SUITES.of, *_SUITES.via) and _SUITES.link in self._onward(type).links
+            for item in map(mapping, sequence(reply.body))
+            if (sha := text(item.get("sha")) if type == _SUITES.of else _SUITES.via[type](item))
+        ]
+        asked = _evenly(list(dict.fromkeys(shas)), self._checked)
+        replies = yield [Question(type=_SUITES.type, url=_SUITES.url(f"{url}/commits/{sha}")) for sha in asked]
+        held = [[mapping(suite) for suite in _items(reply, _SUITES)] for reply in replies]
+        ran = [[count(suite.get("latest_check_runs_count")) for suite in each] for each in held]
+        share = suites / len(asked) if asked else 0.0
+        self._calls["check_runs"] += round(share * sum(any(each) for each in ran))
+        self._documents["check_suite"] += round(share * sum(map(len, ran)))
+        self._documents["check_run"] += round(share * sum(map(sum, ran)))
 
     def _probed(self, row: Listing, reply: Reply, newest: int) -> None:
         items, pages = [mapping(item) for item in _items(reply, row)], _last(reply)
         if not pages:  # one page, or a list that is read by cursor and does not say how long it is
             pages = -(-newest // _PAGE) if "next" in reply.link else 1
         self._whole = self._whole and pages == 1
-        total = len(items) if pages == 1 else (pages - 1) * _PAGE + _PAGE // 2
+        total = _total(items, pages)
         if row.known_only and not items:
             return
-        self._calls[row.type] += pages + _looked_at_again(row, pages)
+        if self._since and not row.relation:  # such pages are not kept, and a list that ends there is left there
+            newest_first = row.newest_first or row.walking is Walking.HEAD
+            self._calls[row.type] += 1 if newest_first and items and self._older(row, items[-1]) else pages
+        else:
+            self._calls[row.type] += pages + _looked_at_again(row, pages)
         if row.type == "pull_requests":
             self._pulls(total)
         self._elements(row, items, total)
 
     def _elements(self, row: Listing, items: Sequence[JsonObject], total: int) -> None:
         """Count the elements of a list, of which `items` were seen, and what they lead to."""
+        share = total / len(items) if items else 0.0
+        known, items = len(items) >= total, [item for item in items if not self._older(row, item)]
         if row.element in _WHOLE and row.complete:
-            self._documents[row.element] += total
+            self._documents[row.element] += round(share * len(items)) if self._since else total
         step = self._onward(row.of).links.get(row.link)
         links = self._scenarios.onward(step.thing).links if step is not None and step.thing is not None else {}
         for item in items:
@@ -195,8 +256,7 @@ class _Surveyor:
             for link in links.keys() & PEOPLE_LINKS:
                 found = item.get(link)
                 people += map(mapping, found if isinstance(found, list) else [found])
-            self._meet(people, KNOWN if len(items) >= total else 1)
-        share = total / len(items) if items else 0.0
+            self._meet(people, KNOWN if known else 1)
         for child in _children(row.element, links):
             self._calls[child.type] += round(share * sum(child.when(item) for item in items))
 
@@ -252,8 +312,13 @@ def _children(element: str, links: Container[str]) -> Iterable[Listing]:
     """The lists that each such element leads to, and that no list of the whole repository stands for."""
     for row in LISTINGS:
         of_it = row.of == element or element in row.via
-        if of_it and row.link in links and not row.covered_by and not row.embedded:
+        if of_it and row.link in links and not (row.covered_by or row.embedded or row.known_only):
             yield row
+
+
+def _total(items: Sequence[object], pages: int) -> int:
+    """How many elements so many pages hold, of which the first holds `items`."""
+    return len(items) if pages == 1 else (pages - 1) * _PAGE + _PAGE // 2
 
 
 def _last(reply: Reply) -> int:
@@ -278,5 +343,9 @@ def _looked_at_again(row: Listing, pages: int) -> int:
 def _spread(repos: Sequence[JsonObject], wanted: int) -> Sequence[JsonObject]:
     """So many of them, evenly from the largest to the smallest."""
     by_size = sorted(repos, key=lambda repo: (count(repo.get("open_issues_count")), count(repo.get("size"))))
-    step = len(by_size) / wanted
-    return by_size if len(by_size) <= wanted else [by_size[int((place + 0.5) * step)] for place in range(wanted)]
+    return _evenly(by_size, wanted)
+
+
+def _evenly(things: Sequence[Thing], wanted: int) -> Sequence[Thing]:
+    step = len(things) / wanted
+    return things if len(things) <= wanted else [things[int((place + 0.5) * step)] for place in range(wanted)]

@@ -7,7 +7,7 @@ import pytest
 from ghcrawl.cli.wanting import Wanting
 from ghcrawl.errors import SpecError
 from ghcrawl.settings import load
-from ghcrawl.wiring import floor_of
+from processors.github.scenarios import floor_of
 
 NOW = datetime(2026, 2, 7, 0, 30, tzinfo=UTC)
 
