@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
+from ghcrawl.jsontext import dumps
 from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
 from ghcrawl.ports import DeadletterFilter, Deadletters, Queue
 
@@ -18,9 +19,13 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 
-FEW_AT_ONCE: Final = 250
+FEW_AT_ONCE: Final = 100
 MOST_AT_ONCE: Final = 1000
 """Deadletters that share their round trips: a crash may leave two such pieces both waiting and buried."""
+HELD_BYTES: Final = 8_000_000
+"""Of a piece of them, as JSON. Two are in memory at a time, where they take several times as much."""
+WEIGHED: Final = 8
+"""So many of a piece say how large they are."""
 
 
 class RequestCodec(Protocol):
@@ -62,7 +67,7 @@ class Allowance:
     """So much time for work in pieces: one more is begun while it can be expected to end in time.
 
     at_once: how many the next piece holds. Where nothing else is said it begins with few, because nobody knows how fast
-    the servers are just now, and grows and shrinks so that a piece takes a fair part of the time.
+    the servers are just now, and grows and shrinks so that a piece takes a fair part of the time, and of memory.
     """
 
     def __init__(
@@ -70,21 +75,36 @@ class Allowance:
     ) -> None:
         self.at_once = at_once or FEW_AT_ONCE
         self._fixed = at_once > 0
+        self._most = MOST_AT_ONCE
         self._seconds = seconds
         self._monotonic = monotonic
         self._began = self._last = monotonic()
-        self._longest = 0.0
+        self._slowest = 0.0
+
+    def weigh(self, piece: Sequence[Deadletter]) -> None:
+        """From now on a piece of deadletters like these is about `HELD_BYTES` at the most."""
+        some = piece[:: max(1, len(piece) // WEIGHED)]
+        if some and not self._fixed:
+            fit = HELD_BYTES * len(some) // max(1, sum(map(_bytes_of, some)))
+            self._most = max(1, min(MOST_AT_ONCE, fit))
+            self.at_once = min(self.at_once, self._most)
 
     def has_another(self) -> bool:
-        """Whether there is time for another piece as long as the longest so far. Called after each."""
+        """Whether there is time for another piece as slow as the slowest so far. Called after each."""
         now = self._monotonic()
         took, self._last = now - self._last, now
-        self._longest = max(self._longest, took)
+        self._slowest = max(self._slowest, took / self.at_once)
         if not self._fixed and took < self._seconds / 6:
-            self.at_once = min(MOST_AT_ONCE, self.at_once * 2)
+            self.at_once = min(self._most, self.at_once * 2)
         elif not self._fixed and took > self._seconds / 3:
             self.at_once = max(1, self.at_once // 2)
-        return now - self._began + self._longest <= self._seconds
+        return now - self._began + self._slowest * self.at_once <= self._seconds
+
+
+def _bytes_of(letter: Deadletter) -> int:
+    """About how large it is: what it carries, since the rest is small."""
+    payload = letter.request.payload
+    return len(letter.raw or b"") + len(letter.traceback) + (len(dumps(payload.body)) if payload else 0)
 
 
 def failure_json(failure: Failure, *, at: str) -> dict[str, Any]:
@@ -151,6 +171,7 @@ async def requeue(
     done, durable = Requeued(), list[str]()
     page = await deadletters.list(which, limit=allowance.at_once)
     while page:  # a page is pushed while the next one is read and the one before it is forgotten
+        allowance.weigh(page)
         readable = [letter for letter in page if letter.raw is None]
         pushes = [Push(request=letter.request.renewed(), queue=to or letter.queue) for letter in readable]
         pushing, reading = queue.push(pushes), deadletters.list(which, limit=allowance.at_once, after=page[-1].urn)
@@ -180,6 +201,7 @@ async def forget(
     """Delete what `which` means, but not what is buried from now on. allowance: as for `requeue`. Raises StoreError."""
     which, allowance, deleted = _bounded(which, now), allowance or Allowance(), 0
     while page := await deadletters.list(which, limit=allowance.at_once):
+        allowance.weigh(page)
         deleted += await deadletters.delete([letter.urn for letter in page])
         if not allowance.has_another():
             left = (await deadletters.count(which)).total

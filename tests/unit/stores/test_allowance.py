@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stores.deadletters import FEW_AT_ONCE, MOST_AT_ONCE, Allowance
+from stores.deadletters import FEW_AT_ONCE, HELD_BYTES, MOST_AT_ONCE, Allowance
+from tests.support.builders import a_deadletter, a_payload, a_request
 
 
 class Watch:
@@ -39,15 +40,21 @@ def sizes(seconds: float, took: list[float], at_once: int = 0) -> tuple[list[int
         ([13], [False]),
     ],
 )
-def test_a_piece_is_begun_while_it_would_end_in_time_if_it_took_as_long_as_the_longest(
+def test_a_piece_is_begun_while_it_would_end_in_time_if_it_were_as_slow_as_the_slowest(
     took: list[float], going: list[bool]
 ):
-    assert sizes(12, took)[1] == going
+    assert sizes(12, took, at_once=8)[1] == going
+
+
+def test_a_larger_piece_is_expected_to_take_longer():
+    few = FEW_AT_ONCE
+    assert sizes(12, [1.5, 1.5, 5]) == ([few, 2 * few, 4 * few, 2 * few], [True, True, True])
+    assert sizes(12, [1.5, 1.5, 6.5])[1][-1] is False
 
 
 def test_pieces_grow_while_they_are_quick_up_to_a_bound_and_shrink_when_they_are_slow():
     few = FEW_AT_ONCE
-    assert sizes(12, [1, 1, 1])[0] == [few, 2 * few, MOST_AT_ONCE, MOST_AT_ONCE]
+    assert sizes(12, [1] * 5)[0] == [few, 2 * few, 4 * few, 8 * few, MOST_AT_ONCE, MOST_AT_ONCE]
     assert sizes(12, [3, 5, 5])[0] == [few, few, few // 2, few // 4]
     assert sizes(12, [5] * 10)[0][-1] == 1
 
@@ -57,4 +64,19 @@ def test_what_was_said_stays():
 
 
 def test_without_a_bound_there_is_always_time():
-    assert sizes(float("inf"), [1e6, 1e6]) == ([FEW_AT_ONCE, 2 * FEW_AT_ONCE, MOST_AT_ONCE], [True, True])
+    assert sizes(float("inf"), [1e6, 1e6]) == ([FEW_AT_ONCE, 2 * FEW_AT_ONCE, 4 * FEW_AT_ONCE], [True, True])
+
+
+@pytest.mark.parametrize(("size", "at_once"), [(10, MOST_AT_ONCE), (HELD_BYTES // 50, 49), (HELD_BYTES, 1)])
+def test_a_piece_holds_no_more_than_fits_into_memory(size: int, at_once: int):
+    payload = a_payload({"text": "x" * size})
+    piece = [a_deadletter(1, request=a_request(1, payload=payload))] * 20
+    allowance = Allowance()
+    for _ in range(5):
+        assert allowance.has_another()
+    allowance.weigh(piece)
+    assert allowance.has_another()
+    assert allowance.at_once == at_once
+    fixed = Allowance(at_once=7)
+    fixed.weigh(piece)
+    assert fixed.at_once == 7
