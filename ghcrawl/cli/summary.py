@@ -80,6 +80,8 @@ _REASONS: Final = {
     "narrowed": "lists read for what is recent",
     "partial": "pages that leave out what a token may not see",
     "moved": "things that live in another repository now",
+    "still_refused": "refused lately, and not asked again",
+    "too_large": "too much of it for GitHub to say",
     "list_capped": "ends of lists that are not shown",
 }
 
