@@ -69,13 +69,23 @@ class Pops:
             await self._undertaker.file_undecodable(incoming, error, incoming.queue)
             return None
         taken = await self._tagging.take(request, incoming.queue, token=incoming.token)
-        if taken == "superfluous":
-            await incoming.ack()
-            return None
         name = name_of(request, incoming.token)
-        if taken == "first" or not incoming.returns:
+        if taken == "first":
             return self._delivery(incoming, request, name)
-        return await self._suspected(incoming, request, name)
+        if taken == "again":
+            return await self._suspected(incoming, request, name)
+        await self._hand_on(incoming, request, name)
+        await incoming.ack()
+        return None
+
+    async def _hand_on(self, incoming: Incoming, request: Request, name: str) -> None:
+        """What is known of a suspect is known of whoever takes its place, who is then one from the start.
+
+        Else somebody who finds the same killer again after each death would give it three starts each time.
+        """
+        twin = await self._tagging.twin(request, incoming.queue)
+        if twin is not None and await self._suspects.hand_on(name, name_of(request, twin.token)) + incoming.returns:
+            await self._tagging.tags.delete(twin.key, twin.token)
 
     async def _suspected(self, incoming: Incoming, request: Request, name: str) -> AmqpDelivery | None:
         verdict = await self._suspects.judge(incoming, name)

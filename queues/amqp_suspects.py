@@ -2,8 +2,8 @@
 
 A message that was in somebody's hand when its process died is counted each time that it is begun again, and not begun
 any more after `max_starts`. One that was only prefetched there still has its tag and is no suspect, however often it
-came back. From its second return on a suspect is begun alone: whatever dies beside it is only counted when
-it dies by itself, so the neighbours of a killer are never taken for one.
+came back; one without a tag may have been begun. From its second return on a suspect is begun alone: whatever dies
+beside it is only counted when it dies by itself, so the neighbours of a killer are never taken for one.
 """
 
 from __future__ import annotations
@@ -59,6 +59,13 @@ class Suspects:
         if name in self._counted:
             self._counted.discard(name)
             await self._starts.forget(name)
+
+    async def hand_on(self, name: str, successor: str) -> int:
+        """`successor` was begun as often as this one, which is gone. Returns how often. Raises StoreError."""
+        begun = await self._starts.count(name)
+        for _ in range(begun):
+            await self._starts.add(successor, self._clock.now())
+        return begun
 
     def let_go(self, name: str) -> list[Incoming]:
         """It is not in hand any more. Returns those that waited for that."""

@@ -112,6 +112,16 @@ class Tagging:
         other = (await self.tags.find([key])).get(key)
         return "superfluous" if other is not None and other.covers(queue, request.asked_at) else "again"
 
+    async def twin(self, request: Request, queue: QueueName) -> Tag | None:
+        """The tag of another copy that says neither more nor less; None: there is none. Raises StoreError.
+
+        It was pushed when this copy had no tag any more, or it would have bounced off that: this one had been taken.
+        """
+        key = key_of(request)
+        other = (await self.tags.find([key])).get(key)
+        same = other is not None and (other.queue, other.asked_at) == (queue, request.asked_at)
+        return other if same else None
+
 
 def apart(pushes: Iterable[Push]) -> dict[str, Push]:
     """One push a key: what the queue would make of them one after another."""

@@ -60,6 +60,20 @@ async def test_a_message_that_kills_its_process_is_set_aside_after_three_starts(
     ]
 
 
+async def test_a_killer_that_somebody_finds_again_after_each_death_has_three_starts_all_the_same(place: Place) -> None:
+    deaths = 0
+    for _ in range(10):
+        async with place.process() as queue:
+            await queue.push(push_of(0))
+            if await work(queue, []):
+                break
+            deaths += 1
+            await die(queue)
+    letters = await place.deadletters.list(DeadletterFilter(), limit=10)
+    assert deaths == 3
+    assert {(letter.request.url, letter.kind) for letter in letters} == {(KILLER, "KilledWorker")}
+
+
 async def test_what_survives_a_death_is_not_suspected_for_ever(place: Place) -> None:
     async with place.process() as queue:
         await queue.push(push_of(1))
