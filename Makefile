@@ -23,7 +23,8 @@ demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
 
 test: $(VENV)/.dev ## every test
 	$(UNIT)
-	$(RUN) -m pytest tests/integration tests/e2e
+	$(RUN) -m pytest tests/integration/test_*.py -n 2
+	$(RUN) -m pytest tests/integration tests/e2e --ignore-glob='*/integration/test_*.py'
 	$(RUN) -m pytest tests/faults -m "not faults"
 
 unit: $(VENV)/.dev ## the fast tests only, in seconds
