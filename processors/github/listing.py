@@ -52,8 +52,8 @@ class Listing:
     newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
     when: the owner's counters say that there may be something; only_if says the same in words.
     known_only: ask only if it was walked before, because whatever makes the first walk worth it (a child's counter)
-    asks by itself. quiet: a later first element is not announced by any change of the children, so once the owner is
-    known the list is asked for in any case.
+    asks by itself. quiet: a later first element is not announced by any change of the children, so once the owner was
+    visited the list is asked for in any case.
     between: below the owner's URL, what lies between two elements of a HEAD list. A merge brings in commits that are
     dated, and so listed, behind the newest known one.
     still: while the owner is unchanged, this says whether the list must be too. An empty repository answers without
@@ -130,7 +130,7 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
     node.link(listing.link, listing.urn(owner), type="relation" if listing.relation else "collection")
     stored = node.visit.fetched.origin == "storage"
     if listing.embedded and listing.embedded in node.body:
-        if not stored:
+        if not (stored and node.visit.visited):
             _carry(node, listing)
         return
     if stored and listing.still(node.body):
@@ -139,7 +139,7 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
     if wide is not None and _in_a_walk(node, wide.of, listings):
         _follow(node, wide, *_covering(node, wide.of), known_only=False)
     else:
-        known_only = listing.known_only and not (listing.quiet and node.visit.known)
+        known_only = listing.known_only and not (listing.quiet and node.visit.visited)
         _follow(node, listing, owner, owner_url, known_only=known_only)
 
 

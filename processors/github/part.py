@@ -69,7 +69,7 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
     context, url = node.context(qualifier=node.urn), owner_url + part.path
     body = part.embedded(node.body)
     if body is not None:
-        if not stored:
+        if not (stored and node.visit.visited):  # another walk may have seen the owner first, and left its parts alone
             payload = Payload.of(body, origin="list", observed_at=node.visit.fetched.observed_at)
             node.follow(part.type, url, step.thing, context, payload=payload)
         return

@@ -12,6 +12,7 @@ from processors.github import PARTS
 from tests.support.builders import NOW, at
 from tests.support.github import PLATFORM, REPO, a_repo, asked, carried, process, saved
 
+RELEASE = {"id": 4, "url": f"{REPO}/releases/4", "assets": [{"id": 5, "url": f"{REPO}/releases/assets/5"}]}
 WHOLE = a_repo(size=1, permissions={"push": True}, license={"key": "mit"}, fork=False, topics=["a"])
 EVERYTHING = "default:everything/repo"
 
@@ -68,6 +69,15 @@ def test_traffic_is_a_document_for_each_day_because_github_forgets():
     assert today.urn == f"urn:repo:12:views:{NOW.date()}"
     assert (today.url, today.aliases) == (f"{url}#{NOW.date()}", (url,))
     assert tomorrow.urn != today.urn
+
+
+@pytest.mark.parametrize(("visited", "carries"), [(False, True), (True, False)])
+def test_who_finds_a_copy_that_another_walk_left_carries_what_that_left_alone(visited: bool, carries: bool):
+    topics = carried(saved("repo", WHOLE, origin="storage", visited=visited))
+    assets = carried(saved("release", RELEASE, qualifier="urn:repo:12", origin="storage", visited=visited))
+
+    assert (f"{REPO}/topics" in topics) is carries
+    assert (f"{REPO}/releases/assets/5" in assets) is carries
 
 
 def test_topics_are_in_the_repository_and_cost_no_call():
