@@ -152,6 +152,7 @@ def validated(models: Any, name: str, body: Mapping[str, Any]) -> None:
         getattr(models, name).model_validate(body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [True, False], ids=["insider", "anybody"])
 def test_every_expected_thing_of_a_world_fits_the_official_schema_of_its_kind(
     world: World, models: Any, insider: Viewer, *, inside: bool

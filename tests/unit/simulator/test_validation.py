@@ -118,6 +118,7 @@ class TestDates:
         assert (await hub.get(path, If_Modified_Since=first.headers["Last-Modified"])).status == 304
         assert (await hub.get(path, If_None_Match=first.headers["ETag"])).json["comments"] == first.json["comments"] - 1
 
+    @pytest.mark.slow
     async def test_exactly_those_things_have_one_that_githubs_have(self, settled: World, start: Start) -> None:
         hub = await start(settled)
         viewer = settled.principal(an_insider(settled)).viewer
