@@ -1,10 +1,13 @@
-"""How fast a process works through RabbitMQ, against a loop written by hand on bare aio-pika, and with a backlog.
+"""How fast a process works on RabbitMQ and MongoDB, against a loop written by hand on bare aio-pika and motor.
 
-    python -m benchmarks.amqp [--seconds 5] [--backlog 100000] [--store memory|sqlite]
+    python -m benchmarks amqp [--seconds 5] [--rounds 3] [--store mongo|sqlite|memory] [--backlog 100000]
 
 One cycle pops a request, saves a document, pushes one follow-up and acks. By hand it is the same without tags, headers,
-order of queues, or anything else that makes it safe. Uses GHCRAWL_TEST_AMQP_URL, or starts a broker of its own.
-Prints one JSON object.
+order of queues, or anything else that makes it safe; its saves promise as much. Both take turns, and the medians are
+compared, with the processor time that each process spends on a cycle. `--backlog` measures besides how it goes with so
+many waiting on RabbitMQ while documents and tags are in SQLite.
+
+Runs on servers of its own, or on those that the environment names. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -12,11 +15,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import resource
+import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -26,20 +29,19 @@ from uuid import uuid4
 
 import aio_pika
 from aio_pika.abc import AbstractIncomingMessage
+from motor.motor_asyncio import AsyncIOMotorClient
+from pymongo import WriteConcern
 
+from benchmarks.servers import Servers, cpu_of, servers, tell
 from ghcrawl.backend import Backend, open_backend
 from ghcrawl.model import QUEUES, Document, Link, Push, Request, digest
 from ghcrawl.ports import Effects
 from ghcrawl.settings import Settings
-from queues.amqp import AmqpQueue
+from ghcrawl.telemetry import configure_logging
 from queues.codec import decode, encode
 from tests.support.builders import NOW
-from tests.support.services.fixtures import keeper
-from tests.support.services.rabbitmq import Broker, Server
-from tests.support.services.wanted import AMQP_URL, MANAGEMENT_URL, distribution
 
 LOOPS: Final = 50
-ROUNDS: Final = 3
 STOCK: Final = 200
 """Requests that are there from the beginning; each cycle takes one and leaves one."""
 
@@ -66,10 +68,12 @@ def a_document(request: Request) -> Document:
 
 
 Cycle = Callable[[], Awaitable[None]]
+Keep = Callable[[Document], Awaitable[None]]
+Pace = Mapping[str, Any]
 
 
-async def timed(cycle: Cycle, seconds: float) -> dict[str, float]:
-    """So many loops of it for so long: cycles a second, and processor time of each."""
+async def timed(cycle: Cycle, seconds: float, sessions: Mapping[str, int]) -> Pace:
+    """So many loops of it for so long: cycles a second, and the processor time that each process takes for one."""
     loop = asyncio.get_running_loop()
     cycles, deadline = 0, loop.time() + seconds
 
@@ -79,19 +83,23 @@ async def timed(cycle: Cycle, seconds: float) -> dict[str, float]:
             await cycle()
             cycles += 1
 
-    began, cpu = time.perf_counter(), time.process_time()
+    began, spent, theirs = time.perf_counter(), time.process_time(), cpu_of(sessions)
     await asyncio.gather(*(turn() for _ in range(LOOPS)))
-    spent = time.process_time() - cpu
-    return {"per_s": round(cycles / (time.perf_counter() - began)), "us_cpu": round(spent / max(cycles, 1) * 1e6)}
+    passed, ours, after = time.perf_counter() - began, time.process_time() - spent, cpu_of(sessions)
+    cpu_s = {"worker": ours} | {name: after[name] - theirs[name] for name in sessions}
+    return {
+        "per_s": round(cycles / passed),
+        "cpu_us": {name: round(taken / max(cycles, 1) * 1e6) for name, taken in cpu_s.items()},
+    }
 
 
 # By hand -----------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
-async def by_hand(server: Server, numbers: Any) -> AsyncIterator[Cycle]:
-    name, kept = f"bench-{uuid4().hex[:8]}", {}
-    consuming, publishing = await aio_pika.connect_robust(server.url), await aio_pika.connect_robust(server.url)
+async def by_hand(where: Servers, keep: Keep, numbers: Any) -> AsyncIterator[Cycle]:
+    name = f"bench-{uuid4().hex[:8]}"
+    consuming, publishing = [await aio_pika.connect_robust(where.amqp_url) for _ in range(2)]
     source, sink = await consuming.channel(), await publishing.channel(on_return_raises=True)
     await source.set_qos(prefetch_count=LOOPS + 2)
     queue = await source.declare_queue(name, durable=True, arguments={"x-queue-type": "quorum"})
@@ -105,7 +113,7 @@ async def by_hand(server: Server, numbers: Any) -> AsyncIterator[Cycle]:
         message = await arrived.get()
         document = a_document(decode(message.body))
         await push(a_request(next(numbers)))
-        kept[document.urn] = document
+        await keep(document)
         await message.ack()
 
     for _ in range(STOCK):
@@ -120,19 +128,39 @@ async def by_hand(server: Server, numbers: Any) -> AsyncIterator[Cycle]:
         await publishing.close()
 
 
+@asynccontextmanager
+async def kept_by_hand(where: Servers, store: str) -> AsyncIterator[Keep]:
+    """Where documents go: into MongoDB, or into a dictionary."""
+    kept: dict[str, Document] = {}
+
+    async def remember(document: Document) -> None:
+        kept[document.urn] = document
+
+    if store != "mongo":
+        yield remember
+        return
+    client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(where.mongo_url)
+    name = f"bench-{uuid4().hex[:8]}"
+    collection = client.get_database(name, write_concern=WriteConcern(w="majority", j=True))["issue"]
+
+    async def replace(document: Document) -> None:
+        row = {"_id": document.urn, **document.body, "_metadata": document.metadata()}
+        await collection.replace_one({"_id": document.urn}, row, upsert=True)
+
+    try:
+        yield replace
+    finally:
+        await client.drop_database(name)
+        client.close()
+
+
 # Ours --------------------------------------------------------------------------------------------------------
 
 
-def settings(server: Server, prefix: str, store: str, folder: Path) -> Settings:
-    return Settings.model_validate(
-        {
-            "crawl": {"loops": LOOPS},
-            "queue": {"provider": "amqp"},
-            "amqp": {"url": server.url, "management_url": server.management_url, "prefix": prefix},
-            "store": {"provider": store},
-            "sqlite": {"path": str(folder / "bench.db"), "synchronous": "normal"},
-        }
-    )
+def settings(where: Servers, name: str, store: str, folder: str) -> Settings:
+    wanted = where.settings(name, loops=LOOPS).model_dump(include={"crawl", "queue", "amqp", "mongo"})
+    sqlite = {"path": str(Path(folder) / "bench.db"), "synchronous": "normal"}
+    return Settings.model_validate({**wanted, "store": {"provider": store}, "sqlite": sqlite})
 
 
 def cycle_of(backend: Backend, numbers: Any) -> Cycle:
@@ -152,51 +180,61 @@ async def fill(backend: Backend, numbers: Any, wanted: int) -> None:
         await backend.queue.push(pushes)
 
 
-async def clear(backend: Backend) -> None:
-    assert isinstance(backend.queue, AmqpQueue)
-    channel = await backend.queue.link.raw_channel()
-    for spec in backend.queue.names.specs():
-        await channel.queue_delete(spec.name)
-        await channel.exchange_delete(spec.exchange)
+@asynccontextmanager
+async def ours(where: Servers, store: str) -> AsyncIterator[Settings]:
+    """Settings for queues and documents of which nothing is left afterwards."""
+    name = f"bench-{uuid4().hex[:8]}"
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = settings(where, name, store, folder)
+        try:
+            yield wanted
+        finally:
+            async with open_backend(wanted) as backend:
+                await where.forget(name, backend)
 
 
 # Figures -----------------------------------------------------------------------------------------------------
 
 
-async def against_by_hand(server: Server, seconds: float, store: str) -> dict[str, Any]:
+async def against_by_hand(where: Servers, given: argparse.Namespace) -> dict[str, Any]:
     """Turn by turn, because a machine is faster at one time than at another."""
-    hand, ours, numbers = [], [], count(1)
-    with tempfile.TemporaryDirectory() as folder:
-        wanted = settings(server, f"bench-{uuid4().hex[:8]}", store, Path(folder))
-        async with open_backend(wanted) as backend, by_hand(server, numbers) as theirs:
-            await fill(backend, numbers, STOCK)
-            for _ in range(ROUNDS):
-                hand.append(await timed(theirs, seconds))
-                ours.append(await timed(cycle_of(backend, numbers), seconds))
-            await clear(backend)
-    figures = {"by_hand": middle(hand), "ours": middle(ours)}
-    ratio = {
-        "ratio": round(figures["ours"]["per_s"] / figures["by_hand"]["per_s"], 2),
-        "ratio_by_cpu": round(figures["by_hand"]["us_cpu"] / figures["ours"]["us_cpu"], 2),
+    hand, own, numbers = [], [], count(1)
+    async with (
+        ours(where, given.store) as wanted,
+        open_backend(wanted) as backend,
+        kept_by_hand(where, given.store) as keep,
+        by_hand(where, keep, numbers) as theirs,
+    ):
+        await fill(backend, numbers, STOCK)
+        for number in range(given.rounds):
+            hand.append(await timed(theirs, given.seconds, where.sessions))
+            own.append(await timed(cycle_of(backend, numbers), given.seconds, where.sessions))
+            tell(f"round {number + 1} of {given.rounds}: {own[-1]['per_s']}/s, {hand[-1]['per_s']}/s by hand")
+    return {
+        "by_hand": middle(hand),
+        "ours": middle(own),
+        "ratio": round(median(b["per_s"] / a["per_s"] for a, b in zip(hand, own, strict=True)), 2),
     }
-    return figures | ratio
 
 
-def middle(rounds: list[dict[str, float]]) -> dict[str, float]:
-    return {name: median(each[name] for each in rounds) for name in rounds[0]}
+def middle(paces: Sequence[Pace]) -> dict[str, Any]:
+    names = paces[0]["cpu_us"]
+    return {
+        "per_s": median(pace["per_s"] for pace in paces),
+        "cpu_us": {name: median(pace["cpu_us"][name] for pace in paces) for name in names},
+    }
 
 
-async def with_backlog(server: Server, seconds: float, backlog: int) -> dict[str, Any]:
+async def with_backlog(where: Servers, given: argparse.Namespace) -> dict[str, Any]:
     """As fast with much waiting as with little, and how soon a new process has something to do."""
     numbers = count(1)
-    with tempfile.TemporaryDirectory() as folder:
-        wanted = settings(server, f"bench-{uuid4().hex[:8]}", "sqlite", Path(folder))
+    async with ours(where, "sqlite") as wanted:
         async with open_backend(wanted) as backend:
             await fill(backend, numbers, 1000)
-            little = await timed(cycle_of(backend, numbers), seconds)
+            little = await timed(cycle_of(backend, numbers), given.seconds, where.sessions)
             began = time.perf_counter()
-            await fill(backend, numbers, backlog)
-            filled = {"fill_per_s": round(backlog / (time.perf_counter() - began))}
+            await fill(backend, numbers, given.backlog)
+            filled = {"fill_per_s": round(given.backlog / (time.perf_counter() - began))}
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         began = time.perf_counter()
         async with open_backend(wanted) as backend:
@@ -204,11 +242,10 @@ async def with_backlog(server: Server, seconds: float, backlog: int) -> dict[str
             first_pop_s = time.perf_counter() - began
             assert delivery is not None
             await delivery.release()
-            much = await timed(cycle_of(backend, numbers), seconds)
+            much = await timed(cycle_of(backend, numbers), given.seconds, where.sessions)
             grown_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1000
-            await clear(backend)
     return {
-        "waiting": backlog,
+        "waiting": given.backlog,
         "little": little,
         "much": much,
         "ratio": round(much["per_s"] / little["per_s"], 2),
@@ -218,28 +255,21 @@ async def with_backlog(server: Server, seconds: float, backlog: int) -> dict[str
     }
 
 
-async def measure(server: Server, given: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "against_by_hand": await against_by_hand(server, given.seconds, given.store),
-        "backlog": await with_backlog(server, given.seconds, given.backlog),
-    }
+async def measure(where: Servers, given: argparse.Namespace) -> dict[str, Any]:
+    found = {"against_by_hand": await against_by_hand(where, given)}
+    return found | ({"backlog": await with_backlog(where, given)} if given.backlog else {})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--backlog", type=int, default=100_000)
-    parser.add_argument("--store", choices=("memory", "sqlite"), default="memory")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--store", choices=("mongo", "sqlite", "memory"), default="mongo")
+    parser.add_argument("--backlog", type=int, default=0)
     given = parser.parse_args()
-    url, management_url = os.environ.get(AMQP_URL), os.environ.get(MANAGEMENT_URL, "")
-    if url:
-        print(json.dumps(asyncio.run(measure(Server(url=url, management_url=management_url), given)), indent=2))
-        return
-    with keeper("benchmark") as kept:
-        broker = Broker(kept, distribution())
-        broker.start()
-        os.environ[AMQP_URL] = broker.server.url
-        print(json.dumps(asyncio.run(measure(broker.server, given)), indent=2))
+    configure_logging(level="warning", format="console", stream=sys.stderr)
+    with servers() as where:
+        print(json.dumps(asyncio.run(measure(where, given)), indent=2))
 
 
 if __name__ == "__main__":
