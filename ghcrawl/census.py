@@ -2,7 +2,7 @@
 
 A list says that something is gone only by leaving it out. So once every page of a walk was dealt with, what is stored
 is held against what was listed. What is missing may have been made a moment ago or moved elsewhere: only the platform's
-own answer makes a tombstone; or another that has its name.
+own answer makes a tombstone, or another thing that has its name.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ async def take(census: Census, request: Request, store: Store) -> Skip:
     listed = dict(census.listed)
     for urn in census.pages:
         page = await store.get(urn)
-        if page is None:
-            return Skip(reason="not_counted", detail=f"{urn} is not there")
+        if page is None or "resources" not in page.links:
+            return Skip(reason="not_counted", detail=f"{urn} is not there, or says nothing of what it lists")
         listed.update(_elements(page))
     which = DocumentFilter(types=(census.type,), scope=census.owner if census.below else "", deleted=False)
     names = {url.lower() for url in listed.values()}
@@ -36,10 +36,13 @@ async def take(census: Census, request: Request, store: Store) -> Skip:
 
 
 def _elements(page: Document) -> dict[str, str]:
-    """URN → URL of what a page names."""
-    elements = page.body.get("elements")
-    named = [one for one in elements if isinstance(one, Mapping)] if isinstance(elements, list) else []
-    return {str(one.get("urn")): str(one.get("url")) for one in named}
+    """URN → URL of what a page names; no URL where the page keeps the things themselves instead of references.
+
+    What has no URN says nothing: it may be the very thing that is looked for, under its own URL and nobody else's.
+    """
+    elements = [one for one in page.body.get("elements", ()) if isinstance(one, Mapping)]
+    urls = {one["urn"]: one.get("url", "") for one in elements if one.get("urn")}
+    return {urn: urls.get(urn, "") for urn in page.links["resources"].hrefs}
 
 
 def _unlisted(document: Document, listed: Mapping[str, str], census: Census) -> bool:

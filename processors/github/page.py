@@ -198,9 +198,10 @@ def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) ->
 def census(request: Request) -> Census:
     """For `Kind.census`: what `take_census` wrote down."""
     body = request.payload.body if request.payload else {}
+    named = [ref for ref in map(mapping, sequence(body.get("listed"))) if ref.get("urn")]
     return Census(
         pages=tuple(text(urn) for urn in sequence(body.get("pages"))),
-        listed={text(ref.get("urn")): text(ref.get("url")) for ref in map(mapping, sequence(body.get("listed")))},
+        listed={text(ref["urn"]): text(ref.get("url")) for ref in named},
         type=text(body.get("type")),
         owner=request.context.qualifier,
         below=body.get("below") is True,

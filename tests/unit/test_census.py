@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from ghcrawl.census import take
 from ghcrawl.model import Link
 from ghcrawl.platform import Census
@@ -19,10 +23,18 @@ async def a_store(*labels: str) -> MemoryStore:
     return store
 
 
-async def a_page(store: MemoryStore, number: int, *labels: str) -> None:
-    urn, elements = f"{PAGES}:{number}", [{"urn": urn, "url": url} for urn, url in listed(*labels).items()]
+async def a_page(store: MemoryStore, number: int, *labels: str, nameless: tuple[str, ...] = ()) -> None:
+    """A page of a collection. nameless: elements whose URN nobody could tell."""
+    elements: list[dict[str, Any]] = [{"urn": urn, "url": url} for urn, url in listed(*labels).items()]
+    elements += [{"urn": None, "url": url} for url in listed(*nameless).values()]
+    await keep_page(store, number, elements, named=tuple(listed(*labels)))
+
+
+async def keep_page(store: MemoryStore, number: int, elements: list[dict[str, Any]], *, named: tuple[str, ...]) -> None:
+    urn = f"{PAGES}:{number}"
+    links = {"resources": Link(type="resource", hrefs=named)} if named else {}
     url = f"https://api.example.test/{urn}"
-    await store.save(a_document(urn=urn, type="labels", url=url, body={"elements": elements}))
+    await store.save(a_document(urn=urn, type="labels", url=url, body={"elements": elements}, links=links))
 
 
 def listed(*labels: str) -> dict[str, str]:
@@ -64,10 +76,36 @@ async def test_what_is_on_no_page_while_another_has_its_name_is_gone():
     assert buried == [("urn:repo:12:label:b", NOW), ("urn:repo:12:label:c", NOW)]
 
 
+async def test_what_an_element_without_a_name_has_the_url_of_is_asked_for_and_not_buried():
+    store = await a_store("a", "b")
+    await a_page(store, 1, "a", nameless=("b",))
+    (push,) = (await take(a_census(), a_request(type="census"), store)).follow_ups
+
+    assert push.request.url == "https://api.example.test/labels/b"
+    assert (push.request.context.deleted_at, push.queue) == (None, "soon")
+
+
+async def test_pages_that_keep_the_things_themselves_say_by_their_link_what_they_list():
+    store = await a_store("a", "b")
+    await keep_page(store, 1, [{"name": "a", "url": "https://api.example.test/labels/a"}], named=tuple(listed("a")))
+    outcome = await take(a_census(), a_request(type="census"), store)
+
+    assert [push.request.context.urn for push in outcome.follow_ups] == ["urn:repo:12:label:b"]
+
+
 async def test_without_every_page_nothing_is_concluded():
     store = await a_store("a", "b")
     await a_page(store, 1, "a")
     outcome = await take(a_census("a", pages=2), a_request(type="census"), store)
+
+    assert (outcome.reason, outcome.follow_ups) == ("not_counted", ())
+
+
+@pytest.mark.parametrize("elements", [[], [{"urn": None, "url": "https://api.example.test/labels/a"}]])
+async def test_from_a_page_that_says_nothing_of_what_it_lists_nothing_is_concluded(elements: list[dict[str, Any]]):
+    store = await a_store("a", "b")
+    await keep_page(store, 1, elements, named=())
+    outcome = await take(a_census("b"), a_request(type="census"), store)
 
     assert (outcome.reason, outcome.follow_ups) == ("not_counted", ())
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.census import take
 from ghcrawl.errors import Malformed
-from ghcrawl.model import Walk
+from ghcrawl.model import Link, Walk
 from ghcrawl.outcome import Skip
 from processors.github import LISTINGS
 from processors.github.listing import asked_at_of
+from stores.memory import MemoryStore
 from tests.support.builders import API, a_document, a_request, at
 from tests.support.github import (
     PLATFORM,
@@ -374,6 +376,41 @@ def test_an_element_without_a_name_does_not_take_its_neighbours_with_it():
     outcome = issues_page([{"title": "no number", "url": "u"}, an_issue(2)])
 
     assert set(carried(outcome)) == {"u", f"{REPO}/issues/2", f"{REPO}/issues#cursor"}
+
+
+def test_an_element_without_a_name_is_not_among_what_was_listed():
+    items = [{"title": "no number", "url": f"{REPO}/issues/1"}, an_issue(2)]
+    outcome = issues_page(items, walk=Walk(first=ISSUES, page=2, known=True, changed=True))
+    (request,) = [push.request for push in outcome.follow_ups if push.request.type == "census"]
+    read = PLATFORM.kinds["census"].census
+
+    assert read is not None
+    assert read(request).listed == {"urn:repo:12:issue:2": f"{REPO}/issues/2"}
+
+
+async def test_what_stands_on_an_earlier_page_of_a_relation_is_not_asked_for():
+    teams = [{"id": number, "slug": f"t{number}", "url": f"{API}/teams/{number}"} for number in (1, 2)]
+    first, last = (
+        saved(
+            "teams",
+            [team],
+            url=f"{API}/orgs/acme/teams?page={page}",
+            qualifier="urn:org:9",
+            walk=Walk(page=page, started_at=at(-1), known=True, first=f"{API}/orgs/acme/teams?per_page=100"),
+        )
+        for page, team in enumerate(teams, 1)
+    )
+    (census,) = [push.request for push in last.follow_ups if push.request.type == "census"]
+    store, read = MemoryStore(), PLATFORM.kinds["census"].census
+    links = {"org": Link(type="resource", href="urn:org:9")}
+    for number in (1, 2, 3):
+        urn, url = f"urn:team:{number}", f"{API}/teams/{number}"
+        await store.save(a_document(type="team", urn=urn, url=url, links=links))
+    await store.save(first.document)
+
+    assert read is not None
+    outcome = await take(read(census), census, store)
+    assert [push.request.context.urn for push in outcome.follow_ups] == ["urn:team:3"]
 
 
 @pytest.mark.parametrize("body", [None, {}, "x", {"message": "no"}, 3])
