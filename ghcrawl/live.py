@@ -19,13 +19,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from ghcrawl import settings as setting
 from ghcrawl.errors import ConfigError, StoreError
 from ghcrawl.model import iso, moment
 from ghcrawl.ports import Clock, Store
 from ghcrawl.settings import LIVE, Origins, Settings
+
+H = TypeVar("H")
 
 STATE: Final = "live"
 AUDIT: Final = "live-audit"
@@ -91,40 +93,41 @@ class Base:
         return Holding(settings=settings, origins=origins, live=live)
 
 
-def understood(
-    hold: Callable[[Mapping[str, Any]], object], kept: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    """What can be used of `kept`, and the names of the rest → why not.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood(Generic[H]):
+    """What can be used of what is set live. held: made of just that; strange: names of the rest → why not."""
 
-    hold: raises ConfigError for what cannot hold together. Raises ConfigError where nothing at all can.
+    held: H
+    strange: Mapping[str, str]
+
+
+def understood(hold: Callable[[Mapping[str, Any]], H], kept: Mapping[str, Any]) -> Understood[H]:
+    """As much of `kept` as can hold together.
+
+    hold: raises ConfigError for what cannot. Raises ConfigError where nothing at all can.
     """
     strange = {name: why for name in kept if (why := _unknown(name))}
     usable = {name: value for name, value in kept.items() if name not in strange}
-    if not usable or not _refusal(hold, usable):
-        return usable, strange
-    hold({})
-    fitting: dict[str, Any] = {}
+    try:
+        return Understood(held=hold(usable), strange=strange)
+    except ConfigError:
+        if not usable:
+            raise
+    held, fitting = hold({}), dict[str, Any]()
     for name, value in sorted(usable.items()):
-        if why := _refusal(hold, {**fitting, name: value}):
-            strange[name] = why
+        try:
+            held = hold({**fitting, name: value})
+        except ConfigError as error:
+            strange[name] = str(error)
         else:
             fitting[name] = value
-    return fitting, strange
+    return Understood(held=held, strange=strange)
 
 
 def _unknown(name: str) -> str:
     """Why `name` cannot be set live; empty where it can."""
     try:
         checked(name)
-    except ConfigError as error:
-        return str(error)
-    return ""
-
-
-def _refusal(hold: Callable[[Mapping[str, Any]], object], live: Mapping[str, Any]) -> str:
-    """Why these cannot hold; empty where they can."""
-    try:
-        hold(live)
     except ConfigError as error:
         return str(error)
     return ""
@@ -146,8 +149,7 @@ class LiveSettings:
 
     async def read(self) -> Holding:
         """What holds now, without what cannot be used of what is kept. Raises StoreError, ConfigError."""
-        usable, strange = understood(self._holding, await self._store.read_state(STATE) or {})
-        return replace(self._base.holding(usable), strange=strange)
+        return self._understood(await self._store.read_state(STATE) or {})
 
     async def change(self, wanted: Mapping[str, Any], who: str) -> Sequence[Entry]:
         """`wanted` holds from now on, `section.name` → value; None: it is no longer set live, whatever it is called.
@@ -171,11 +173,19 @@ class LiveSettings:
         for name, value in wanted.items():
             if value is not None or name not in before:
                 checked(name)
-        usable, strange = understood(self._holding, before)
+        usable, strange = dict[str, Any](), dict[str, str]()
+        if before:  # else nothing has to hold yet: what is wanted may be what makes the rest hold
+            holding = self._understood(before)
+            usable, strange = {**holding.live}, {**holding.strange}
         after = {name: value for name, value in {**usable, **wanted}.items() if value is not None}
         settings = self._holding(after).settings
         left = {name: before[name] for name in strange if name not in wanted}
         return {**left, **{name: value_of(settings, name) for name in after}}
+
+    def _understood(self, kept: Mapping[str, Any]) -> Holding:
+        """What holds with as much of `kept` as can be used. Raises ConfigError."""
+        found = understood(self._holding, kept)
+        return replace(found.held, strange=found.strange)
 
     def _holding(self, live: Mapping[str, Any]) -> Holding:
         """What holds with these, and can be run with. Raises ConfigError."""

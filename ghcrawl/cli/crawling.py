@@ -246,13 +246,14 @@ class _Crawl:
         if kept == self._live:
             return
         try:
-            settings, origins = live.changed(self._plan.place, self._plan.more, self._live, kept)
+            applied = live.changed(self._plan.place, self._plan.more, self._live, kept)
         except CrawlError as error:
             self._reporter.say(f"The live settings cannot be used: {error}")
         else:
-            self._service.tune(settings)
+            self._service.tune(applied.settings)
             for name in sorted({name for name in {*kept, *self._live} if kept.get(name) != self._live.get(name)}):
-                used = f"{kept[name]} from now on" if origins.get(name) == "live" else "nothing that can be used here"
+                live_here = applied.origins.get(name) == "live"
+                used = f"{kept[name]} from now on" if live_here else "nothing that can be used here"
                 self._reporter.say(f"{name} is {used if name in kept else 'no longer set'}.")
         self._live = kept
 

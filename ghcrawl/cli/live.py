@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ghcrawl import settings as setting
@@ -12,7 +13,7 @@ from ghcrawl.ports import Store
 from ghcrawl.settings import Origins, Settings
 from ghcrawl.wiring import demand_runnable
 
-__all__ = ["applied", "changed", "checked", "keep", "kept", "strange"]
+__all__ = ["Applied", "applied", "changed", "checked", "keep", "kept"]
 
 
 async def kept(store: Store) -> Mapping[str, Any]:
@@ -25,18 +26,26 @@ async def keep(store: Store, values: Mapping[str, Any]) -> None:
     await store.write_state(STATE, dict(values))
 
 
-def applied(place: Place, more: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Settings, Origins]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """The settings that hold, and where each that is no default comes from.
+
+    strange: what is set live and cannot be used by this version → why.
+    """
+
+    settings: Settings
+    origins: Origins
+    strange: Mapping[str, str]
+
+
+def applied(place: Place, more: Mapping[str, Any], values: Mapping[str, Any]) -> Applied:
     """The settings with `values` over file and environment, and the command line over all. Raises ConfigError.
 
     Those of `values` that this version cannot use are left out.
     """
-    usable, _ = understood(lambda live: _runnable(place, more, live), values)
-    return _runnable(place, more, usable)
-
-
-def strange(place: Place, more: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, str]:
-    """What of `values` this version cannot use → why. Raises ConfigError."""
-    return understood(lambda live: _runnable(place, more, live), values)[1]
+    found = understood(lambda live: _runnable(place, more, live), values)
+    settings, origins = found.held
+    return Applied(settings=settings, origins=origins, strange=found.strange)
 
 
 def _runnable(place: Place, more: Mapping[str, Any], live: Mapping[str, Any]) -> tuple[Settings, Origins]:
@@ -46,9 +55,7 @@ def _runnable(place: Place, more: Mapping[str, Any], live: Mapping[str, Any]) ->
     return settings, origins
 
 
-def changed(
-    place: Place, more: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]
-) -> tuple[Settings, Origins]:
+def changed(place: Place, more: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]) -> Applied:
     """The same in the middle of a crawl: what was changed since it began wins over the command line that began it."""
     touched = {name for name in {*before, *now} if before.get(name) != now.get(name)}
     return applied(place, {name: value for name, value in more.items() if name not in touched}, now)

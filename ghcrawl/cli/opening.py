@@ -103,8 +103,9 @@ async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tu
         kept = await live.kept(backend.store)
         remembered = await records.read(backend.store)
     if kept:
-        settings, origins = live.applied(place, more or {}, kept)
-        for name, why in live.strange(place, more or {}, kept).items():
+        applied = live.applied(place, more or {}, kept)
+        settings, origins = applied.settings, applied.origins
+        for name, why in applied.strange.items():
             say(f"{name}, which is set live, cannot be used by this version and is left as it is: {why}")
     return settings, origins, remembered
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from ghcrawl.errors import ConfigError
 from ghcrawl.live import MAX_ENTRIES, STATE, Base, Contended, LiveSettings
 from ghcrawl.model import QUEUES
-from ghcrawl.settings import Settings
+from ghcrawl.settings import Origins, Settings, load
 from stores.memory import MemoryStore
 from tests.support.builders import NOW
 from tests.support.clock import FakeClock
@@ -139,6 +140,33 @@ async def test_what_cannot_be_run_with_is_left_out_too_and_a_broken_beginning_is
     )
     with pytest.raises(ConfigError, match="max_attempts"):
         await live(store, **{"crawl.max_attempts": -1}).read()
+
+
+async def test_a_beginning_that_cannot_be_run_with_is_an_error_that_a_change_may_mend(store: MemoryStore):
+    def demand(settings: Settings) -> None:
+        if settings.crawl.loops > 4:
+            raise ConfigError("crawl.loops: this machine has not so many")
+
+    settings = LiveSettings(store, FakeClock(), Base(overrides={"crawl.loops": 9}), demand=demand)
+    with pytest.raises(ConfigError, match="not so many"):
+        await settings.read()
+    await settings.change({"crawl.loops": 4}, "ada")
+    assert (await settings.read()).settings.crawl.loops == 4
+
+
+async def test_whoever_looks_every_second_puts_the_settings_together_once(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+):
+    loaded: list[object] = []
+
+    def counting(*given: Any) -> tuple[Settings, Origins]:
+        loaded.append(given)
+        return load(*given)
+
+    await live(store).change({"crawl.loops": 9, "crawl.paused": True}, "ada")
+    monkeypatch.setattr("ghcrawl.settings.load", counting)
+    assert (await live(store).read()).settings.crawl.loops == 9
+    assert len(loaded) == 1
 
 
 class Crowded(MemoryStore):

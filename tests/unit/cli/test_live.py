@@ -19,9 +19,10 @@ def test_live_settings_win_over_file_and_environment_and_the_command_line_over_t
     monkeypatch.setenv("GHCRAWL_CRAWL__LOOPS", "2")
     monkeypatch.setenv("GHCRAWL_CRAWL__MAX_ATTEMPTS", "2")
     values = {"crawl.loops": 3, "crawl.max_attempts": "3"}
-    settings, origins = live.applied(Place(config=file), {"crawl.loops": 4}, values)
-    assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.retry_base_s) == (4, 3, 1)
-    assert origins == {
+    applied = live.applied(Place(config=file), {"crawl.loops": 4}, values)
+    crawl = applied.settings.crawl
+    assert (crawl.loops, crawl.max_attempts, crawl.retry_base_s) == (4, 3, 1)
+    assert applied.origins == {
         "crawl.loops": "command line",
         "crawl.max_attempts": "live",
         "crawl.retry_base_s": str(file),
@@ -31,9 +32,9 @@ def test_live_settings_win_over_file_and_environment_and_the_command_line_over_t
 def test_what_is_changed_in_the_middle_wins_over_the_command_line_that_began_it() -> None:
     more = {"crawl.loops": 4, "crawl.policy": "refresh"}
     before = {"crawl.loops": 3, "crawl.max_attempts": 2}
-    settings, _ = live.changed(Place(), more, before, {"crawl.loops": 3, "crawl.max_attempts": 1})
+    settings = live.changed(Place(), more, before, {"crawl.loops": 3, "crawl.max_attempts": 1}).settings
     assert (settings.crawl.loops, settings.crawl.max_attempts) == (4, 1)
-    settings, _ = live.changed(Place(), more, before, {"crawl.loops": 7})
+    settings = live.changed(Place(), more, before, {"crawl.loops": 7}).settings
     assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.policy) == (7, 5, "refresh")
 
 
@@ -54,7 +55,7 @@ def test_what_tuning_holds_may_be_set_live_and_limits_and_the_log_level_and_noth
 
 
 def test_one_weight_is_set_without_the_others_and_not_all_to_nothing() -> None:
-    settings, _ = live.applied(Place(), {}, {"crawl.weights.later": 0})
+    settings = live.applied(Place(), {}, {"crawl.weights.later": 0}).settings
     assert settings.crawl.tuning().weights == {**DEFAULT_WEIGHTS, "later": 0}
     with pytest.raises(ConfigError, match="at least one weight"):
         load(None, {}, {}, {f"crawl.weights.{name}": 0 for name in DEFAULT_WEIGHTS})
@@ -62,9 +63,9 @@ def test_one_weight_is_set_without_the_others_and_not_all_to_nothing() -> None:
 
 def test_what_this_version_cannot_use_is_left_out_and_named_and_the_rest_holds() -> None:
     values = {"crawl.newer_setting": 1, "crawl.loops": 7, "crawl.max_attempts": -1, "crawl.scenario": "newer"}
-    settings, _ = live.applied(Place(), {}, values)
+    applied = live.applied(Place(), {}, values)
+    settings, strange = applied.settings, applied.strange
     assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.scenario) == (7, 5, "")
-    strange = live.strange(Place(), {}, values)
     assert set(strange) == {"crawl.newer_setting", "crawl.max_attempts", "crawl.scenario"}
     assert "no scenario is called newer" in strange["crawl.scenario"]
 
@@ -92,4 +93,4 @@ def test_a_section_that_is_also_a_value_is_refused() -> None:
 
 def test_a_paused_crawl_is_a_setting_too() -> None:
     assert Settings().crawl.tuning() == Tuning()
-    assert live.applied(Place(), {}, {"crawl.paused": "true"})[0].crawl.tuning().paused
+    assert live.applied(Place(), {}, {"crawl.paused": "true"}).settings.crawl.tuning().paused
