@@ -16,7 +16,7 @@ from ghcrawl.redelivery import Redelivery
 
 
 class Round(Protocol):
-    """What can be done with many deadletters within one answer."""
+    """What was done with many deadletters within one answer, as far as whoever asks again has to know."""
 
     @property
     def left(self) -> int:
@@ -24,7 +24,7 @@ class Round(Protocol):
 
     @property
     def before(self) -> datetime | None:
-        """All that are left were given up before that moment; None: none are."""
+        """The bound by which those are found: they were given up before that moment; None: none are left."""
 
 
 class Requeued(Round, Protocol):

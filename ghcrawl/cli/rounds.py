@@ -6,30 +6,17 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
+from ghcrawl.admin.site import Round
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import number
 from ghcrawl.errors import CrawlError
 from ghcrawl.ports import DeadletterFilter
 
-LINE_EVERY_S: Final = 10.0
-
-
-class Round(Protocol):
-    """What one answer says. left: how many were meant and had no turn; before: the bound by which they are found."""
-
-    @property
-    def left(self) -> int:
-        """How many are left."""
-
-    @property
-    def before(self) -> datetime | None:
-        """All that are left were given up before."""
-
-
 R = TypeVar("R", bound=Round)
+
+LINE_EVERY_S: Final = 10.0
 
 
 async def rounds(
