@@ -8,9 +8,8 @@ own answer makes a tombstone, or another thing that has its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from ghcrawl.model import Context, Document, Push, Request
+from ghcrawl.model import Document, Push, Request
 from ghcrawl.outcome import Skip
 from ghcrawl.platform import Census
 from ghcrawl.ports import DocumentFilter, Store
@@ -59,11 +58,6 @@ def _burial(document: Document, request: Request) -> Push:
 
 
 def _question(document: Document, census: Census, request: Request) -> Push:
-    context = Context(
-        qualifier=census.owner if census.below else "",
-        urn=document.urn,
-        scope=request.context.scope,
-        private=request.context.private,
-    )
-    asked = request.child(document.type, census.lasting(document), "refresh:self", context)
-    return Push(request=replace(asked, asked_at=request.asked_at), queue="soon")
+    owner = census.owner if census.below else ""
+    asked = request.about(document, "refresh:self", url=census.lasting(document), qualifier=owner)
+    return Push(request=asked, queue="soon")

@@ -214,6 +214,22 @@ class Request:
             root=self.root or self.name,
         )
 
+    def about(
+        self, document: Document, policy: str, *, url: str = "", qualifier: str = "", deleted_at: datetime | None = None
+    ) -> Request:
+        """A child about the very thing that `document` is of: known by its URN, since URLs change hands.
+
+        url: where exactly this thing answers, if not at the document's own. The rest as in `Context`.
+        """
+        context = Context(
+            qualifier=qualifier,
+            urn=document.urn,
+            scope=self.context.scope,
+            private=self.context.private,
+            deleted_at=deleted_at,
+        )
+        return self.child(document.type, url or document.url, policy, context)
+
     def failed(self, failure: Failure) -> Request:
         """The same request with one more failed attempt behind it."""
         return replace(self, attempt=self.attempt + 1, failures=(*self.failures, failure)[-MAX_FAILURES:])

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from ghcrawl.model import Context, Document, Push, Request, moment
+from ghcrawl.model import Document, Push, Request, moment
 
 UNSETTLED: Final = timedelta(seconds=4)
 """How long after its last change a thing may look different without another date: the rest of that second, and by how
@@ -36,11 +36,5 @@ def question(document: Document, request: Request, now: datetime) -> Push | None
     told = document.origin in ("webhook", "event")
     if document.deleted_at is not None or not (told or unsettled(document.changed_at, document.observed_at)):
         return None
-    context = Context(
-        qualifier=request.context.qualifier,
-        urn=document.urn,
-        scope=request.context.scope,
-        private=request.context.private,
-    )
-    asked = replace(request.child(document.type, document.url, "refresh:self", context), asked_at=now + WAIT)
-    return Push(request=asked, queue="soon", not_before=now + WAIT)
+    asked = request.about(document, "refresh:self", qualifier=request.context.qualifier)
+    return Push(request=replace(asked, asked_at=now + WAIT), queue="soon", not_before=now + WAIT)

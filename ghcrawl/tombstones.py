@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from ghcrawl.model import Context, Document, Push, Request
+from ghcrawl.model import Document, Push, Request
 from ghcrawl.platform import Kind
 from ghcrawl.ports import DocumentFilter, Store
 
@@ -71,11 +71,5 @@ async def below(
 
 def burial(document: Document, request: Request, deleted_at: datetime) -> Request:
     """The request that makes a tombstone of `document`. request: the one that found it gone."""
-    context = Context(
-        urn=document.urn,
-        scope=request.context.scope,
-        private=request.context.private,
-        deleted_at=deleted_at,
-    )
-    burial = request.child(document.type, document.url, request.policy, context)
+    burial = request.about(document, request.policy, deleted_at=deleted_at)
     return replace(burial, asked_at=None)  # it is asked again and again until nothing is left

@@ -78,6 +78,19 @@ def test_a_child_belongs_to_the_crawl_of_its_parent():
     assert child.context.history == (parent.name,)
 
 
+def test_a_child_about_a_document_knows_it_by_its_name_and_is_shown_what_its_parent_is():
+    around = Context(qualifier="urn:repo:12", urn="urn:x", scope="acme/web", private=True, only_known=True)
+    parent = a_request(context=around, payload=a_payload())
+    document = a_document(3, type="label")
+    child = parent.about(document, "refresh:self")
+    told = parent.about(document, "default", url="https://elsewhere", qualifier="urn:repo:12", deleted_at=at(5))
+
+    shared = Context(urn=document.urn, scope="acme/web", private=True, history=(parent.name,))
+    assert child == parent.child("label", document.url, "refresh:self", shared)
+    assert told.url == "https://elsewhere"
+    assert told.context == replace(shared, qualifier="urn:repo:12", deleted_at=at(5))
+
+
 @given(JSON)
 def test_a_digest_is_of_the_content_and_not_of_its_order(value: object):
     def turned(item: object) -> object:
