@@ -13,17 +13,12 @@ from ghcrawl.ports import Store
 from ghcrawl.settings import Origins, Settings
 from ghcrawl.wiring import demand_runnable
 
-__all__ = ["Applied", "applied", "changed", "checked", "keep", "kept"]
+__all__ = ["Applied", "applied", "changed", "checked", "kept"]
 
 
 async def kept(store: Store) -> Mapping[str, Any]:
     """`section.name` → value. Raises StoreError."""
     return await store.read_state(STATE) or {}
-
-
-async def keep(store: Store, values: Mapping[str, Any]) -> None:
-    """These hold from now on, and no others. Raises StoreError."""
-    await store.write_state(STATE, dict(values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
