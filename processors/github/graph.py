@@ -67,6 +67,14 @@ class Node:
         """URN of the repository this lies in."""
         return repo_of(self.urn)
 
+    @property
+    def dealt_with(self) -> bool:
+        """It is as we hold it, and was gone through from this very position: what its body carries was passed on then.
+
+        That we hold it is not enough: another walk may have brought it, and left alone what lies in it.
+        """
+        return self.visit.fetched.origin == "storage" and self.visit.visited
+
     # Links ---------------------------------------------------------------------------------------------------
 
     def link(self, name: str, href: str, *, type: str = "resource") -> None:

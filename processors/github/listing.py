@@ -128,12 +128,11 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
     if not listing.when(node.body):
         return
     node.link(listing.link, listing.urn(owner), type="relation" if listing.relation else "collection")
-    stored = node.visit.fetched.origin == "storage"
     if listing.embedded and listing.embedded in node.body:
-        if not (stored and node.visit.visited):
+        if not node.dealt_with:
             _carry(node, listing)
         return
-    if stored and listing.still(node.body):
+    if node.visit.fetched.origin == "storage" and listing.still(node.body):
         return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):

@@ -65,16 +65,15 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
     step = node.visit.onward.links.get(part.type)
     if step is None or step.thing is None:
         return
-    stored = node.visit.fetched.origin == "storage"
     context, url = node.context(qualifier=node.urn), owner_url + part.path
     body = part.embedded(node.body)
     if body is not None:
-        if not (stored and node.visit.visited):  # another walk may have seen the owner first, and left its parts alone
+        if not node.dealt_with:
             payload = Payload.of(body, origin="list", observed_at=node.visit.fetched.observed_at)
             node.follow(part.type, url, step.thing, context, payload=payload)
         return
     policy = step.thing
-    if stored and node.visit.visited and part.settled:
+    if node.dealt_with and part.settled:
         policy = f"{POLICY}:{policy.partition(':')[2]}"
     known_as = "" if part.daily else part.urn(node.urn)
     node.follow(part.type, url, policy, replace(context, urn=known_as), queue="later")

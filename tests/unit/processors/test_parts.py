@@ -80,6 +80,15 @@ def test_who_finds_a_copy_that_another_walk_left_carries_what_that_left_alone(vi
     assert (f"{REPO}/releases/assets/5" in assets) is carries
 
 
+def test_what_changed_is_gone_through_again_from_where_it_was_gone_through_before():
+    repo = saved("repo", WHOLE, policy=EVERYTHING, visited=True)
+    release = saved("release", RELEASE, qualifier="urn:repo:12", visited=True)
+
+    assert asked(repo)[f"{REPO}/readme"] == "default:everything/self"
+    assert f"{REPO}/topics" in carried(repo)
+    assert f"{REPO}/releases/assets/5" in carried(release)
+
+
 def test_topics_are_in_the_repository_and_cost_no_call():
     assert carried(saved("repo", WHOLE))[f"{REPO}/topics"] == {"names": ["a"]}
 
