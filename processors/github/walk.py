@@ -50,7 +50,7 @@ class Page:
     owner_url: str
     stored: bool
     offline: bool
-    excerpt: bool = False
+    excerpt: bool
 
     @property
     def walk(self) -> Walk:
