@@ -13,6 +13,16 @@ from ghcrawl.errors import ConfigError
 log = structlog.stdlib.get_logger(__name__)
 
 
+Stamp = tuple[int, int, int]
+"""Another one for whatever was written to a file, or put into its place, since it was looked at."""
+
+
+def stamp_of(path: Path) -> Stamp:
+    """The stamp of the file at `path` at this moment. Raises OSError."""
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 def split(text: str, separators: str = "\n") -> Iterator[tuple[int, str]]:
     """What stands between separators, each with the number of its line. What begins with `# ` is a comment."""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -49,7 +59,7 @@ class SecretLines:
         self._what = what
         self._learn = learn
         self._flaw = flaw
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: Stamp | None = None
         entries = re.sub(f"[{separators}]", "\n", variable)
         self._of_variable, flaws = self._usable(entries, f"entry {{}} of {named}")
         self._of_file: tuple[str, ...] = ()
@@ -75,8 +85,7 @@ class SecretLines:
 
     def _look(self, path: Path) -> list[str]:
         """What the file says holds from now on. Returns what is wrong with it."""
-        found = path.stat()
-        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        stamp = stamp_of(path)
         if stamp == self._stamp:
             return []
         secrets, flaws = self._usable(path.read_text(encoding="utf-8"), f"line {{}} of the {self._what}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import structlog
 
+from ghcrawl.admin.secret_lines import Stamp, stamp_of
 from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import Credential
 
@@ -52,9 +53,8 @@ class Rotation:
         self._stamp, self._refused = stamp, ""
         log.info("tokens_read", count=len(credentials))
 
-    def _look(self) -> tuple[int, int, int] | None:
+    def _look(self) -> Stamp | None:
         try:
-            found = self._path.stat() if self._path else None
+            return stamp_of(self._path) if self._path else None
         except OSError:
             return None
-        return (found.st_mtime_ns, found.st_size, found.st_ino) if found else None
