@@ -141,34 +141,43 @@ def visited(request: Request, body: Any, observed_at: datetime) -> Save:
     return outcome
 
 
+def in_feed(thing: Thing, version: int, body: dict[str, Any], observed_at: datetime) -> list[Request]:
+    """What comes of finding an event that holds `body` in the repository's feed."""
+    event = {
+        "id": f"9{version}",
+        "type": thing.feed,
+        "repo": {"id": 12, "name": "acme/web", "url": REPO},
+        "payload": {"action": "created", thing.field: body},
+        "created_at": body["updated_at"],
+    }
+    context = Context(qualifier="urn:repo:12", walk=Walk(until="1"))
+    poll = Request(type="events", url=f"{REPO}/events", policy="event:feed", context=context)
+    pushes = visited(poll, [event], observed_at).follow_ups
+    return [push.request for push in pushes if push.request.type == thing.feed]
+
+
+def on_page(thing: Thing, body: dict[str, Any], observed_at: datetime) -> list[Request]:
+    """What comes of finding `body` on a page of its list."""
+    context = Context(qualifier="urn:repo:12")
+    page = Request(type=thing.listed, url=f"{REPO}/x", policy=f"default:repo@/{thing.listed}", context=context)
+    pushes = visited(page, [body], observed_at).follow_ups
+    return [push.request for push in pushes if push.request.type == thing.type]
+
+
 async def by_webhook(desk: Desk, thing: Thing, version: int, _observed_at: datetime) -> None:
     await desk.settle(webhook(thing, version), later=False)
 
 
 async def by_feed(desk: Desk, thing: Thing, version: int, observed_at: datetime) -> None:
-    if not thing.feed:
-        return
-    event = {
-        "id": f"9{version}",
-        "type": thing.feed,
-        "repo": {"id": 12, "name": "acme/web", "url": REPO},
-        "payload": {"action": "created", thing.field: body_of(thing, version)},
-        "created_at": body_of(thing, version)["updated_at"],
-    }
-    context = Context(qualifier="urn:repo:12", walk=Walk(until="1"))
-    poll = Request(type="events", url=f"{REPO}/events", policy="event:feed", context=context)
-    pushes = visited(poll, [event], observed_at).follow_ups
-    await desk.settle(*(push.request for push in pushes if push.request.type == thing.feed), later=False)
+    if thing.feed:
+        await desk.settle(*in_feed(thing, version, body_of(thing, version), observed_at), later=False)
 
 
 async def by_list(desk: Desk, thing: Thing, version: int, observed_at: datetime) -> None:
-    context = Context(qualifier="urn:repo:12")
-    page = Request(type=thing.listed, url=f"{REPO}/x", policy=f"default:repo@/{thing.listed}", context=context)
     if thing.type == "pull_request":  # an element of that list is no whole pull request
         await by_fetch(desk, thing, version, observed_at)
-        return
-    pushes = visited(page, [body_of(thing, version)], observed_at).follow_ups
-    await desk.settle(*(push.request for push in pushes if push.request.type == thing.type), later=False)
+    else:
+        await desk.settle(*on_page(thing, body_of(thing, version), observed_at), later=False)
 
 
 async def by_fetch(desk: Desk, thing: Thing, version: int, observed_at: datetime) -> None:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ghcrawl.model import Context, Payload, Request, Walk, iso
+from ghcrawl.model import Context, Payload, Request, iso
 from ghcrawl.ports import DocumentFilter
 from ghcrawl.ties import WAIT
 from processors.github.webhook import POLICY
 from tests.support.builders import NOW
 from tests.support.desk import PLATFORM, Desk
-from tests.unit.processors.test_events_order import REPO, REPOSITORY, THINGS, Thing, visited
+from tests.unit.processors.test_events_order import REPO, REPOSITORY, THINGS, Thing, in_feed, on_page
 
 TOLD = {thing.type: thing for thing in THINGS}
 KINDS = ("pull_request", "release")
@@ -53,38 +53,17 @@ class Life:
         if way == "webhook":
             return [self.webhook(number)]
         if way == "feed":
-            return self.in_feed(number)
+            return in_feed(self.thing, number, self.body(number), NOW)
         version = sum(changed <= number for changed in self.changes) - 1
         observed_at = LONG_AGO + timedelta(seconds=number / 10 + self.skew_s)
-        return self.listed(version, observed_at) if way == "list" else [self.fetched(version, observed_at)]
+        if way == "list":
+            return on_page(self.thing, self.body(version), observed_at)
+        return [self.fetched(version, observed_at)]
 
     def webhook(self, version: int) -> Request:
         assert PLATFORM.deliveries is not None
         payload = {"action": "edited", self.thing.field: self.body(version), "repository": REPOSITORY}
         return PLATFORM.deliveries(self.thing.event, f"d-{version}", payload, NOW)
-
-    def in_feed(self, version: int) -> list[Request]:
-        event = {
-            "id": f"9{version}",
-            "type": self.thing.feed,
-            "repo": {"id": 12, "name": "acme/web", "url": REPO},
-            "payload": {"action": "created", self.thing.field: self.body(version)},
-            "created_at": self.body(version)["updated_at"],
-        }
-        context = Context(qualifier="urn:repo:12", walk=Walk(until="1"))
-        poll = Request(type="events", url=f"{REPO}/events", policy="event:feed", context=context)
-        pushes = visited(poll, [event], NOW).follow_ups
-        return [push.request for push in pushes if push.request.type == self.thing.feed]
-
-    def listed(self, version: int, observed_at: datetime) -> list[Request]:
-        page = Request(
-            type=self.thing.listed,
-            url=f"{REPO}/x",
-            policy=f"default:repo@/{self.thing.listed}",
-            context=Context(qualifier="urn:repo:12"),
-        )
-        pushes = visited(page, [self.body(version)], observed_at).follow_ups
-        return [push.request for push in pushes if push.request.type == self.thing.type]
 
     def fetched(self, version: int, observed_at: datetime) -> Request:
         payload = Payload.of(self.body(version), origin="fetch", observed_at=observed_at, received_at=NOW)
@@ -101,19 +80,18 @@ def lives(draw: st.DrawFn, thing: Thing, *, apart: int) -> tuple[Life, Sequence[
     life = Life(thing, changes, draw(st.sampled_from([-2, -1, 0, 1, 2])))
     ways = st.sampled_from(["webhook", "feed"] if thing.feed else ["webhook"])
     told = draw(st.lists(st.tuples(ways, st.integers(0, len(gaps) - 1)), max_size=5))
-    reads = st.sampled_from(
-        ["fetch"] if thing.type == "pull_request" else ["fetch", "list"]
-    )  # which holds but part of it
+    listed = thing.type != "pull_request"  # of which a list holds but part
+    reads = st.sampled_from(["fetch", "list"] if listed else ["fetch"])
     read = draw(st.lists(st.tuples(reads, st.integers(changes[0], changes[-1] + 40)), max_size=4))
-    last = draw(
-        st.one_of(st.just(("webhook", len(gaps) - 1)), st.tuples(reads, st.integers(changes[-1], changes[-1] + 9)))
-    )
+    told_last, read_last = st.just(("webhook", len(gaps) - 1)), st.integers(changes[-1], changes[-1] + 9)
+    last = draw(st.one_of(told_last, st.tuples(reads, read_last)))
     waits = draw(st.lists(st.just(("wait", 0)), max_size=1))
     return life, draw(st.permutations([*told, *read, last, *waits]))
 
 
-async def kept(desk: Desk, life: Life, sightings: Sequence[Sighting]) -> dict[str, Any]:
-    """What is stored of it once everything was settled, and whatever was asked for was answered."""
+async def calls_until_settled(life: Life, sightings: Sequence[Sighting]) -> list[str]:
+    """What was asked for until all was settled and answered, and the store said what the world says."""
+    desk = Desk()
     desk.fetcher.bodies[life.thing.url] = life.last
     for sighting in [*sightings, ("wait", 0)]:
         if sighting[0] == "wait":
@@ -122,29 +100,26 @@ async def kept(desk: Desk, life: Life, sightings: Sequence[Sighting]) -> dict[st
     assert [one for one in await desk.queue.peek("soon", limit=9) if one.type == life.thing.type] == []
     assert not await desk.letters()
     (document,) = [one async for one in desk.store.list(DocumentFilter(types=(life.thing.type,)))]
-    return dict(document.body)
+    assert document.body == life.last
+    return desk.calls()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(max_examples=80, deadline=None)
 async def test_in_whatever_order_it_is_told_the_store_says_in_the_end_what_the_world_says(kind: str, data: Any):
-    desk = Desk()
     life, sightings = data.draw(lives(TOLD[kind], apart=0))
 
-    assert await kept(desk, life, sightings) == life.last
-    assert len(desk.fetcher.asked) <= 1 + sightings.count(("wait", 0))
+    assert len(await calls_until_settled(life, sightings)) <= 1 + sightings.count(("wait", 0))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(max_examples=15, deadline=None)
 async def test_what_changed_in_different_seconds_costs_no_call(kind: str, data: Any):
-    desk = Desk()
     life, sightings = data.draw(lives(TOLD[kind], apart=10))
 
-    assert await kept(desk, life, sightings) == life.last
-    assert desk.calls() == []
+    assert await calls_until_settled(life, sightings) == []
 
 
 async def test_a_tie_is_asked_about_once_its_second_is_over_and_only_an_answer_from_then_on_will_do():
