@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.secret_lines import SecretKind, SecretLines
 
 Role = Literal["anyone", "read", "operate"]
 """What a route demands: nothing, leave to look, or leave to change things."""
@@ -38,7 +38,7 @@ class Caller:
     name: str
 
 
-def flaw(text: str) -> str:
+def _flaw(text: str) -> str:
     """Why an admin token that was written so cannot be used, without any of it; empty: it can."""
     token, _, role = text.partition("#")
     if role not in _ROLES:
@@ -49,6 +49,11 @@ def flaw(text: str) -> str:
             "`openssl rand -hex 24` makes a good one"
         )
     return ""
+
+
+TOKENS: Final = SecretKind(
+    variable="GHCRAWL_ADMIN_TOKEN", what="file service.admin_tokens_file", separators=";\n", flaw=_flaw
+)
 
 
 class Access:
@@ -92,7 +97,7 @@ def _offered(request: web.Request) -> str:
 def _at_this_machine(request: web.Request) -> Caller:
     proxied = any(name in request.headers for name in _PROXIES)
     if proxied or not _is_loopback(request.remote or "") or not _is_loopback(_host(request.headers.get("Host", ""))):
-        detail = "no admin token is set, so only this machine itself is answered; set GHCRAWL_ADMIN_TOKEN"
+        detail = f"no admin token is set, so only this machine itself is answered; set {TOKENS.variable}"
         raise Problem(401, detail, headers=_CHALLENGE)
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):

@@ -19,7 +19,7 @@ from aiohttp import web
 
 from ghcrawl.admin import bodies
 from ghcrawl.admin.problems import Problem, unavailable
-from ghcrawl.admin.secret_lines import SecretLines
+from ghcrawl.admin.secret_lines import SecretKind, SecretLines
 from ghcrawl.admin.signature import is_signed
 from ghcrawl.errors import CrawlError, Unstorable
 from ghcrawl.jsontext import loads
@@ -56,6 +56,7 @@ Result = Literal[
     "unavailable",
 ]
 _OF_STATUS: Final[dict[int, Result]] = {408: "slow", 413: "too_large", 503: "unavailable"}
+SECRETS: Final = SecretKind(variable="GHCRAWL_WEBHOOK_SECRETS", what="file service.webhook_secrets_file")
 UNVERIFIED: Final = "unverified"
 """The event of deliveries whose sender may be anybody."""
 

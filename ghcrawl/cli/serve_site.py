@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, get_args
 
-from ghcrawl.admin.access import Access, flaw
+from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.shared import Shared
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
-from ghcrawl.admin.webhook import Intake, Result, Webhook
+from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.errors import ConfigError, CrawlError
 from ghcrawl.live import STATE, LiveSettings
 from ghcrawl.model import QueueName
@@ -26,8 +26,6 @@ from ghcrawl.tally import Tally
 from ghcrawl.telemetry import Metrics
 from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_credentials, read_message, write_message
 
-ADMIN_VARIABLE: Final = "GHCRAWL_ADMIN_TOKEN"
-WEBHOOK_VARIABLE: Final = "GHCRAWL_WEBHOOK_SECRETS"
 SCRAPE_S: Final = 3.0
 """How long a scrape waits for queue and store. Prometheus waits for 10 s, and where it gives up it sees no gauge at
 all: neither that something is away nor what."""
@@ -66,25 +64,12 @@ class Surface:
 
     def access(self) -> Access:
         """Who may do what. Raises ConfigError for tokens that cannot be used."""
-        tokens = SecretLines(
-            self.environ.get(ADMIN_VARIABLE, ""),
-            self.settings.service.admin_tokens_file,
-            what="file service.admin_tokens_file",
-            named=ADMIN_VARIABLE,
-            separators=";\n",
-            learn=lambda text: conceal(text.partition("#")[0]),
-            flaw=flaw,
-        )
-        return Access(tokens)
+        text, file = self.environ.get(TOKENS.variable, ""), self.settings.service.admin_tokens_file
+        return Access(SecretLines(text, file, TOKENS, learn=lambda text: conceal(text.partition("#")[0])))
 
     def webhook(self) -> Webhook:
         """Where deliveries are taken. Raises ConfigError for secrets that cannot be read."""
-        secrets = SecretLines(
-            self.environ.get(WEBHOOK_VARIABLE, ""),
-            self.settings.service.webhook_secrets_file,
-            what="file service.webhook_secrets_file",
-            learn=conceal,
-        )
+        text, file = self.environ.get(SECRETS.variable, ""), self.settings.service.webhook_secrets_file
         self.watching.gauges.expect(get_args(Result))
         backend, platforms = self.service.backend, self.service.platforms.values()
         sending = [platform for platform in platforms if platform.deliveries is not None]
@@ -93,7 +78,7 @@ class Surface:
             taking=backend.taking,
             receipts=backend.receipts,
             clock=backend.clock,
-            secrets=secrets,
+            secrets=SecretLines(text, file, SECRETS, learn=conceal),
             count=self.watching.gauges.delivered,
             answering=self.service.answering,
             timeout_s=self.settings.service.webhook_timeout_s,

@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretLines
-from ghcrawl.admin.webhook import Intake, Webhook
+from ghcrawl.admin.webhook import SECRETS, Intake, Webhook
 from tests.support.living import Living
 
 SECRET = "webhook-secret"
@@ -55,7 +55,7 @@ def webhook(it: Living) -> Webhook:
             taking=backend.taking,
             receipts=backend.receipts,
             clock=backend.clock,
-            secrets=SecretLines(SECRET, "", what="secrets"),
+            secrets=SecretLines(SECRET, "", SECRETS),
             count=lambda _event, _result: None,
         )
     )

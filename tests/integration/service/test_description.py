@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from ghcrawl.admin.access import Access
+from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.openapi import document
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import DESCRIBED, RUNNER, application
@@ -35,7 +35,7 @@ async def start() -> TestServer:
         await rig.deadletters.bury(a_deadletter(number))
         await rig.store.save(a_document(number))
         await rig.queue.push([Push(request=a_request(number), queue="later")])
-    tokens = SecretLines(TOKEN, "", what="tokens")
+    tokens = SecretLines(TOKEN, "", TOKENS)
     server = TestServer(application(rig.site(), Access(tokens), Webhook(rig.intake()), rig.bounds))
     await server.start_server(**RUNNER)
     return server

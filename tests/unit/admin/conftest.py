@@ -18,12 +18,12 @@ import pytest
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
 
-from ghcrawl.admin.access import Access
+from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import RUNNER, application
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
-from ghcrawl.admin.webhook import Intake, Webhook
+from ghcrawl.admin.webhook import SECRETS, Intake, Webhook
 from ghcrawl.errors import SpecError
 from ghcrawl.live import Base, LiveSettings
 from ghcrawl.model import JsonObject, Payload, QueueName, Request
@@ -147,7 +147,7 @@ class Rig:
             taking=SequentialTaking(self.over.get("queue", self.queue), receipts, self.clock),
             receipts=receipts,
             clock=self.clock,
-            secrets=SecretLines(self.secrets, "", what="secrets"),
+            secrets=SecretLines(self.secrets, "", SECRETS),
             count=self._count,
             timeout_s=self.timeout_s,
         )
@@ -176,7 +176,7 @@ class Rig:
 
     @asynccontextmanager
     async def running(self, token: str = TOKEN) -> AsyncIterator[Asker]:
-        lines = self.lines or SecretLines(self.tokens, "", what="tokens", separators=";\n")
+        lines = self.lines or SecretLines(self.tokens, "", TOKENS)
         app = application(self.site(), Access(lines), Webhook(self.intake()), self.bounds)
         server = TestServer(app)
         await server.start_server(**RUNNER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from ghcrawl.admin import legacy
-from ghcrawl.admin.access import flaw
+from ghcrawl.admin.access import TOKENS
 from ghcrawl.admin.routing import Route
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import DESCRIBED
@@ -109,7 +110,7 @@ async def test_no_answer_lets_other_sites_read_it(asker: Asker):
 
 
 def tokens(variable: str, file: Path | str = "") -> SecretLines:
-    return SecretLines(variable, str(file), what="file", named="VARIABLE", separators=";\n", flaw=flaw)
+    return SecretLines(variable, str(file), replace(TOKENS, variable="VARIABLE", what="file"))
 
 
 @pytest.mark.parametrize("text", ["tiny", "abcd1234#efgh5678ijkl", "1234567#read", "#read"])

@@ -23,7 +23,7 @@ from ghcrawl.admin import bodies
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.signature import is_signed
-from ghcrawl.admin.webhook import MAX_BYTES, Webhook, _parsed
+from ghcrawl.admin.webhook import MAX_BYTES, SECRETS, Webhook, _parsed
 from ghcrawl.errors import ConfigError, QueueError, StoreError, Unstorable
 from ghcrawl.receipts import Claim
 from ghcrawl.standing_aside import Answering
@@ -88,7 +88,7 @@ def test_secrets_in_a_file_are_read_again_when_it_changes_and_kept_when_it_goes(
     file = tmp_path / "secrets"
     file.write_text("# the one of 2025\nfirst;with-semicolon\n\n")
     learnt: list[str] = []
-    secrets = SecretLines("from-environment", str(file), what="file", learn=learnt.append)
+    secrets = SecretLines("from-environment", str(file), SECRETS, learn=learnt.append)
     assert secrets.now() == ("from-environment", "first;with-semicolon")
     file.write_text("second-secret\nthird-secret\n")
     assert secrets.now() == ("from-environment", "second-secret", "third-secret")
@@ -101,7 +101,7 @@ def test_secrets_in_a_file_are_read_again_when_it_changes_and_kept_when_it_goes(
 
 def test_a_file_of_secrets_that_is_not_there_at_the_start_is_said(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"the hook secrets .* cannot be read: FileNotFoundError"):
-        SecretLines("", str(tmp_path / "none"), what="hook secrets")
+        SecretLines("", str(tmp_path / "none"), replace(SECRETS, what="hook secrets"))
 
 
 # Once ---------------------------------------------------------------------------------------------------------
