@@ -18,7 +18,7 @@ from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape
 from ghcrawl.admin.shapes import CountsShape, DeadletterShape, DeadlettersShape, DeletedShape, RequeuedShape
 from ghcrawl.admin.site import Site
 from ghcrawl.model import Deadletter, QueueName
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports import DeadletterFilter
 
 AT_ONCE: Final = 500
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
@@ -101,17 +101,8 @@ async def _list(asked: Asked[Listing, None]) -> Answer:
 
 
 async def _count(asked: Asked[Filtering, None]) -> Answer:
-    return Answer(value=await counts(asked.site, _filter(asked.query, asked.site)))
-
-
-async def counts(site: Site, which: DeadletterFilter) -> CountsShape:
-    """How many there are. Raises StoreError."""
-    return shape(await site.deadletters.count(which))
-
-
-def shape(found: DeadletterCounts) -> CountsShape:
-    """The shape of these counts."""
-    return CountsShape(total=found.total, by_type=dict(found.by_type), by_kind=dict(found.by_kind))
+    found = await asked.site.deadletters.count(_filter(asked.query, asked.site))
+    return Answer(value=CountsShape.of(found))
 
 
 async def the(site: Site, urn: str) -> Deadletter:
@@ -182,7 +173,7 @@ async def _would(site: Site, which: DeadletterFilter) -> tuple[int, str | None]:
     """How many are meant now, and the bound by which exactly these are meant later."""
     now = site.clock.now()
     which = replace(which, before=min(now, which.before) if which.before else now)
-    meant = (await counts(site, which)).total
+    meant = (await site.deadletters.count(which)).total
     return meant, _exactly(which.before) if meant else None
 
 

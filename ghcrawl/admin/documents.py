@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -69,13 +68,7 @@ async def _show(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _count(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=shape(await asked.site.store.counts()))
-
-
-def shape(counts: Mapping[str, int]) -> DocumentCountsShape:
-    """The shape of these counts by type."""
-    by_type = dict(sorted(counts.items()))
-    return DocumentCountsShape(total=sum(by_type.values()), by_type=by_type)
+    return Answer(value=DocumentCountsShape.of(await asked.site.store.counts()))
 
 
 ROUTES: Final = (

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, GetJsonSchemaHandler, RootModel
 
 from ghcrawl import __version__
-from ghcrawl.admin import deadletters, documents, queues
+from ghcrawl.admin import queues
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
 from ghcrawl.admin.running_shapes import (
@@ -20,6 +20,7 @@ from ghcrawl.admin.running_shapes import (
     SettingsShape,
     StatusShape,
 )
+from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.errors import ConfigError
 from ghcrawl.live import Contended, Entry, value_of
@@ -75,8 +76,8 @@ async def _status(asked: Asked[Nothing, None]) -> Answer:
             worker=crew.worker,
             api_url=site.api_url,
             queues=await queues.shapes(site),
-            documents=documents.shape(await site.stored()),
-            deadletters=deadletters.shape(await site.buried()),
+            documents=DocumentCountsShape.of(await site.stored()),
+            deadletters=CountsShape.of(await site.buried()),
             loops=CrewShape.of(crew),
             principals=_principals(site),
             figures=site.figures(),

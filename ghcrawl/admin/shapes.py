@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from ghcrawl.jsontext import loads
 from ghcrawl.model import Deadletter, Failure, QueueName, Request, iso
-from ghcrawl.ports import Depth
+from ghcrawl.ports import DeadletterCounts, Depth
 
 Written = Callable[[Request], bytes]
 """A request as JSON text."""
@@ -151,6 +151,11 @@ class CountsShape(BaseModel):
     by_type: dict[str, int]
     by_kind: dict[str, int]
 
+    @classmethod
+    def of(cls, counts: DeadletterCounts) -> CountsShape:
+        """The shape of these counts."""
+        return cls(total=counts.total, by_type=dict(counts.by_type), by_kind=dict(counts.by_kind))
+
 
 class RoundShape(BaseModel):
     """How far many deadletters are worked on within one answer."""
@@ -193,6 +198,11 @@ class DocumentCountsShape(BaseModel):
 
     total: int
     by_type: dict[str, int]
+
+    @classmethod
+    def of(cls, counts: Mapping[str, int]) -> DocumentCountsShape:
+        """The shape of these counts by type."""
+        return cls(total=sum(counts.values()), by_type=dict(sorted(counts.items())))
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
