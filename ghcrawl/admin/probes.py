@@ -18,6 +18,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from ghcrawl.admin.site import Crew
 from ghcrawl.errors import CrawlError, QueueError
 from ghcrawl.jsontext import dumps
+from ghcrawl.live import STATE
 from ghcrawl.ports import Broker, Clock, Queue, Store
 
 CHECK_S: Final = 4.0
@@ -69,8 +70,8 @@ class _Probes:
     async def readyz(self, _: web.Request) -> web.Response:
         crew, probed = self._probed.crew(), self._probed
         queue, store = await asyncio.gather(
-            _works(_takes_pushes(probed)),
-            _works(probed.store.read_state("live")),
+            why_not(_takes_pushes(probed), within_s=CHECK_S),
+            why_not(probed.store.read_state(STATE), within_s=CHECK_S),
         )
         draining = "this process is stopping" if crew.draining else ""
         crawl = crew.trouble if crew.wanted and not crew.paused else ""  # what does not work cannot find out it could
@@ -96,13 +97,13 @@ async def _takes_pushes(probed: Probed) -> None:
         await probed.broker.answer()
 
 
-async def _works(check: Awaitable[object]) -> str:
-    """Why `check` does not; empty when it does."""
+async def why_not(asking: Awaitable[object], *, within_s: float) -> str:
+    """Why nothing came of it; empty when something did."""
     try:
-        async with asyncio.timeout(CHECK_S):
-            await check
+        async with asyncio.timeout(within_s):
+            await asking
     except TimeoutError:
-        return f"no answer within {CHECK_S:g} s"
+        return f"no answer within {within_s:g} s"
     except CrawlError as error:
         return str(error)
     return ""

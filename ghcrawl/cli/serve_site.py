@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Final, get_args
 
 from ghcrawl.admin.access import TOKENS, Access
-from ghcrawl.admin.probes import Probed
+from ghcrawl.admin.probes import Probed, why_not
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.shared import Shared
 from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
-from ghcrawl.errors import ConfigError, CrawlError
+from ghcrawl.errors import ConfigError
 from ghcrawl.live import STATE, LiveSettings
 from ghcrawl.model import QueueName
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter
@@ -210,11 +210,11 @@ class Surface:
         if backend.broker is None:
             asking.append(self._tell("queue", self._queued()))
         else:  # its depths need the store as well, which must not make it look unreachable
-            asking += [self._tell("queue", backend.broker.answer()), _answers(self._queued())]
+            asking += [self._tell("queue", backend.broker.answer()), why_not(self._queued(), within_s=SCRAPE_S)]
         await asyncio.gather(*asking)
 
     async def _tell(self, port: str, asking: Awaitable[None]) -> None:
-        self.watching.gauges.reachable(port, answers=await _answers(asking))
+        self.watching.gauges.reachable(port, answers=not await why_not(asking, within_s=SCRAPE_S))
 
     async def _queued(self) -> None:
         self.watching.gauges.depths(await (self.service.measured or self.service.backend.queue).depths())
@@ -225,13 +225,3 @@ class Surface:
         gauges.deadletters((await self._buried.now()).by_kind)
         if self.redelivery is not None:
             gauges.redelivery(await self.redelivery.read())
-
-
-async def _answers(asking: Awaitable[None]) -> bool:
-    """Whether something comes of it within `SCRAPE_S`."""
-    try:
-        async with asyncio.timeout(SCRAPE_S):
-            await asking
-    except (CrawlError, TimeoutError):
-        return False
-    return True
