@@ -170,8 +170,9 @@ async def _chosen(desk: Desk, which: Which) -> DeadletterFilter:
 
 async def _filter(desk: Desk, which: Which) -> DeadletterFilter:
     """Raises SpecError for what names no deadletter, and for a type that nothing is of."""
-    if which.types:
-        demand_known(which.types, {*desk.platform.kinds, *(await desk.letters.count(DeadletterFilter())).by_type})
+    if not {*which.types} <= desk.platform.kinds.keys():  # what another version buried may be of a type it had
+        buried = await desk.letters.count(DeadletterFilter())
+        demand_known(which.types, {*desk.platform.kinds, *buried.by_type})
     return DeadletterFilter(
         urns=tuple(await _urns(desk, which.names)),
         types=which.types,

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ghcrawl.cli.desk import BackendLetters
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.model import Deadletter, Request
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 from stores.deadletters import Allowance
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, at
 from tests.support.cli import fill
@@ -98,6 +99,23 @@ def test_a_type_that_there_is_not_is_refused_and_what_may_be_meant_named(
     ran = ghcrawl("deadletters", verb, "--type", "isue")
     assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: no type is called isue; did you mean issue?\n")
     assert ghcrawl("deadletters", verb, "--type", "of_another_version", *["--yes"] * (verb != "list")).status == 0
+
+
+def test_only_for_a_type_that_the_platform_has_not_all_deadletters_are_counted(
+    ghcrawl: Command, db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[DeadletterFilter] = []
+
+    async def count(letters: BackendLetters, which: DeadletterFilter) -> DeadletterCounts:
+        counted.append(which)
+        return await original(letters, which)
+
+    original = BackendLetters.count
+    monkeypatch.setattr(BackendLetters, "count", count)
+    assert ghcrawl("deadletters", "list", "--type", "issue").status == 0
+    assert [which.types for which in counted] == [("issue",)]
+    assert ghcrawl("deadletters", "list", "--type", "isue").status == 2
+    assert [which.types for which in counted[1:]] == [()]
 
 
 def test_a_list_that_was_cut_says_so(ghcrawl: Command, db: Path) -> None:
