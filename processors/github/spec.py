@@ -21,9 +21,9 @@ _REPO = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,98})/([A-Za-z0-9._-]{1,100})")
 _TYPED = re.compile(r"([a-z_]+):(https?://.+)")
 _IN_REPO = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
 _IN_ACCOUNT = re.compile(
-    r"/(?:orgs/[^/]+/teams/[^/]+|organizations/\d+/team/\d+|orgs/[^/]+|organizations/\d+|users/[^/]+|user/\d+)(?=/)"
+    r"/(?:(?P<team>orgs/[^/]+/teams/[^/]+|organizations/\d+/team/\d+)"
+    r"|(?P<org>orgs/[^/]+|organizations/\d+)|(?P<user>users/[^/]+|user/\d+))(?=/)"
 )
-_ACCOUNTS: Final[Mapping[str, str]] = {"/team": "team", "/org": "org", "/user": "user"}
 _NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite"})
 """What lies below these is named after more than their URL tells, so they are looked at first."""
 _FROM_BROWSER: Final[Mapping[str, str]] = {"pull": "pulls", "commit": "commits", "label": "labels"}
@@ -144,7 +144,7 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
         above = _root("repo", base + in_repo[0], f"{parse(policy).name}:self")
     else:
         in_account = _IN_ACCOUNT.match(path)
-        kind = next((kind for word, kind in _ACCOUNTS.items() if in_account and word in in_account[0]), endpoint.parent)
+        kind = (in_account and in_account.lastgroup) or endpoint.parent
         place = base + in_account[0] if in_account else url.partition("?")[0].rpartition("/")[0]
         above = _root(kind, place, f"{parse(policy).name}:self")
     return replace(above, context=replace(above.context, then=(errand,)))

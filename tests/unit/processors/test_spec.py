@@ -63,6 +63,27 @@ def test_what_is_named_after_its_repository_is_reached_through_it(typed: str, ty
     assert push.request.context.qualifier == "urn:repo:12"
 
 
+@pytest.mark.parametrize(
+    ("path", "type"),
+    [
+        ("/users/ada", "user"),
+        ("/users/teamwork", "user"),
+        ("/users/organic", "user"),
+        ("/user/5", "user"),
+        ("/orgs/acme", "org"),
+        ("/orgs/teams", "org"),
+        ("/organizations/9", "org"),
+    ],
+)
+def test_a_list_of_an_account_is_reached_through_it_whatever_it_is_called(path: str, type: str):
+    assert read(f"{API}{path}/repos") == (type, path)
+
+
+@pytest.mark.parametrize("path", ["/orgs/acme/teams/core", "/orgs/acme/teams/users", "/organizations/9/team/7"])
+def test_a_list_of_a_team_is_reached_through_the_team(path: str):
+    assert read(f"{API}{path}/members") == ("team", path)
+
+
 def test_a_list_below_a_pull_request_is_named_after_it():
     request = PLATFORM.read_spec(f"{API}/repos/acme/web/pulls/34/reviews", API, "default")
     (push,) = saved("repo", a_repo(), policy=request.policy, then=request.context.then).follow_ups
