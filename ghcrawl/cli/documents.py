@@ -123,8 +123,8 @@ def _seen_before(document: Document, end: datetime | None) -> bool:
 async def _types(desk: Desk, which: Which) -> tuple[str, ...]:
     if not which.types:
         return () if which.lists else entity_types([desk.platform])
-    known = {*desk.platform.kinds, *await desk.documents.counts()}
-    demand_known(which.types, known)
+    if not {*which.types} <= desk.platform.kinds.keys():  # what another version saved may be of a type it had
+        demand_known(which.types, {*desk.platform.kinds, *await desk.documents.counts()})
     return which.types
 
 

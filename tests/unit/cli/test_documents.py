@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ghcrawl.model import Document, Link
+from stores.sqlite import SqliteStore
 from tests.support.builders import API, a_document, at
 from tests.unit.cli.conftest import Command, Fill
 
@@ -358,3 +359,14 @@ def test_looking_makes_no_file(ghcrawl: Command, words: tuple[str, ...]) -> None
     assert (ran.status, ran.out) == (2, "")
     assert ran.err == ("ghcrawl: there is no file ghcrawl.db here; `ghcrawl crawl` makes one, and --db names another\n")
     assert not list(Path().glob("ghcrawl*"))
+
+
+def test_only_for_a_type_that_the_platform_has_not_all_documents_are_counted(
+    ghcrawl: Command, filled: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(documents=[REPO, a_document(1, type="of_another_version")], crawls=CRAWLS)
+    assert [row[0] for row in ghcrawl("documents", "list", "--type", "of_another_version").rows] == [
+        "of_another_version"
+    ]
+    monkeypatch.delattr(SqliteStore, "counts")
+    assert [row[1] for row in ghcrawl("documents", "list", "--type", "repo").rows] == [REPO.urn]
