@@ -99,7 +99,6 @@ class _Surveyor:
         self._documents: Counter[str] = Counter()
         self._seen: Counter[int] = Counter()
         self._whole = True
-        self._repos = 0
         self._checked = CHECKED
 
     def run(self, type: str, url: str) -> Survey:

@@ -17,7 +17,7 @@ from typing import Final
 
 from ghcrawl.errors import Malformed
 from ghcrawl.model import Context, Document, Errand, Json, JsonObject, Payload, Push, Request
-from ghcrawl.outcome import Processor, Save, Visit
+from ghcrawl.outcome import Save, Visit
 from ghcrawl.platform import Kind
 from processors.github.events_table import TOLD
 from processors.github.graph import Node, again, mapping, number, owner_kind, scope_of, text
@@ -164,5 +164,4 @@ def identity_of(event: JsonObject) -> str:
 
 def feed_kind() -> Kind:
     """The kind of all feeds."""
-    processor: Processor = process
-    return Kind(processor=processor, position=POSITION, queue="immediate", cursor=cursor_urn, resume=resume)
+    return Kind(processor=process, position=POSITION, queue="immediate", cursor=cursor_urn, resume=resume)

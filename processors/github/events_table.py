@@ -118,9 +118,6 @@ REPO: Final = Tells(verb=Verb.ASK, type="repo")
 REPO_LATER: Final = Tells(verb=Verb.LATER, type="repo")
 ISSUES_LATER: Final = (Tells(verb=Verb.LATER, type="issues"), Tells(verb=Verb.LATER, type="issue_events"))
 """The issue side of pull requests, whatever changed within one second, and what no webhook tells: one call for all."""
-ORG: Final = Tells(verb=Verb.ASK, type="org", at=("organization",))
-MEMBERS: Final = Tells(verb=Verb.WALK, type="members", at=("organization",))
-TEAMS: Final = Tells(verb=Verb.WALK, type="teams", at=("organization",))
 PROJECTS_LATER: Final = Tells(verb=Verb.LATER, type="projects", at=("organization",))
 """An item names its project by nothing that a URL could be made of; the list says which of them changed."""
 TEAM: Final = Tells(verb=Verb.ASK, type="team", at=("team",))
