@@ -8,7 +8,7 @@ or did not, or raises.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -248,6 +248,10 @@ class DeadletterFilter:
     reason: str = ""
     host: str = ""
     before: datetime | None = None
+
+    def until(self, now: datetime) -> DeadletterFilter:
+        """The same, but never what is buried from `now` on."""
+        return replace(self, before=min(now, self.before) if self.before else now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,7 +167,7 @@ async def requeue(
     allowance: for how long, the newest first; the rest is `left`, to be asked for with `before`. None: to the end.
     Raises QueueError, StoreError.
     """
-    which, allowance = _bounded(which, now), allowance or Allowance()
+    which, allowance = which.until(now), allowance or Allowance()
     done, durable = Requeued(), list[str]()
     page = await deadletters.list(which, limit=allowance.at_once)
     while page:  # a page is pushed while the next one is read and the one before it is forgotten
@@ -199,7 +199,7 @@ async def forget(
     allowance: Allowance | None = None,
 ) -> Forgotten:
     """Delete what `which` means, but not what is buried from now on. allowance: as for `requeue`. Raises StoreError."""
-    which, allowance, deleted = _bounded(which, now), allowance or Allowance(), 0
+    which, allowance, deleted = which.until(now), allowance or Allowance(), 0
     while page := await deadletters.list(which, limit=allowance.at_once):
         allowance.weigh(page)
         deleted += await deadletters.delete([letter.urn for letter in page])
@@ -207,10 +207,6 @@ async def forget(
             left = (await deadletters.count(which)).total
             return Forgotten(deleted=deleted, left=left, before=which.before if left else None)
     return Forgotten(deleted=deleted)
-
-
-def _bounded(which: DeadletterFilter, now: datetime) -> DeadletterFilter:
-    return replace(which, before=min(now, which.before) if which.before else now)
 
 
 async def _all_of(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C]) -> tuple[A, B, C]:

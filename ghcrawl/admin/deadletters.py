@@ -7,7 +7,6 @@ so that whoever repeats a call loses nothing, whenever this process or theirs is
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
@@ -171,8 +170,7 @@ async def _delete(asked: Asked[Nothing, Choosing]) -> Answer:
 
 async def _would(site: Site, which: DeadletterFilter) -> tuple[int, str | None]:
     """How many are meant now, and the bound by which exactly these are meant later."""
-    now = site.clock.now()
-    which = replace(which, before=min(now, which.before) if which.before else now)
+    which = which.until(site.clock.now())
     meant = (await site.deadletters.count(which)).total
     return meant, _exactly(which.before) if meant else None
 
