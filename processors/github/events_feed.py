@@ -22,7 +22,7 @@ from ghcrawl.platform import Kind
 from processors.github.events_table import TOLD
 from processors.github.graph import Node, again, mapping, number, owner_kind, scope_of, text
 from processors.github.listing import PER_PAGE
-from processors.github.webhook import FALLBACK, POLICY, happened_at, read_moment, urn_of
+from processors.github.webhook import FALLBACK, POLICY, WITHIN_THE_SECOND, happened_at, read_moment, urn_of
 
 TYPE: Final = "events"
 POSITION: Final = "feed"
@@ -33,7 +33,6 @@ REMEMBERED: Final = 400
 """How many ids of events the cursor keeps: more than the 300 that a feed ever holds."""
 LAG: Final = timedelta(minutes=1)
 """How far our clock and the platform's may be apart."""
-_WITHIN_THE_SECOND: Final = timedelta(milliseconds=999)
 _FOLLOWED: Final = frozenset({"org", "user", "repo"})
 
 
@@ -143,7 +142,7 @@ def _since_we_began(happened_at: datetime, request: Request) -> bool:
 
 def _happened_at(event: JsonObject) -> datetime | None:
     inside, made = happened_at(mapping(event.get("payload"))), read_moment(event.get("created_at"))
-    return max(filter(None, (inside, made + _WITHIN_THE_SECOND if made else None)), default=None)
+    return max(filter(None, (inside, made + WITHIN_THE_SECOND if made else None)), default=None)
 
 
 def _type(event: JsonObject) -> str:

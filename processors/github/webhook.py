@@ -27,7 +27,7 @@ FALLBACK: Final = "event"
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _WHEN: Final = ("updated_at", "created_at", "pushed_at", "submitted_at", "closed_at", "merged_at", "published_at")
 _FIRST_YEAR: Final = 1970
-_WITHIN_THE_SECOND: Final = timedelta(milliseconds=999)
+WITHIN_THE_SECOND: Final = timedelta(milliseconds=999)
 """GitHub's moments are seconds: what happened within one was true at its end."""
 
 
@@ -94,7 +94,7 @@ def happened_at(body: JsonObject) -> datetime | None:
     Not the moment it was received: GitHub delivers what failed again for three days, and then it is old.
     """
     found = [when for thing in _things(body) for name in _WHEN if (when := read_moment(thing.get(name)))]
-    return max(found) + _WITHIN_THE_SECOND if found else None
+    return max(found) + WITHIN_THE_SECOND if found else None
 
 
 def read_moment(value: object) -> datetime | None:
