@@ -60,6 +60,14 @@ class Entity:
         """GitHub's text for when it last changed; empty where it says nothing."""
         return next((text(body[name]) for name in self.changed if text(body.get(name))), "")
 
+    def older(self, body: JsonObject, floor: str) -> bool:
+        """Whether it did not change since `floor`, GitHub's text for a moment; empty: there is none.
+
+        Roots are never older, because what lies in them may have changed; nor is what has no date.
+        """
+        changed = self.changed_at(body)
+        return bool(self.parent and changed) and changed < floor
+
     def siblings(self, urn: str) -> str:
         """URN of the collection that things of this type form beside each other."""
         above, _, type = urn.rpartition(":")[0].rpartition(":")

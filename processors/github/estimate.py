@@ -19,7 +19,7 @@ from ghcrawl.model import Json, JsonObject
 from ghcrawl.policy import parse
 from ghcrawl.visitor_map import Onward, Scenarios
 from processors.github.graph import count, mapping, number, sequence, text
-from processors.github.listing import Listing, Walking
+from processors.github.listing import PER_PAGE, Listing, Walking
 from processors.github.listings import LISTINGS
 from processors.github.maps import PEOPLE_LINKS
 from processors.github.parts import PARTS
@@ -38,12 +38,9 @@ _PROBED: Final = frozenset(
 _COUNTED: Final = {"stargazers": "stargazers_count", "forks": "forks_count", "subscribers": "subscribers_count"}
 CHECKED: Final = 36
 """Of so many commits, of all repositories that are looked at, it is asked whether anything was run for them."""
-_TWICE: Final = frozenset(
-    {"contributor_statistics", "commit_activity", "code_frequency", "participation"} | {"punch_card"}
-)
-"""Not there yet when they are first asked for."""
+_TWICE: Final = frozenset(part.type for part in PARTS if part.path.startswith("/stats/"))
+"""Statistics are not there yet when they are first asked for."""
 _LAST = re.compile(r"[?&]page=(\d+)")
-_PAGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,10 +189,7 @@ class _Surveyor:
     def _older(self, row: Listing, item: JsonObject) -> bool:
         """Whether a crawl leaves `item` out, since it did not change since the date that is asked for."""
         kind = _KINDS.get(row.element)
-        if not self._since or row.relation or kind is None or not kind.parent:
-            return False
-        changed = kind.changed_at(item)
-        return bool(changed and changed < self._since)
+        return kind is not None and not row.relation and kind.older(item, self._since)
 
     def _pulls_in(self, row: Listing, reply: Reply) -> int:
         """About how many pull requests a list of issues names."""
@@ -228,7 +222,7 @@ class _Surveyor:
     def _probed(self, row: Listing, reply: Reply, newest: int) -> None:
         items, pages = [mapping(item) for item in _items(reply, row)], _last(reply)
         if not pages:  # one page, or a list that is read by cursor and does not say how long it is
-            pages = -(-newest // _PAGE) if "next" in reply.link else 1
+            pages = -(-newest // PER_PAGE) if "next" in reply.link else 1
         self._whole = self._whole and pages == 1
         total = _total(items, pages)
         if row.known_only and not items:
@@ -317,7 +311,7 @@ def _children(element: str, links: Container[str]) -> Iterable[Listing]:
 
 def _total(items: Sequence[object], pages: int) -> int:
     """How many elements so many pages hold, of which the first holds `items`."""
-    return len(items) if pages == 1 else (pages - 1) * _PAGE + _PAGE // 2
+    return len(items) if pages == 1 else (pages - 1) * PER_PAGE + PER_PAGE // 2
 
 
 def _last(reply: Reply) -> int:
@@ -329,7 +323,7 @@ def _last(reply: Reply) -> int:
 def _counted(row: Listing, repo: JsonObject) -> int:
     if row.known_only:
         return 0
-    return max(1, -(-count(repo.get(_COUNTED[row.type])) // _PAGE)) if row.type in _COUNTED else 1
+    return max(1, -(-count(repo.get(_COUNTED[row.type])) // PER_PAGE)) if row.type in _COUNTED else 1
 
 
 def _looked_at_again(row: Listing, pages: int) -> int:

@@ -111,10 +111,7 @@ class Page:
 
     def older(self, item: JsonObject) -> bool:
         """Whether it did not change since the date that the crawl asks for."""
-        if self.element is None or not self.element.parent:
-            return False
-        changed = self.element.changed_at(item)
-        return bool(self.floor and changed and changed < self.floor)
+        return self.element is not None and self.element.older(item, self.floor)
 
 
 def begun_again(request: Request) -> bool:
