@@ -59,7 +59,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         path="/members",
         relation=True,
         only_if="`members_count` > 0",
-        when=lambda team: count(team.get("members_count")) > 0,
+        when=counted("members_count"),
         was="members (team_members)",
     ),
     Listing(
@@ -70,7 +70,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         path="/repos",
         relation=True,
         only_if="`repos_count` > 0",
-        when=lambda team: count(team.get("repos_count")) > 0,
+        when=counted("repos_count"),
         was="repos",
     ),
     Listing(
@@ -114,7 +114,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         complete=True,
         covered_by="repo",
         only_if="`comments` > 0",
-        when=lambda issue: count(issue.get("comments")) > 0,
+        when=counted("comments"),
         was="issue_comments",
     ),
     Listing(type="reviews", of="pull_request", element="review", path="/reviews", complete=True, was="reviews"),
@@ -137,7 +137,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         complete=True,
         covered_by="repo",
         only_if="`review_comments` > 0",
-        when=lambda pull: count(pull.get("review_comments")) > 0,
+        when=counted("review_comments"),
         was="review_comments",
     ),
     Listing(
