@@ -11,8 +11,10 @@ from ghcrawl.cli.snapshot import why_nobody_is_asked
 from ghcrawl.cli.watching import Watcher
 from ghcrawl.cli.words import duration, time_of_day
 from ghcrawl.errors import ConfigError, FetchError
+from ghcrawl.fetch.spending import SPENT, Budgeted
 from ghcrawl.model import Context, Request
 from ghcrawl.outcome import Fetched, Missing, Retrieved, Throttled
+from ghcrawl.ports import Fetcher
 from ghcrawl.tally import Tally
 from ghcrawl.wiring import Question, Reply, Service
 
@@ -36,6 +38,9 @@ class Surveyor:
         self.unasked = 0
         self._service = service
         self._clock = service.backend.clock
+        self._fetcher: Fetcher = service.reach
+        if service.spending is not None:
+            self._fetcher = Budgeted(service.reach, service.spending, self._clock)
         self._api_url = api_url
         self._say = say
         self._watcher = Watcher(service, tally, title="", reserve=reserve, unpause="")
@@ -56,31 +61,19 @@ class Surveyor:
         failures = 0
         while True:
             try:
-                retrieved = await self._fetch(request)
+                retrieved = await self._fetcher.fetch(request, None)
             except FetchError:
                 failures += 1
                 if failures == TRIES:
                     raise
                 await self._clock.sleep(AGAIN_S * 2.0 ** (failures - 1))
                 continue
-            if retrieved is None:
-                self.unasked += 1
-                return Reply()
             if not isinstance(retrieved, Throttled):
                 return _reply(retrieved)
+            if retrieved.reason == SPENT:
+                self.unasked += 1
+                return Reply()
             await self._wait(retrieved.until)
-
-    async def _fetch(self, request: Request) -> Retrieved | None:
-        """One try; None: there is no call left for it."""
-        spending = self._service.spending
-        if spending is None:
-            return await self._service.reach.fetch(request, None)
-        if not spending.admit():
-            return None
-        try:
-            return await self._service.reach.fetch(request, None)
-        finally:
-            spending.leave()
 
     async def _wait(self, until: datetime) -> None:
         if why := hopeless(self._service, self._api_url):

@@ -9,8 +9,10 @@ from ghcrawl.model import Request
 from ghcrawl.outcome import Retrieved, Throttled
 from ghcrawl.ports import Call, Clock, Fetcher, Settled, Stored
 
+SPENT: Final = "spent"
+"""Why a request is put off that would be one too many."""
 WAIT_S: Final = 1.0
-"""How long a request is put off that would be one too many; by then the loops pop nothing that needs a call."""
+"""How long it is; by then the loops pop nothing that needs a call."""
 
 
 class Spending:
@@ -70,7 +72,7 @@ class Budgeted:
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """As the port says; put off where it would be one call too many."""
         if not self._spending.admit():
-            return Throttled(until=self._later(), reason="spent")
+            return Throttled(until=self._later(), reason=SPENT)
         try:
             return await self._fetcher.fetch(request, stored)
         finally:
