@@ -13,7 +13,7 @@ from processors.github.events_feed import feed_request
 from processors.github.listings import LISTINGS
 from processors.github.maps import SCENARIOS
 from processors.github.parts import PARTS
-from processors.github.registry import DOCUMENT_TYPES, ENTITIES, Commits, behind
+from processors.github.registry import BY_TYPE, DOCUMENT_TYPES, ENTITIES, Commits, behind
 from processors.github.scenarios import Narrowed
 from processors.github.spec import reader
 from processors.github.webhook import delivery_request
@@ -23,8 +23,7 @@ __all__ = ["ENTITIES", "LISTINGS", "PARTS", "kinds", "platform"]
 
 def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
     """Every kind of request. commits="full" asks for each commit by itself: statistics and files, at a call each."""
-    entities = {row.type: row for row in ENTITIES}
-    return {**registry.kinds(commits=commits), **event_kinds(entities, registry.listings(commits))}
+    return {**registry.kinds(commits=commits), **event_kinds(BY_TYPE, registry.listings(commits))}
 
 
 def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, Node]] | None = None) -> Platform:
@@ -35,7 +34,7 @@ def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, 
         name="github",
         kinds=known,
         scenarios=Scenarios(Narrowed(maps, behind, DOCUMENT_TYPES)),
-        read_spec=reader({row.type: row for row in ENTITIES}, registry.listings("list"), PARTS),
+        read_spec=reader(BY_TYPE, registry.listings("list"), PARTS),
         deliveries=partial(delivery_request, known=frozenset(known)),
         feed=feed_request,
     )

@@ -23,7 +23,7 @@ from processors.github.listing import PER_PAGE, Listing, Walking
 from processors.github.listings import LISTINGS
 from processors.github.maps import PEOPLE_LINKS
 from processors.github.parts import PARTS
-from processors.github.registry import ENTITIES
+from processors.github.registry import BY_TYPE
 from processors.github.scenarios import floor_of
 from processors.github.walk import LOOKED_AGAIN
 
@@ -77,9 +77,8 @@ class Estimate:
 Thing = TypeVar("Thing")
 Survey: TypeAlias = Generator[Sequence[Question], Sequence[Reply], Estimate]
 _ROWS: Final = {(row.of, row.link): row for row in LISTINGS}
-_KINDS: Final = {row.type: row for row in ENTITIES}
 _SUITES: Final = next(row for row in LISTINGS if row.type == "check_suites")
-_WHOLE: Final = {row.type for row in ENTITIES} - {"org", "user", "team", "repo", "pull_request"}
+_WHOLE: Final = BY_TYPE.keys() - {"org", "user", "team", "repo", "pull_request"}
 
 
 def survey(scenarios: Scenarios, type: str, url: str, policy: str) -> Survey:
@@ -188,7 +187,7 @@ class _Surveyor:
 
     def _older(self, row: Listing, item: JsonObject) -> bool:
         """Whether a crawl leaves `item` out, since it did not change since the date that is asked for."""
-        kind = _KINDS.get(row.element)
+        kind = BY_TYPE.get(row.element)
         return kind is not None and not row.relation and kind.older(item, self._since)
 
     def _pulls_in(self, row: Listing, reply: Reply) -> int:

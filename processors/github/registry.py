@@ -49,13 +49,14 @@ ENTITIES: Final[tuple[Entity, ...]] = (
     planning.SECURITY_ADVISORY,
     planning.DEPENDABOT_ALERT,
 )
+BY_TYPE: Final[Mapping[str, Entity]] = {row.type: row for row in ENTITIES}
+"""The same by what they are called."""
 
 Commits = Literal["list", "full"]
 
 
 def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
     """Every kind of request. commits="full" asks for each commit by itself: statistics and files, at a call each."""
-    entities = {row.type: row for row in ENTITIES}
     lists = listings(commits)
     found = {
         row.type: Kind(
@@ -81,7 +82,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
             limited=bool(each.limited),
             fallback=part.elsewhere_of(each) if each.elsewhere else None,
         )
-    process = page.processor(lists, entities)
+    process = page.processor(lists, BY_TYPE)
     for listing in LISTINGS:
         kind = Kind(
             processor=process,

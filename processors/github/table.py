@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ghcrawl.visitor_map import PAGES, Node
+from ghcrawl.visitor_map import NONE, PAGES, Node, followed
 from processors.github.entity import Entity
 from processors.github.events import event_kinds
 from processors.github.listing import Listing, Walking
@@ -14,7 +14,7 @@ from processors.github.listings import LISTINGS
 from processors.github.maps import SCENARIOS
 from processors.github.part import Part
 from processors.github.parts import PARTS
-from processors.github.registry import ENTITIES, listings
+from processors.github.registry import BY_TYPE, ENTITIES, listings
 
 _INTRODUCTION: Final = """\
 # What is crawled of GitHub
@@ -102,7 +102,7 @@ def page() -> str:
         "asked for in scenarios that follow them.\n",
         _table(("feed", "endpoint", "of", "kept up to date", "predecessor"), _FEEDS),
         "",
-        _wrapped(f"`{name}`" for name in sorted(event_kinds({row.type: row for row in ENTITIES}, listings("list")))),
+        _wrapped(f"`{name}`" for name in sorted(event_kinds(BY_TYPE, listings("list")))),
         "\nBesides, `cursor` remembers how far a list was walked, and `census` finds what a complete list left out.\n",
         "\n## Not crawled\n",
         _table(("what", "why"), _NOT_CRAWLED),
@@ -151,7 +151,7 @@ def _entity(row: Entity) -> Sequence[str]:
 
 
 def _listing(row: Listing) -> Sequence[str]:
-    endpoint = next(each.endpoint for each in ENTITIES if each.type == row.of) or "…"
+    endpoint = BY_TYPE[row.of].endpoint or "…"
     name = f"{_code(row.type)}{' (relation)' if row.relation else ''}"
     return name, _code(endpoint + row.path), _code(row.element), row.only_if, _upkeep(row), row.was
 
@@ -203,10 +203,8 @@ def _scenario_rows() -> Iterable[Sequence[str]]:
 
 
 def _followed(links: Node | None, link: str) -> str:
-    target = links.get(link, "?") if links is not None and not isinstance(links, str) else "?"
-    if not isinstance(target, str):
-        return "yes"
-    if target.startswith("?"):
+    target = links.get(link, NONE) if isinstance(links, Mapping) else NONE
+    if not followed(target):
         return "–"
     return "pages" if target == PAGES else "yes"
 
