@@ -18,6 +18,8 @@ from ghcrawl.ports import DocumentFilter, Store
 AT_ONCE: Final = 100
 AGAIN_S: Final = 2.0
 """When to look for more that lies below: what was queued before should have been dealt with by then."""
+HOLDS: Final = "holds"
+"""The link to what lies in a thing though its URN does not say so."""
 
 
 def tombstone(document: Document, *, deleted_at: datetime, reason: str, processed_at: datetime) -> Document:
@@ -31,10 +33,6 @@ def tombstone(document: Document, *, deleted_at: datetime, reason: str, processe
         validator=None,
         visits={},
     )
-
-
-HOLDS: Final = "holds"
-"""The link to what lies in a thing though its URN does not say so."""
 
 
 async def below(
