@@ -13,7 +13,7 @@ from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.opening import asking, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import write_json
-from ghcrawl.cli.progress import Reporter, reporter
+from ghcrawl.cli.progress import LOG_LEVEL, Reporter, reporter
 from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.wanting import Wanting
@@ -91,7 +91,7 @@ def _silent(_sentence: str) -> None:
 
 def log_to(shown: Reporter, settings: Settings, origins: Origins) -> None:
     """Logs go where they do not tear the screen, which shows by itself whatever a warning would say."""
-    level = settings.log.level if "log.level" in origins else shown.log_level
+    level = settings.log.level if "log.level" in origins else LOG_LEVEL
     start_logging(LogSection(level=level, format=settings.log.format), shown.stream)
 
 

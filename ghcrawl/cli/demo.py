@@ -12,7 +12,7 @@ from ghcrawl.cli import crawling, summary
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import console
-from ghcrawl.cli.progress import reporter
+from ghcrawl.cli.progress import LOG_LEVEL, reporter
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, duration, number
@@ -67,7 +67,7 @@ async def _crawls(settings: Settings) -> Sequence[Result]:
 
 async def _crawl(settings: Settings, title: str) -> Result:
     shown = reporter(quiet=False)
-    start_logging(LogSection(level=shown.log_level), shown.stream)
+    start_logging(LogSection(level=LOG_LEVEL), shown.stream)
     plan = Plan(
         specs=(ORG,),
         place=Place(db=settings.sqlite.path),

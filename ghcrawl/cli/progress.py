@@ -16,16 +16,12 @@ from ghcrawl.cli.words import number, rate
 from ghcrawl.telemetry import LogLevel
 
 LINE_EVERY_S: Final = 10.0
-SHOW_CURSOR: Final = "\x1b[?25h"
+LOG_LEVEL: Final[LogLevel] = "critical"
+"""What is logged unless somebody wants more: whatever a warning would say is shown as well."""
 
 
 class Reporter(Protocol):
-    """Shows snapshots, and says sentences between them.
-
-    log_level: what is logged unless somebody wants more. Whoever shows snapshots has shown what a warning would say.
-    """
-
-    log_level: LogLevel
+    """Shows snapshots, and says sentences between them."""
 
     @property
     def stream(self) -> TextIO:
@@ -43,8 +39,6 @@ class Reporter(Protocol):
 
 class Screen:
     """A live screen below everything that is said."""
-
-    log_level: LogLevel = "critical"
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -80,8 +74,6 @@ class Screen:
 class Lines:
     """A line every ten seconds, and one whenever something begins to be in the way or ends to be."""
 
-    log_level: LogLevel = "critical"
-
     def __init__(self, stream: TextIO, *, every_s: float = LINE_EVERY_S) -> None:
         self._stream = stream
         self._every_s = every_s
@@ -114,8 +106,6 @@ class Lines:
 
 class Silence:
     """Shows nothing; logs still go to standard error."""
-
-    log_level: LogLevel = "critical"
 
     @property
     def stream(self) -> TextIO:
