@@ -19,7 +19,7 @@ from ghcrawl.cli.records import Begun, Record
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.roots import Root
 from ghcrawl.cli.signals import Signals
-from ghcrawl.cli.watching import Watcher
+from ghcrawl.cli.watching import Watcher, quotas
 from ghcrawl.cli.words import counted, stamp
 from ghcrawl.errors import ConfigError, CrawlError
 from ghcrawl.model import QUEUES, Push, iso, moment
@@ -310,7 +310,7 @@ class _Crawl:
             depths=await backend.queue.depths(),
             stored=await backend.store.counts(),
             deadletters=await backend.deadletters.count(DeadletterFilter()),
-            quotas=self._watcher.quotas(),
+            quotas=quotas(self._service, plan.settings.github.reserve),
             restarts=self._service.supervisor.restarts,
             suggested=plan.place.typed(),
         )

@@ -95,7 +95,7 @@ async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None
         max_calls=plan.max_calls,
     )
     async with opening as service:
-        surveyor = Surveyor(service, tally, plan.api_url, reserve=plan.settings.github.reserve, say=say)
+        surveyor = Surveyor(service, plan.api_url, reserve=plan.settings.github.reserve, say=say)
         found = [await _root(service, surveyor, root, plan.policy) for root in wanted]
     calls, documents = Counter[str](), Counter[str]()
     for estimate in found:

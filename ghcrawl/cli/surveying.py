@@ -8,14 +8,13 @@ from typing import Final
 
 from ghcrawl.cli.hopeless import hopeless, unreached
 from ghcrawl.cli.snapshot import why_nobody_is_asked
-from ghcrawl.cli.watching import Watcher
+from ghcrawl.cli.watching import quotas
 from ghcrawl.cli.words import duration, time_of_day
 from ghcrawl.errors import ConfigError, FetchError
 from ghcrawl.fetch.spending import SPENT, Budgeted
 from ghcrawl.model import Context, Request
 from ghcrawl.outcome import Fetched, Missing, Retrieved, Throttled
 from ghcrawl.ports import Fetcher
-from ghcrawl.tally import Tally
 from ghcrawl.wiring import Question, Reply, Service
 
 TRIES: Final = 5
@@ -29,12 +28,10 @@ WORTH_SAYING: Final = timedelta(seconds=2)
 class Surveyor:
     """Asks one service, no more than it may spend. say: tells a person what is waited for.
 
-    unasked: questions that were left, for want of calls.
+    reserve: the part of each budget that is left to others. unasked: questions that were left, for want of calls.
     """
 
-    def __init__(
-        self, service: Service, tally: Tally, api_url: str, *, reserve: float, say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, service: Service, api_url: str, *, reserve: float, say: Callable[[str], None]) -> None:
         self.unasked = 0
         self._service = service
         self._clock = service.backend.clock
@@ -43,7 +40,7 @@ class Surveyor:
             self._fetcher = Budgeted(service.reach, service.spending, self._clock)
         self._api_url = api_url
         self._say = say
-        self._watcher = Watcher(service, tally, title="", reserve=reserve, unpause="")
+        self._reserve = reserve
         self._told_until: datetime | None = None
         self._told_outage: datetime | None = None
 
@@ -90,7 +87,7 @@ class Surveyor:
                 self._say(f"{unreached(outage)}; trying again. Ctrl-C stops.")
         elif until is not None and until - now > WORTH_SAYING and not self._told(until):
             self._told_until = until
-            why = why_nobody_is_asked(self._watcher.quotas())
+            why = why_nobody_is_asked(quotas(self._service, self._reserve))
             left = duration(max(1.0, (until - now).total_seconds()))
             self._say(f"{why} until {time_of_day(until, now)}; the estimate waits for it ({left}). Ctrl-C stops.")
 

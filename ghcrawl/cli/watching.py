@@ -42,7 +42,7 @@ class Watcher:
             calls=tally.calls,
             free=tally.statuses[304],
             charged=tally.charged,
-            quotas=self.quotas(),
+            quotas=quotas(service, self._reserve),
             retried=dict(tally.retried),
             throttles=dict(tally.throttles),
             buried=dict(tally.buried),
@@ -57,24 +57,25 @@ class Watcher:
         left = _left(snapshot, tally, pace)
         return replace(snapshot, settled_per_s=pace.settled_per_s, saved_per_s=pace.saved_per_s, left=left)
 
-    def quotas(self) -> Sequence[Quota]:
-        """One a principal, by name."""
-        quotas: dict[str, Quota] = {}
-        for view in self._service.github.principals():
-            core = next((budget for budget in view.budgets if budget.resource == "core"), None)
-            quota = Quota(label=view.label, calls=view.calls)
-            if core is not None and not view.retired:
-                reserved = int(core.limit * self._reserve)
-                quota = replace(
-                    quota, remaining=core.remaining, limit=core.limit, reset_at=core.reset_at, reserved=reserved
-                )
-            if view.retired:
-                quota = replace(quota, trouble=f"refused ({view.retired})", until=view.retired_until)
-            elif view.benched_until is not None:
-                quota = replace(quota, trouble=_BENCHED.get(view.benched_for, "waits"), until=view.benched_until)
-            if view.id not in quotas or quotas[view.id].trouble:
-                quotas[view.id] = quota
-        return sorted(quotas.values(), key=lambda quota: quota.label)
+
+def quotas(service: Service, reserve: float) -> Sequence[Quota]:
+    """One a principal, by name. reserve: the part of each budget that is left to others."""
+    found: dict[str, Quota] = {}
+    for view in service.github.principals():
+        core = next((budget for budget in view.budgets if budget.resource == "core"), None)
+        quota = Quota(label=view.label, calls=view.calls)
+        if core is not None and not view.retired:
+            reserved = int(core.limit * reserve)
+            quota = replace(
+                quota, remaining=core.remaining, limit=core.limit, reset_at=core.reset_at, reserved=reserved
+            )
+        if view.retired:
+            quota = replace(quota, trouble=f"refused ({view.retired})", until=view.retired_until)
+        elif view.benched_until is not None:
+            quota = replace(quota, trouble=_BENCHED.get(view.benched_for, "waits"), until=view.benched_until)
+        if view.id not in found or found[view.id].trouble:
+            found[view.id] = quota
+    return sorted(found.values(), key=lambda quota: quota.label)
 
 
 def _quota_until(service: Service, now: datetime) -> datetime | None:
