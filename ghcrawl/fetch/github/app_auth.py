@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import jwt
 import structlog
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 from jwt.algorithms import RSAAlgorithm
 
 from ghcrawl.errors import ConfigError, FetchError
@@ -79,14 +80,20 @@ def read_installation(app_id: str, installation_id: int, key_file: Path, traits:
 
 
 def signing_key(installation: Installation) -> RSAPrivateKey:
-    """The key of `installation`, parsed: that takes longer than signing. Raises ConfigError."""
+    """The key of `installation`, parsed. Raises ConfigError."""
     try:
-        key = RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(str(installation.private_key))
+        key = _parsed(str(installation.private_key))
     except (ValueError, TypeError, jwt.InvalidKeyError):
         key = None
     if not isinstance(key, RSAPrivateKey):  # raised here, where no exception is at hand whose text might quote the key
         raise ConfigError(f"the key of GitHub App {installation.app_id} is no RSA private key in PEM form")
     return key
+
+
+@lru_cache(maxsize=16)
+def _parsed(pem: str) -> RSAPrivateKey | RSAPublicKey:
+    """Kept: it takes longer than signing, holds up the loop, and all installations of an App have the same key."""
+    return RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(pem)
 
 
 def app_jwt(app_id: str, key: RSAPrivateKey, server_now: datetime) -> Secret:
