@@ -10,8 +10,6 @@ from random import Random
 
 import pytest
 from aiohttp import ClientSession
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from ghcrawl.clock import SystemClock
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Installation, Secret
@@ -31,6 +29,7 @@ from stores.memory import MemoryStore
 from tests.integration.service.conftest import Serve
 from tests.support.crawling import TOKEN, stage
 from tests.support.door import SECRET, Door, standing, webhook
+from tests.support.keys import as_pem, public_pem, rsa_key
 from tests.support.living import ORGS, living
 
 pytestmark = pytest.mark.crawl
@@ -85,15 +84,10 @@ def somebody(world: World) -> User:
 
 
 async def test_an_apps_deliveries_are_sent_again_too():
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
-    )
-    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     world, clock = generate(TINY, seed=1), SystemClock()
-    app = Installation(app_id="12", installation_id=7, private_key=Secret(pem.decode()))
+    app = Installation(app_id="12", installation_id=7, private_key=Secret(as_pem(rsa_key())))
     async with (
-        running(world, Setup(app=App(id=12, public_key=public.decode()))) as server,
+        running(world, Setup(app=App(id=12, public_key=public_pem(rsa_key())))) as server,
         standing(Door(open=False)) as door,
         ClientSession() as session,
         GitHubFetcher(GitHubSettings(api_url=server.url), (app,), clock, Tally()) as fetcher,

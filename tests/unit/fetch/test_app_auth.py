@@ -8,9 +8,7 @@ from pathlib import Path
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from structlog.testing import capture_logs
 
@@ -20,6 +18,7 @@ from ghcrawl.model import Request, iso
 from ghcrawl.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request, at
 from tests.support.clock import FakeClock
+from tests.support.keys import as_pem, public_pem, rsa_key
 from tests.unit.fetch.conftest import Start
 from tests.unit.fetch.scripted import HANG_UP, Handler, Hit, Reply, Scripted, Watching, a_stored, no, ok, quota, until
 
@@ -27,15 +26,9 @@ PATH = "/repos/acme/web/issues/1"
 MINT = "/app/installations/34/access_tokens"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def key() -> RSAPrivateKey:
-    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
-def as_pem(key: RSAPrivateKey | EllipticCurvePrivateKey) -> str:
-    return key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
-    ).decode()
+    return rsa_key()
 
 
 @pytest.fixture
@@ -342,9 +335,7 @@ def test_a_key_that_cannot_sign_is_one_clear_line(
 ) -> None:
     file = tmp_path / "app.pem"
     if content == "public":
-        content = key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
+        content = public_pem(key).encode()
     if content == "curve":
         content = as_pem(ec.generate_private_key(ec.SECP256R1())).encode()
     if isinstance(content, bytes):

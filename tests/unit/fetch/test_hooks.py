@@ -6,24 +6,19 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from ghcrawl.fetch.github import GitHubFetcher, Installation, Secret
 from ghcrawl.fetch.github.hooks import GitHubHooks
 from ghcrawl.redelivery import Attempt, Page, Trouble
 from tests.support.builders import NOW
+from tests.support.keys import as_pem, rsa_key
 from tests.unit.fetch.conftest import Start
 from tests.unit.fetch.scripted import HANG_UP, Reply, Scripted, Watching, no, ok, quota
 
 OURS = "https://crawler.example/webhook"
 ORG = "/orgs/acme/hooks"
 ACCEPTED = Reply(status=202, body={}, headers=quota())
-KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-PEM = KEY.private_bytes(
-    serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
-).decode()
-APP = Installation(app_id="12", installation_id=34, private_key=Secret(PEM))
+APP = Installation(app_id="12", installation_id=34, private_key=Secret(as_pem(rsa_key())))
 
 
 def a_hook(id: int, url: str = OURS) -> dict[str, Any]:
@@ -125,7 +120,7 @@ async def test_an_app_is_asked_as_itself(start: Start, server: Scripted, watchin
     assert await ours.again("app:12", 8) is None
     for hit in server.hits:
         claims = jwt.decode(
-            hit.token, KEY.public_key(), algorithms=["RS256"], options={"verify_exp": False, "verify_iat": False}
+            hit.token, rsa_key().public_key(), algorithms=["RS256"], options={"verify_exp": False, "verify_iat": False}
         )
         assert claims["iss"] == "12"
     assert [(call.resource, call.status, call.charged) for call in watching.calls] == [

@@ -5,31 +5,23 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from ghcrawl.simulator.apps import App, Installation
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.server import Setup
 from ghcrawl.simulator.world import World
+from tests.support.keys import public_pem, rsa_key
 from tests.unit.simulator.conftest import Hub, Start
 
-KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
-def pem_of(key: rsa.RSAPrivateKey) -> str:
-    form = serialization.PublicFormat.SubjectPublicKeyInfo
-    return key.public_key().public_bytes(serialization.Encoding.PEM, form).decode()
-
-
-APP = App(id=99, public_key=pem_of(KEY), installations=(Installation(id=7, login="acme", limit=12_500),))
+APP = App(id=99, public_key=public_pem(rsa_key()), installations=(Installation(id=7, login="acme", limit=12_500),))
 MINT = "/app/installations/7/access_tokens"
 
 
-def claim(now: datetime, *, key: rsa.RSAPrivateKey = KEY, **over: Any) -> str:
+def claim(now: datetime, *, key: RSAPrivateKey | None = None, **over: Any) -> str:
     seconds = int(now.timestamp())
-    return jwt.encode({"iat": seconds - 60, "exp": seconds + 540, "iss": "99"} | over, key, algorithm="RS256")
+    claims = {"iat": seconds - 60, "exp": seconds + 540, "iss": "99"} | over
+    return jwt.encode(claims, key or rsa_key(), algorithm="RS256")
 
 
 @pytest.fixture
@@ -77,7 +69,7 @@ async def test_installations_are_listed(hub: Hub, clock: SimClock) -> None:
 async def test_claims_that_are_not_good_now_are_401(hub: Hub, clock: SimClock) -> None:
     now = clock.now()
     for bad in (
-        claim(now, key=OTHER_KEY),
+        claim(now, key=rsa_key("another's")),
         claim(now - timedelta(hours=1)),
         claim(now + timedelta(hours=1)),
         claim(now, exp=int(now.timestamp()) + 3600),

@@ -19,8 +19,9 @@ from ghcrawl.simulator.live.webhooks import Webhook
 from ghcrawl.simulator.people import User
 from ghcrawl.simulator.server import Setup
 from ghcrawl.simulator.world import World
+from tests.support.keys import rsa_key
 from tests.unit.simulator.conftest import Hub, Start, an_insider, an_outsider
-from tests.unit.simulator.test_apps import APP, OTHER_KEY, claim
+from tests.unit.simulator.test_apps import APP, claim
 
 
 @dataclass
@@ -155,7 +156,7 @@ async def test_an_apps_deliveries_are_shown_to_its_signed_claim_alone(
     (guid,) = await tell(hub, hook)
     signed = claim(clock.now())
     assert (await hub.get("/app/hook/deliveries")).status == 401
-    assert (await hub.get("/app/hook/deliveries", token=claim(clock.now(), key=OTHER_KEY))).status == 401
+    assert (await hub.get("/app/hook/deliveries", token=claim(clock.now(), key=rsa_key("another's")))).status == 401
     (shown,) = (await hub.get("/app/hook/deliveries", token=signed)).json
     assert shown["guid"] == guid
     assert await again(hub, f"/app/hook/deliveries/{shown['id']}/attempts", endpoint, signed) == 202
