@@ -26,12 +26,13 @@ class RigMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
         self._stack = AsyncExitStack()
         self._directory = TemporaryDirectory()
         self.rig = self.run(self._stack.enter_async_context(type(self).opener(Path(self._directory.name))))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(work)
+        return self._loop.run_until_complete(work)  # `Runner.run` minds signals each time: half of what a step takes
 
     def teardown(self) -> None:
         self.run(self._stack.aclose())
