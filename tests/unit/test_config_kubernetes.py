@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ CONFIGS = sorted(KUBERNETES.rglob("ghcrawl.toml"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
+@cache
 def things(path: Path) -> list[dict[str, Any]]:
+    """What the file describes. Nobody changes any of it."""
     return [thing for thing in yaml.safe_load_all(path.read_text(encoding="utf-8")) if thing]
 
 

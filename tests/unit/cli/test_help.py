@@ -21,7 +21,8 @@ def leaves(command: Any, *path: str) -> Iterator[tuple[str, ...]]:
         yield from leaves(each, *path, name)
 
 
-COMMANDS = list(leaves(typer.main.get_command(app)))
+ALL: Any = typer.main.get_command(app)
+COMMANDS = list(leaves(ALL))
 
 
 def test_there_are_all_commands_that_were_promised() -> None:
@@ -43,7 +44,7 @@ def test_the_help_of_every_command_says_what_it_does_and_shows_how(ghcrawl: Comm
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_what_the_help_tells_is_wrapped_where_it_says_and_leaves_no_stumps(words: tuple[str, ...]) -> None:
-    command: Any = typer.main.get_command(app)
+    command = ALL
     for word in words:
         command = command.commands[word]
     told = re.sub(r"\[/?bold\]", "", command.help).partition("Example")[0].splitlines()
