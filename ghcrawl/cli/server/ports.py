@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -111,9 +112,8 @@ class ServerLetters:
         """As the protocol says."""
         if which.urns:
             letters = await self.list(which, limit=len(which.urns))
-            return DeadletterCounts(
-                total=len(letters), by_type=_tally(one.request.type for one in letters), by_kind=_tally_kinds(letters)
-            )
+            by_type, by_kind = Counter(one.request.type for one in letters), Counter(one.kind for one in letters)
+            return DeadletterCounts(total=len(letters), by_type=by_type, by_kind=by_kind)
         return counts_of(await self._client.get("/api/v1/deadletter-counts", _of_letters(which)))
 
     async def get(self, urn: str) -> Deadletter | None:
@@ -219,17 +219,6 @@ def _chosen(which: DeadletterFilter) -> dict[str, Any]:
 
 def _moment_or_none(text: str | None) -> datetime | None:
     return None if text is None else moment(text)
-
-
-def _tally(words: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return counts
-
-
-def _tally_kinds(letters: Iterable[Deadletter]) -> dict[str, int]:
-    return _tally(letter.kind for letter in letters)
 
 
 def _batches(pushes: Sequence[Push]) -> Iterable[Sequence[Push]]:
