@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable, Mapping
 
+from ghcrawl.cli.words import counted, number, tallied
 from ghcrawl.errors import SpecError
 from ghcrawl.platform import Platform
+from ghcrawl.ports import DeadletterCounts
 from ghcrawl.visitor_map import SELF
 
 
@@ -24,6 +26,13 @@ def split(counts: Mapping[str, int], entities: Iterable[str]) -> tuple[dict[str,
     """Of `counts` by type: those of things, in order; and the sum of the others."""
     things = {type: counts[type] for type in entities if counts.get(type)}
     return things, sum(counts.values()) - sum(things.values())
+
+
+def kept(things: Mapping[str, int], lists: int, letters: DeadletterCounts) -> Iterable[tuple[str, str]]:
+    """What there is, line by line for a person. things, lists: as `split` gives them."""
+    yield "documents", f"{counted(sum(things.values()), 'thing')}{': ' if things else ''}{tallied(things)}"
+    yield "", counted(lists, "page of a list or cursor", "pages of lists and cursors")
+    yield "deadletters", f"{number(letters.total)}{': ' if letters.total else ''}{tallied(letters.by_kind)}"
 
 
 def demand_known(types: Iterable[str], known: Collection[str]) -> None:

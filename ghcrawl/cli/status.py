@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ghcrawl.cli import live, output, records
-from ghcrawl.cli.kinds import entity_types, split
+from ghcrawl.cli.kinds import entity_types, kept, split
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.records import Record, Records
@@ -19,7 +19,7 @@ from ghcrawl.cli.server import running
 from ghcrawl.cli.server import watch as watching
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
-from ghcrawl.cli.words import ago, counted, number, size, stamp, tallied
+from ghcrawl.cli.words import ago, number, size, stamp
 from ghcrawl.errors import ConfigError
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth
@@ -109,11 +109,7 @@ def _facts(state: State) -> Iterable[tuple[str, str]]:
     yield "waiting", depth_line(state.depths)
     if delayed := sum(depth.delayed for depth in state.depths.values()):
         yield "", f"{number(delayed)} of them later"
-    total = sum(state.things.values())
-    yield "documents", f"{counted(total, 'thing')}{': ' if total else ''}{tallied(state.things)}"
-    yield "", counted(state.lists, "page of a list or cursor", "pages of lists and cursors")
-    letters = state.deadletters
-    yield "deadletters", f"{number(letters.total)}{': ' if letters.total else ''}{tallied(letters.by_kind)}"
+    yield from kept(state.things, state.lists, state.deadletters)
     if state.live:
         yield "live", ", ".join(f"{name} = {value}" for name, value in sorted(state.live.items()))
 

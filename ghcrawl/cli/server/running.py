@@ -8,12 +8,12 @@ from typing import Any
 
 from ghcrawl import settings as setting
 from ghcrawl.cli import output
-from ghcrawl.cli.kinds import entity_types, split
+from ghcrawl.cli.kinds import entity_types, kept, split
 from ghcrawl.cli.server.client import connected
-from ghcrawl.cli.server.ports import depths_of
+from ghcrawl.cli.server.ports import counts_of, depths_of
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import say, suggest
-from ghcrawl.cli.words import counted, number, stamp, tallied
+from ghcrawl.cli.words import number, stamp
 from ghcrawl.model import moment
 from ghcrawl.settings import Settings
 from ghcrawl.wiring import github_platform
@@ -50,10 +50,7 @@ def facts(found: Mapping[str, Any], url: str) -> Iterable[tuple[str, str]]:
     yield "waiting", depth_line(depths_of(found["queues"]))
     yield "", f"{number(sum(queue['settled_last_minute'] for queue in found['queues']))} settled in the last minute"
     things, lists = split(found["documents"]["by_type"], entity_types([github_platform(Settings())]))
-    yield "documents", f"{counted(sum(things.values()), 'thing')}{': ' if things else ''}{tallied(things)}"
-    yield "", counted(lists, "page of a list or cursor", "pages of lists and cursors")
-    letters = found["deadletters"]
-    yield "deadletters", f"{number(letters['total'])}{': ' if letters['total'] else ''}{tallied(letters['by_kind'])}"
+    yield from kept(things, lists, counts_of(found["deadletters"]))
     for principal in found["principals"]:
         yield "asks as", _principal(principal, now)
 
@@ -71,9 +68,14 @@ def _principal(principal: Mapping[str, Any], now: datetime) -> str:
     budgets = [
         f"{each['resource']} {number(each['remaining'])} of {number(each['limit'])}" for each in principal["budgets"]
     ]
+    said = [", ".join(budgets) or "not asked yet", waits(principal, now)]
+    return f"{principal['label']}: {'; '.join(filter(None, said))}"
+
+
+def waits(principal: Mapping[str, Any], now: datetime) -> str:
+    """Until when nothing is asked as this one, in words; empty where something may be."""
     benched = principal["benched_until"]
-    waits = f"; waits until {stamp(moment(benched))}" if benched and moment(benched) > now else ""
-    return f"{principal['label']}: {', '.join(budgets) or 'not asked yet'}{waits}"
+    return f"waits until {stamp(moment(benched))}" if benched and moment(benched) > now else ""
 
 
 # Settings -----------------------------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from ghcrawl import settings as setting
 from ghcrawl.cli import output
 from ghcrawl.cli.failures import FAILED
 from ghcrawl.cli.server.client import connected
+from ghcrawl.cli.server.running import waits
 from ghcrawl.cli.stderr import complain, say, suggest
-from ghcrawl.cli.words import number, stamp, time_of_day
+from ghcrawl.cli.words import number, time_of_day
 from ghcrawl.clock import SystemClock
 from ghcrawl.fetch.github.principals import ANONYMOUS_ID
 from ghcrawl.model import moment
@@ -75,9 +76,7 @@ def _row(one: Principal, now: datetime) -> Sequence[str]:
     budget = _budget(one)
     left = f"{number(budget['remaining'])} of {number(budget['limit'])}" if budget else "not asked yet"
     reset = time_of_day(moment(budget["reset_at"]), now) if budget else ""
-    benched = one["benched_until"]
-    waits = f"waits until {stamp(moment(benched))}" if benched and moment(benched) > now else ""
-    return (one["label"], "" if one["retired"] else left, reset, one["retired"] or waits)
+    return (one["label"], "" if one["retired"] else left, reset, one["retired"] or waits(one, now))
 
 
 def _figures(one: Principal) -> Mapping[str, Any]:
