@@ -44,6 +44,7 @@ from queues.codec import encode
 from queues.tags import key_of
 from stores.mongo import Mongo
 from stores.mongo_tags import MongoTags
+from stores.mongo_writes import inserting
 
 FEW: Final = 1000
 LOOPS: Final = 20
@@ -158,7 +159,7 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
         )
 
     async def put_documents(numbers: Sequence[int]) -> None:
-        await side.filling.insert_many("issue", [as_stored(a_document(number)) for number in numbers])
+        await side.filling.bulk("issue", [inserting(as_stored(a_document(number))) for number in numbers])
 
     first, last = side.high, side.high + requests
     rates = await asyncio.gather(

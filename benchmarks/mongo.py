@@ -31,6 +31,7 @@ from stores.mongo_documents import MongoStore
 from stores.mongo_json import to_bson
 from stores.mongo_rows import merged, placed, row_of
 from stores.mongo_settings import MongoSettings
+from stores.mongo_writes import inserting
 from tests.support.services.fixtures import keeper
 from tests.support.services.mongo import MongoServer
 from tests.support.services.wanted import MONGO_URL
@@ -260,7 +261,7 @@ def _looked_up(side: Bare | Ours, step: int) -> Turn:
 async def _fill(ours: Ours, size: int) -> None:
     for start in range(0, size, FEW):
         documents = [a_document(number) for number in range(start, start + FEW)]
-        await ours.mongo.insert_many("issue", [as_stored(document) for document in documents])
+        await ours.mongo.bulk("issue", [inserting(as_stored(document)) for document in documents])
 
 
 def as_stored(document: Document) -> dict[str, Any]:

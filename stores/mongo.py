@@ -1,4 +1,4 @@
-"""MongoDB, as the adapters need it: the only file that knows the driver, but for `mongo_errors`, where its errors end.
+"""MongoDB, as the adapters need it: with `mongo_writes` and `mongo_errors` the only files that know the driver.
 
 Nothing that one kind of server has and another has not: no transactions, no sessions of our own, no pipelines in
 updates, no expiry, no change streams. Every change is of one document, and what many clients write at once is found by
@@ -13,11 +13,9 @@ from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self, TypeVar
 
-from bson import ObjectId, encode
-from bson.errors import BSONError
-from bson.raw_bson import RawBSONDocument
+from bson import ObjectId
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo import IndexModel, ReplaceOne, WriteConcern, timeout
+from pymongo import IndexModel, WriteConcern, timeout
 from pymongo.errors import (
     BulkWriteError,
     ConfigurationError,
@@ -25,23 +23,22 @@ from pymongo.errors import (
     DuplicateKeyError,
     InvalidName,
     PyMongoError,
+    WriteError,
 )
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
-from ghcrawl.errors import ConfigError, Unstorable
+from ghcrawl.errors import ConfigError, StoreError
 from stores.mongo_errors import opening, translated
 from stores.mongo_settings import Index, MongoSettings
+from stores.mongo_writes import Bulk, Fields, Write, packed
 
 T = TypeVar("T")
 _Errors = type[BaseException] | tuple[type[BaseException], ...]
-Fields = Mapping[str, Any]
-"""A document, a filter, an update or a projection."""
 
 SCHEMA: Final = 1
 """Of all that lies in the database. Raised when an older ghcrawl would misread it."""
 
-MAX_BYTES: Final = 16 * 1024 * 1024
 AT_ONCE: Final = 10_000
 """Documents in one answer of the server, where it is not too large."""
 
@@ -106,35 +103,29 @@ class Mongo:
 
     async def insert(self, collection: str, document: Fields) -> bool:
         """Whether it is there now; False: it collides with a unique index, of `_id` or another."""
-        return await self._unless_taken(self._database[collection].insert_one(_packed(document))) is not None
+        return await self._unless_taken(self._database[collection].insert_one(packed(document))) is not None
 
-    async def insert_many(self, collection: str, documents: Sequence[Fields]) -> frozenset[str]:
-        """All are there now but those that collide; returns the `_id`s of these."""
-        packed = [_packed(document) for document in documents]
+    async def bulk(self, collection: str, writes: Sequence[Write]) -> Bulk:
+        """Each of them by itself and in no order, in one round trip where all are of one kind."""
         try:
-            await self._do(self._database[collection].insert_many(packed, ordered=False), but=BulkWriteError)
+            done = await self._do(self._database[collection].bulk_write(writes, ordered=False), but=BulkWriteError)
         except BulkWriteError as error:
             details = error.details or {}
-            failures = details.get("writeErrors", ())
-            if details.get("writeConcernErrors") or any(failure["code"] != _DUPLICATE for failure in failures):
+            if details.get("writeConcernErrors"):
                 raise translated(error, self._settings) from error
-            return frozenset(str(documents[failure["index"]]["_id"]) for failure in failures)
-        return frozenset()
+            refused = {failure["index"]: self._refusal(failure) for failure in details["writeErrors"]}
+            return Bulk(details["nMatched"] + details["nRemoved"], refused)
+        return Bulk(done.matched_count + done.deleted_count, {})
 
     async def replace(self, collection: str, which: Fields, document: Fields) -> bool:
         """Whether the document of this filter was there and is this one now; False also for a collision."""
-        result = await self._unless_taken(self._database[collection].replace_one(which, _packed(document)))
+        result = await self._unless_taken(self._database[collection].replace_one(which, packed(document)))
         return result is not None and result.matched_count > 0
-
-    async def replace_many(self, collection: str, pairs: Sequence[tuple[Fields, Fields]]) -> None:
-        """For each pair of a filter and a document: the same, in one round trip, and nobody is told."""
-        writes = [ReplaceOne(which, _packed(document)) for which, document in pairs]
-        await self._do(self._database[collection].bulk_write(writes, ordered=False))
 
     async def put(self, collection: str, document: Fields) -> None:
         """It is there now, whatever was there under its `_id`."""
-        packed, which = _packed(document), {"_id": document["_id"]}
-        while await self._unless_taken(self._database[collection].replace_one(which, packed, upsert=True)) is None:
+        row, which = packed(document), {"_id": document["_id"]}
+        while await self._unless_taken(self._database[collection].replace_one(which, row, upsert=True)) is None:
             continue  # somebody put the first one at the same moment
 
     async def update(self, collection: str, which: Fields, change: Fields) -> bool:
@@ -256,6 +247,10 @@ class Mongo:
         except (PyMongoError, TimeoutError) as error:
             raise translated(error, self._settings) from error
 
+    def _refusal(self, failure: Mapping[str, Any]) -> StoreError | None:
+        code = failure["code"]
+        return None if code == _DUPLICATE else translated(WriteError(failure["errmsg"], code, failure), self._settings)
+
     async def _unless_taken(self, work: Awaitable[T]) -> T | None:
         """What `work` comes to; None where a unique index stands in its way."""
         try:
@@ -279,15 +274,3 @@ def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
         )
     except (ConfigurationError, InvalidName, ValueError, TypeError):
         raise ConfigError(_BAD_URL) from None  # the driver's own sentence may hold a part of the password
-
-
-def _packed(document: Fields) -> Any:
-    """The document in its final bytes. Raises Unstorable: above all, where there are too many of them."""
-    urn = str(document["_id"])
-    try:
-        packed = encode(document)
-    except (BSONError, ValueError, OverflowError) as error:
-        raise Unstorable(f"{urn} cannot be written as BSON: {error}", urn=urn) from error
-    if len(packed) > MAX_BYTES:
-        raise Unstorable(f"{urn} has {len(packed):,} bytes and MongoDB takes {MAX_BYTES:,} at the most", urn=urn)
-    return RawBSONDocument(packed)

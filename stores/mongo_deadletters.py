@@ -22,11 +22,12 @@ from ghcrawl.errors import DecodeError, Unstorable
 from ghcrawl.model import QUEUES, Deadletter, Request
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter
 from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
-from stores.mongo import OURS, Fields, Mongo
+from stores.mongo import OURS, Mongo
 from stores.mongo_errors import opening
 from stores.mongo_json import from_bson, plain_text, safe_text, to_bson
 from stores.mongo_names import time_text
 from stores.mongo_settings import Index
+from stores.mongo_writes import Fields
 
 DEADLETTERS: Final = f"{OURS}deadletters"
 INDEXES: Final = (

@@ -9,7 +9,6 @@ the very revision that was read; who comes too late reads again and judges anew.
 from __future__ import annotations
 
 import asyncio
-import heapq
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
@@ -22,7 +21,8 @@ from stores import rules
 from stores.mongo import OURS, Mongo, token
 from stores.mongo_errors import opening
 from stores.mongo_json import from_bson, plain_text, safe_text, to_bson
-from stores.mongo_names import collection_of, places, time_text, type_of, types_in
+from stores.mongo_listing import in_order, narrowed, spans_of
+from stores.mongo_names import collection_of, places, type_of, types_in
 from stores.mongo_rows import (
     HELD_FIELDS,
     Held,
@@ -38,6 +38,7 @@ from stores.mongo_rows import (
     touch_of,
 )
 from stores.mongo_settings import Index
+from stores.mongo_shared import Shared
 
 INDEXES: Final = (
     Index(name="urls", fields=("_metadata.urls",), unique=True),
@@ -62,6 +63,7 @@ class MongoStore:
         self._mongo = mongo
         self._indexed: set[str] = set()
         self._indexing = asyncio.Lock()
+        self._collections: dict[str, Shared] = {}
         self._looked_up: OrderedDict[str, Held] = OrderedDict()
         self._found_last: dict[str, bool] = {}
 
@@ -96,7 +98,7 @@ class MongoStore:
         """As the port says, in one round trip. Visits are as many as are kept if it was looked up before."""
         held = self._looked_up.get(touch.urn)
         change = touch_of(touch, token(), held.remembered.visits if held else {})
-        await self._mongo.update(collection_of(touch.type), {"_id": safe_text(touch.urn)}, change)
+        await self._shared(collection_of(touch.type)).update(safe_text(touch.urn), change)
 
     async def write_state(self, name: str, value: Mapping[str, object]) -> None:
         """As the port says."""
@@ -151,12 +153,12 @@ class MongoStore:
     async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
         """As the port says. What is saved meanwhile may or may not be among them."""
         names = [collection_of(type) for type in set(which.types)] if which.types else await self._mongo.collections()
-        for span in _spans(which):
+        for span in spans_of(which):
             async with AsyncExitStack() as stack:
-                readers = [self._mongo.by_id(name, span, _narrowed(which)) for name in names]
+                readers = [self._mongo.by_id(name, span, narrowed(which)) for name in names]
                 for reader in readers:
                     await stack.enter_async_context(aclosing(reader))
-                async for stored in _in_order(readers):
+                async for stored in in_order(readers):
                     yield document_of(stored)
 
     async def counts(self) -> Mapping[str, int]:
@@ -175,9 +177,11 @@ class MongoStore:
         others: Sequence[Held] = ()
         for _ in range(ATTEMPTS):
             saved, remembered, written = merged(held, document)
-            place = placed(document.urn, remembered, others)
-            row = None if written is None else row_of(written, place.remembered, body, token())
-            if await self._evicted(collection, place) and await self._written(collection, held, row, place.remembered):
+            place, revision = placed(document.urn, remembered, others), token()
+            row = None if written is None else row_of(written, place.remembered, body, revision)
+            if await self._evicted(collection, place) and await self._written(
+                collection, held, row, place.remembered, revision
+            ):
                 return saved
             held, others = await asyncio.gather(
                 self._held(collection, document.urn), self._claimants(collection, remembered.strengths)
@@ -194,37 +198,50 @@ class MongoStore:
         return held
 
     async def _written(
-        self, collection: str, held: Held | None, row: Mapping[str, Any] | None, remembered: Remembered
+        self, collection: str, held: Held | None, row: Mapping[str, Any] | None, remembered: Remembered, revision: Any
     ) -> bool:
-        """Whether the document is now `row`, or without one what is remembered of it; False: somebody was faster."""
+        """Whether the document is now `row`, or without one what is remembered of it; False: somebody was faster.
+
+        revision: of the document then.
+        """
+        shared = self._shared(collection)
         if held is None:
-            return row is not None and await self._mongo.insert(collection, row)
-        which = {"_metadata.revision": held.revision}
+            return row is not None and await shared.insert(row)
         if row is not None:
-            return await self._mongo.replace(collection, which, row)
-        change = change_of(held.remembered, remembered, held.urn, token())
+            return await shared.replace(held.revision, revision, row)
+        change = change_of(held.remembered, remembered, held.urn, revision)
         if change is None:
+            which = {"_metadata.revision": held.revision}
             return await self._mongo.find_one(collection, which, {"_id": 1}) is not None
-        return await self._mongo.update(collection, which, change)
+        return await shared.change(held.revision, revision, change)
 
     async def _evicted(self, collection: str, place: Placed) -> bool:
         """Whether all places that are wanted were given up."""
         for rival, entry in place.evicted:
             left = [each for each in rival.remembered.entries.values() if each != entry]
-            urls = [safe_text(each) for each in left or [rival.urn]]
-            change = {"$set": {"_metadata.urls": urls, "_metadata.revision": token()}}
-            if not await self._mongo.update(collection, {"_metadata.revision": rival.revision}, change):
+            urls, revision = [safe_text(each) for each in left or [rival.urn]], token()
+            change = {"$set": {"_metadata.urls": urls, "_metadata.revision": revision}}
+            if not await self._shared(collection).change(rival.revision, revision, change):
                 return False
         return True
 
     async def _held(self, collection: str, urn: str) -> Held | None:
-        stored = await self._mongo.find_one(collection, {"_id": safe_text(urn)}, HELD_FIELDS)
-        return None if stored is None else held_of(stored)
+        found = await self._shared(collection).find("_id", [safe_text(urn)])
+        return held_of(found[0]) if found else None
 
     async def _claimants(self, collection: str, urls: Iterable[str]) -> Sequence[Held]:
         """The documents that have a place for one of these URLs."""
-        found = await self._mongo.find(collection, _leads_from(urls), HELD_FIELDS)
+        names = [safe_text(place) for url in urls for place in places(url)]
+        found = await self._shared(collection).find("_metadata.urls", names)
         return list({held.urn: held for held in map(held_of, found)}.values())
+
+    def _shared(self, collection: str) -> Shared:
+        """The collection, as all loops of this process use it."""
+        if collection not in self._collections:
+            self._collections[collection] = Shared(
+                self._mongo, collection, unique="_metadata.revision", seen=HELD_FIELDS
+            )
+        return self._collections[collection]
 
     async def _row(self, type: str, urn: str) -> dict[str, Any] | None:
         return await self._mongo.find_one(collection_of(type), {"_id": safe_text(urn)})
@@ -255,42 +272,3 @@ class MongoStore:
 def _leads_from(urls: Iterable[str]) -> dict[str, Any]:
     """Filters for the documents that have a place for one of these URLs."""
     return {"_metadata.urls": {"$in": [safe_text(place) for url in urls for place in places(url)]}}
-
-
-def _narrowed(which: DocumentFilter) -> dict[str, Any]:
-    """What a filter asks for, besides the URN and the type."""
-    fields: dict[str, Any] = {}
-    if which.since is not None:
-        fields["_metadata.observedAt"] = {"$gte": time_text(which.since)}
-    if which.deleted is not None:
-        fields["_metadata.deletedAt"] = {"$exists": which.deleted}
-    return fields
-
-
-def _spans(which: DocumentFilter) -> Sequence[dict[str, Any]]:
-    """The ranges of `_id` that a filter means, in order."""
-    scope = which.scope
-    spans = [(scope, f"{scope}\0"), (f"{scope}:", f"{scope};")] if scope else [("", "")]
-    found = []
-    for low, high in spans:
-        start = {"$gt": safe_text(which.after)} if which.after >= low else {"$gte": safe_text(low)}
-        found.append({**start, **({"$lt": safe_text(high)} if high else {})})
-    return found
-
-
-async def _in_order(readers: Sequence[AsyncIterator[dict[str, Any]]]) -> AsyncIterator[dict[str, Any]]:
-    """What all of them read, by `_id`; each of them has it in that order."""
-    firsts = await asyncio.gather(*(anext(reader, None) for reader in readers), return_exceptions=True)
-    for failed in firsts:
-        if isinstance(failed, BaseException):
-            raise failed  # not before: a reader that is under way cannot be closed
-    heads = [(row["_id"], number, row) for number, row in enumerate(firsts) if isinstance(row, dict)]
-    heapq.heapify(heads)
-    while heads:
-        _, number, row = heads[0]
-        yield row
-        following = await anext(readers[number], None)
-        if following is None:
-            heapq.heappop(heads)
-        else:
-            heapq.heapreplace(heads, (following["_id"], number, following))

@@ -44,6 +44,10 @@ class Refused(StoreError):
     """What only an operator can mend: credentials, rights, an index with other options."""
 
 
+class Rejected(StoreError):
+    """What the server says of a command itself, and not of its own state: something in it is not to its taste."""
+
+
 @contextmanager
 def opening() -> Iterator[None]:
     """Who opens a database and is refused is told so as one who configured it. Raises ConfigError."""
@@ -68,8 +72,9 @@ def translated(error: Exception, settings: MongoSettings) -> StoreError:
         return Unstorable(f"a document became larger than MongoDB takes: {_why(error)}")
     if code in _REFUSALS:
         return Refused(f"{_REFUSALS[code].format(place=place)}: {_why(error)}")
-    sentence = _TROUBLES.get(code, "MongoDB at {place} refused")
-    return StoreError(f"{sentence.format(place=place)}: {_why(error)}")
+    if code in _TROUBLES:
+        return StoreError(f"{_TROUBLES[code].format(place=place)}: {_why(error)}")
+    return Rejected(f"MongoDB at {place} refused: {_why(error)}")
 
 
 def _why(error: Exception) -> str:

@@ -20,6 +20,9 @@ from stores.mongo_errors import opening
 from stores.mongo_json import plain_text, safe_text
 from stores.mongo_names import time_text
 from stores.mongo_settings import Index
+from stores.mongo_shared import Shared
+from stores.mongo_writes import replacing
+from stores.together import Together
 
 TAGS: Final = f"{OURS}tags"
 STARTS: Final = f"{OURS}starts"
@@ -43,6 +46,8 @@ class MongoTags:
     def __init__(self, mongo: Mongo, collection: str = TAGS) -> None:
         self._mongo = mongo.strict()
         self._name = collection
+        self._shared = Shared(self._mongo, collection, unique="copy")
+        self._confirmations: Together[Sequence[str], None] = Together(self._confirm)
 
     @classmethod
     async def open(cls, mongo: Mongo, collection: str = TAGS) -> Self:
@@ -58,25 +63,30 @@ class MongoTags:
 
     async def insert(self, tags: Sequence[Tag]) -> frozenset[str]:
         """As the port says."""
-        taken = await self._mongo.insert_many(self._name, [_row(tag) for tag in tags]) if tags else ()
-        return frozenset(map(plain_text, taken))
+        kept = await self._shared.insert_all([_row(tag) for tag in tags])
+        return frozenset(tag.key for tag, there in zip(tags, kept, strict=True) if not there)
 
     async def replace(self, pairs: Sequence[tuple[Tag, Tag]]) -> None:
         """As the port says."""
-        if pairs:
-            await self._mongo.replace_many(
-                self._name, [({"copy": _copy(old.key, old.token)}, _row(new)) for old, new in pairs]
-            )
+        writes = [replacing({"copy": _copy(old.key, old.token)}, _row(new)) for old, new in pairs]
+        refused = (await self._mongo.bulk(self._name, writes)).refused if writes else {}
+        for error in refused.values():
+            if error is not None:
+                raise error
 
     async def confirm(self, keys: Sequence[str], token: str) -> None:
         """As the port says."""
         if keys:
-            copies = [_copy(key, token) for key in keys]
-            await self._mongo.update_many(self._name, {"copy": {"$in": copies}}, {"$set": {"queued": True}})
+            await self._confirmations.ask([_copy(key, token) for key in keys])
+
+    async def _confirm(self, asked: Sequence[Sequence[str]]) -> Sequence[None]:
+        copies = [copy for each in asked for copy in each]
+        await self._mongo.update_many(self._name, {"copy": {"$in": copies}}, {"$set": {"queued": True}})
+        return [None for _ in asked]
 
     async def delete(self, key: str, token: str) -> bool:
-        """As the port says."""
-        return await self._mongo.delete_one(self._name, {"copy": _copy(key, token)})
+        """As the port says. Told so may be nobody, where others delete some of the same: then it was taken before."""
+        return await self._shared.delete(_copy(key, token))
 
     async def any_queued(self) -> bool:
         """As the port says."""

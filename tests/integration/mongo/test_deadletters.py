@@ -15,9 +15,10 @@ from ghcrawl.ports import DeadletterFilter
 from queues import codec
 from queues.memory import MemoryQueue
 from stores.deadletters import Allowance, Requeued, requeue
-from stores.mongo import MAX_BYTES, Mongo
+from stores.mongo import Mongo
 from stores.mongo_deadletters import DEADLETTERS, RAW_KEPT, MongoDeadletters
 from stores.mongo_settings import MongoSettings
+from stores.mongo_writes import MAX_BYTES, inserting
 from tests.support.builders import a_deadletter, a_payload, a_request, at
 from tests.support.clock import FakeClock
 
@@ -56,7 +57,7 @@ async def test_ten_thousand_are_listed_counted_found_and_requeued_in_answers_wit
 ):
     for start in range(0, MANY, 1000):
         rows = [letters._row(one_of_many(number)) for number in range(start, start + 1000)]
-        assert not await mongo.insert_many(DEADLETTERS, rows)
+        assert not (await mongo.bulk(DEADLETTERS, [inserting(row) for row in rows])).refused
 
     narrow = DeadletterFilter(types=("repo",), kinds=("http_404",), reason="REASON 1", before=at(5000))
     for which in (DeadletterFilter(), narrow, DeadletterFilter(host="api.example.test")):

@@ -13,10 +13,11 @@ from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
 
 from ghcrawl.errors import Unstorable
 from ghcrawl.ports import DocumentFilter, Touch
-from stores.mongo import MAX_BYTES, Mongo
+from stores.mongo import Mongo
 from stores.mongo_documents import MongoStore
 from stores.mongo_names import CLAIMANTS
 from stores.mongo_settings import MongoSettings
+from stores.mongo_writes import MAX_BYTES
 from tests.contracts.store_contract import VALIDATOR, a_page, titled
 from tests.integration.mongo.commands import COMMANDS
 from tests.support.builders import API, NOW, a_document, at
