@@ -18,10 +18,10 @@ from typing import Final, TypeAlias, TypeVar
 from ghcrawl.model import Json, JsonObject
 from ghcrawl.policy import parse
 from ghcrawl.visitor_map import Onward, Scenarios
+from processors.github.events_maps import PEOPLE_LINKS
 from processors.github.graph import count, mapping, number, sequence, text
 from processors.github.listing import PER_PAGE, Listing, Walking
 from processors.github.listings import LISTINGS
-from processors.github.maps import PEOPLE_LINKS
 from processors.github.parts import PARTS
 from processors.github.registry import BY_TYPE
 from processors.github.scenarios import floor_of

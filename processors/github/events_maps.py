@@ -11,7 +11,7 @@ from typing import Final
 
 from ghcrawl.visitor_map import NONE, Node, followed
 
-_PEOPLE: Final = (
+PEOPLE_LINKS: Final = (
     "actor",
     "assignee",
     "assignees",
@@ -22,10 +22,13 @@ _PEOPLE: Final = (
     "dismissed_by",
     "merged_by",
     "publisher",
+    "requested_reviewer",
     "requested_reviewers",
     "triggering_actor",
+    "uploader",
     "user",
 )
+"""The links to persons, whatever has them."""
 _TAKEN: Final = (
     "check_run",
     "check_suite",
@@ -57,7 +60,7 @@ _EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
     },
     "feed": {},
     "roster": {"members": "pages", "repos": "pages"},
-    "people": {**dict.fromkeys(_PEOPLE, "self"), "assets": "people"},
+    "people": {**dict.fromkeys(PEOPLE_LINKS, "self"), "assets": "people"},
 }
 
 _COSTLY: Final[Mapping[str, tuple[str, str, Node]]] = {

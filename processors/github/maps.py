@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ghcrawl.visitor_map import NONE, ON_REQUEST, PAGES, SELF, Node
-from processors.github.events_maps import event_maps
+from processors.github.events_maps import PEOPLE_LINKS, event_maps
 from processors.github.parts import PARTS
 
 _PEOPLE: Final[Mapping[str, Node]] = {"user": "self"}
@@ -110,10 +110,6 @@ EVERYTHING: Final[Mapping[str, Mapping[str, Node]]] = {
     **{part.type: {} for part in PARTS},
 }
 
-PEOPLE_LINKS: Final = frozenset(
-    {"user", "author", "committer", "creator", "uploader", "actor", "assignee", "assignees", "closed_by", "merged_by"}
-    | {"requested_reviewer", "requested_reviewers", "triggering_actor", "publisher", "dismissed_by"}
-)
 _ABOUT: Final = {
     "org": ("repos", "members", "teams"),
     "user": ("repos",),

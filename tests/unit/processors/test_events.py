@@ -112,6 +112,17 @@ def test_an_opened_issue_is_saved_from_the_payload_and_its_author_looked_up_wher
     assert [(push.request.type, push.request.policy) for push in document.follow_ups] == [("user", f"{POLICY}:self")]
 
 
+def test_whoever_uploaded_a_file_of_a_release_that_an_event_tells_of_is_looked_up_where_unknown():
+    asset = {"id": 8, "url": f"{REPO}/releases/assets/8", "uploader": ANN}
+    release = {"id": 7, "url": f"{REPO}/releases/7", "tag_name": "v1", "assets": [asset], "body": None, "draft": False}
+    save = saved("release", {"action": "published", "release": release})
+    (carried,) = processed(the(save, "release").request).follow_ups
+
+    assert processed(carried.request).document.urn == "urn:repo:12:release_asset:8"
+    (push,) = processed(carried.request).follow_ups
+    assert (push.request.url, push.request.policy) == (ANN["url"], f"{POLICY}:self")
+
+
 def test_a_closed_issue_is_asked_for_because_no_payload_says_who_closed_it():
     save = saved("issues", {"action": "closed", "issue": {**ISSUE, "state": "closed"}})
     issue = the(save, "issue")
