@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
@@ -439,3 +440,9 @@ async def test_a_change_that_others_always_outrun_is_a_conflict_and_changes_noth
         answer = await asker.ask("PATCH", "/api/v1/settings", {"crawl.loops": 7})
     assert (answer.status, rig.applied) == (409, 0)
     assert (await rig.live.read()).live == {}
+
+
+def test_the_manual_names_every_route():
+    manual = (Path(__file__).parents[3] / "docs/api.md").read_text(encoding="utf-8")
+    words = {word for route in DESCRIBED for word in route.path.split("/") if word}
+    assert [word for word in sorted(words) if f"/{word}" not in manual] == []
