@@ -129,6 +129,7 @@ class Context:
     urn: what it is called, where whoever asks knows: then we find our copy though its URL has changed.
     scope: `owner/repo` or `owner`: what allow-lists filter on and principals are chosen by; empty for neither.
     private: the resource is known to need a principal that may see private data.
+    deleted_at: since when it is gone, as somebody says who must know; it is to become a tombstone.
     history: the ancestors, nearest last, as `type@url`; bounded.
     walk: set on pages of lists.
     only_known: ask only if an earlier crawl walked this list, or if we hold this thing or what it lies in; otherwise

@@ -39,7 +39,7 @@ def reaction_url(body: JsonObject, base: str) -> str:
 
 
 def has_reactions(body: JsonObject) -> bool:
-    """By the rollup; what has none never says so by an absent one."""
+    """By the rollup of counters, which whatever has any carries."""
     rollup = mapping(body.get("reactions"))
     return bool(rollup) and count(rollup.get("total_count")) > 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ghcrawl.model import JsonObject
 from processors.github.entity import Entity
-from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, text
+from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, sequence, text
 from processors.github.repo import in_repo
 
 
@@ -42,12 +42,12 @@ def describe_status(node: Node) -> None:
 
 
 def describe_check_suite(node: Node) -> None:
-    """A check suite is of one commit, its parent."""
+    """A check suite is of one commit, its parent; the pull requests that propose it are linked."""
     _link_pulls(node)
 
 
 def describe_check_run(node: Node) -> None:
-    """A check run belongs to a suite."""
+    """A check run belongs to a suite; the pull requests that propose its commit are linked."""
     suite = number(mapping(node.body.get("check_suite")).get("id"))
     if suite is not None:
         node.link("check_suite", f"{node.urn.rpartition(':check_run:')[0]}:check_suite:{suite}")
@@ -55,9 +55,8 @@ def describe_check_run(node: Node) -> None:
 
 
 def _link_pulls(node: Node) -> None:
-    pulls = node.body.get("pull_requests")
-    found = [number(mapping(pull).get("number")) for pull in pulls] if isinstance(pulls, list) else []
-    node.hrefs("pull_requests", (f"{node.repo}:pull_request:{each}" for each in found if each is not None))
+    numbers = (number(mapping(pull).get("number")) for pull in sequence(node.body.get("pull_requests")))
+    node.hrefs("pull_requests", (f"{node.repo}:pull_request:{each}" for each in numbers if each is not None))
 
 
 def describe_deployment(node: Node) -> None:
@@ -82,7 +81,7 @@ def describe_workflow(_node: Node) -> None:
 
 
 def describe_run(node: Node) -> None:
-    """A run leads to who caused it; its workflow and commit are linked."""
+    """A run leads to who caused it; its workflow, commit and pull requests are linked."""
     body = node.body
     node.account("actor", body.get("actor"))
     node.account("triggering_actor", body.get("triggering_actor"))
