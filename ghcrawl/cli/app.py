@@ -35,8 +35,8 @@ GitHub answers 60 calls an hour without a token, and 5,000 with one:
     [bold]export GHCRAWL_TOKENS=ghp_...[/bold]
 """
 EPILOG = (
-    "Exit status: 0 all is well; 1 deadletters are left, or there is no such document; 2 it could not be done (usage, "
-    "settings, tokens, a file, an API that cannot be reached); 130 stopped by Ctrl-C; 70 a bug in ghcrawl."
+    "Exit status: 0 all is well; 1 deadletters are left, or there is no such document or deadletter; 2 it could not be "
+    "done (usage, settings, tokens, a file, an API that cannot be reached); 130 stopped by Ctrl-C; 70 a bug in ghcrawl."
 )
 
 app = typer.Typer(

@@ -19,7 +19,8 @@ def show(json: Json = False, server: Server = None, db: Db = None, config: Confi
 
     Defaults are overridden by a file (--config or GHCRAWL_CONFIG), that by the
     environment (GHCRAWL_GITHUB__API_URL is api_url in section github), that by
-    `config set`, and that by the command line.
+    `config set`, and that by the command line. A crawl that runs when something
+    is set goes by that first, and a service always does.
 
     [bold]Example[/bold]
 

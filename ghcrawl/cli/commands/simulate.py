@@ -30,11 +30,13 @@ def simulate(
     ] = 0.0,
     live: Annotated[bool, flag("--live", help="Things happen while it runs.")] = False,
     per_minute: Annotated[
-        float, typer.Option("--changes-per-minute", min=0.1, max=6000, metavar="N", help="How many, with --live.")
+        float, typer.Option("--changes-per-minute", min=0.1, max=6000, metavar="N", help="How many things happen.")
     ] = 30.0,
     webhook_url: Annotated[
         str | None,
-        typer.Option("--webhook-url", metavar="URL", help="Tell this what happens, signed.", show_default=False),
+        typer.Option(
+            "--webhook-url", metavar="URL", help="Tell this what happens, signed; implies --live.", show_default=False
+        ),
     ] = None,
     webhook_secret: Annotated[
         str,
