@@ -1,9 +1,9 @@
-"""What commands ask of a place where crawls happen, be it a file or, once there is a client for one, a service.
+"""What commands ask of a place where crawls happen, be it a file, a broker with a database, or a service.
 
 `documents`, `deadletters`, `queue` and `requests` work on a `Desk` and on nothing else; `ghcrawl.cli.opening.desk`
-opens it. For a file the ports of the backend are these protocols already. A client that speaks HTTP to a service has
-these few methods too, raises the same errors (ConfigError for what a person can put right, QueueError and StoreError
-for the rest), and is one more branch in `opening.desk`: no command changes.
+opens it. Where queue and store are opened here, the ports of the backend are these protocols already. The client of a
+service (`ghcrawl.cli.server`) has these few methods too, and raises ConfigError for what a person can put right and
+StoreError for the rest.
 """
 
 from __future__ import annotations
