@@ -55,9 +55,13 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
 async def show(place: Place, name: str, *, type: str, json: bool) -> int:
     """Returns the exit status: 1 where there is no such document. Raises ConfigError, StoreError."""
     async with opened(place) as desk:
-        found = [one for one in await _named(desk, name) if type in ("", one.type)]
-    if not found:
+        named = await _named(desk, name)
+    found = [one for one in named if type in ("", one.type)]
+    if not named:
         return _not_there(desk, name)
+    if not found:
+        complain(f"{name} leads to no {type}, but to {', '.join(one.type for one in named)}")
+        return NOT_THERE
     if json:
         output.write_json(found[0].to_json())
     else:

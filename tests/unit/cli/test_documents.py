@@ -152,6 +152,8 @@ def test_where_a_url_leads_to_several_things_the_type_chooses(ghcrawl: Command, 
     assert ran.out.startswith("type  issue\n"), "things come before pages"
     assert ran.err == "The same name leads to issues; --type chooses.\n"
     assert ghcrawl("documents", "show", page.url, "--type", "issues").out.startswith("type  issues\n")
+    ran = ghcrawl("documents", "show", page.url, "--type", "repo")
+    assert (ran.status, ran.out, ran.err) == (1, "", f"ghcrawl: {page.url} leads to no repo, but to issue, issues\n")
 
 
 # follow ----------------------------------------------------------------------------------------------------------
