@@ -22,6 +22,7 @@ from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.watching import Watcher, quotas
 from ghcrawl.cli.words import counted, stamp
 from ghcrawl.errors import ConfigError, CrawlError
+from ghcrawl.fetch.github import Credential
 from ghcrawl.model import QUEUES, Push, iso, moment
 from ghcrawl.ports import DeadletterFilter
 from ghcrawl.settings import Settings
@@ -53,7 +54,7 @@ class Plan:
     specs: tuple[str, ...]
     place: Place
     settings: Settings
-    credentials: Sequence[Any] = ()
+    credentials: Sequence[Credential] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
     command: str = "ghcrawl crawl"
     afresh: bool = False
