@@ -13,14 +13,13 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape
+from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
 from ghcrawl.admin.shapes import CountsShape, DeadletterShape, DeadlettersShape, DeletedShape, RequeuedShape
 from ghcrawl.admin.site import Site
 from ghcrawl.model import Deadletter, QueueName
 from ghcrawl.ports import DeadletterFilter
 
 AT_ONCE: Final = 500
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 Words = Annotated[tuple[Word, ...], Field(max_length=100)]
 Text = Annotated[str, Field(max_length=300)]
 

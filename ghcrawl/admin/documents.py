@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape
+from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
 from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.model import Document
@@ -15,7 +15,6 @@ from ghcrawl.ports import DocumentFilter
 
 AT_ONCE: Final = 500
 Text = Annotated[str, Field(max_length=600)]
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 Words = Annotated[tuple[Word, ...], Field(max_length=200)]
 
 

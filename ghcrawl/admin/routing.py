@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, 
 
 import structlog
 from aiohttp import web
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ghcrawl.admin import bodies, trace
 from ghcrawl.admin.access import Access, Caller, Role
@@ -55,6 +55,8 @@ def _read_moment(value: Any) -> datetime:
 
 Moment = Annotated[datetime, BeforeValidator(_read_moment, json_schema_input_type=datetime)]
 """A moment with its time zone, as text."""
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+"""The name of a type, or of a class of failure."""
 
 
 class Nothing(Shape):
