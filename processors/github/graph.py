@@ -120,6 +120,11 @@ class Node:
             qualifier=qualifier, scope=self.scope if scope is None else scope, private=self.private and scope is None
         )
 
+    def payload(self, body: JsonObject) -> Payload:
+        """A part of this that is a thing of its own. It answers nothing that was asked after this was looked at."""
+        fetched = self.visit.fetched
+        return Payload.of(body, origin="list", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+
     def follow(
         self,
         type: str,

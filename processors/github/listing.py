@@ -11,7 +11,7 @@ from datetime import UTC
 from enum import Enum
 from typing import Final
 
-from ghcrawl.model import Document, JsonObject, Payload, Request, Walk
+from ghcrawl.model import Document, JsonObject, Request, Walk
 from ghcrawl.policy import parse
 from processors.github.graph import Node, mapping, owner_kind, repo_url, sequence, text
 from processors.github.scenarios import floor_of
@@ -155,11 +155,10 @@ def _carry(node: Node, listing: Listing) -> None:
     step = node.visit.onward.links.get(listing.link)
     if step is None or step.thing is None:
         return
-    fetched = node.visit.fetched
     for item in map(mapping, sequence(node.body[listing.embedded])):
         if url := text(item.get("url")):
-            payload = Payload.of(item, origin="list", observed_at=fetched.observed_at)
-            node.follow(listing.element, url, step.thing, node.context(qualifier=node.urn), payload=payload)
+            context = node.context(qualifier=node.urn)
+            node.follow(listing.element, url, step.thing, context, payload=node.payload(item))
 
 
 def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from ghcrawl.errors import Malformed
-from ghcrawl.model import Context, Document, Json, JsonObject, Payload, Push, Request
+from ghcrawl.model import Context, Document, Json, JsonObject, Push, Request
 from ghcrawl.outcome import Processor, Save, Skip, Visit
 from ghcrawl.platform import Census
 from ghcrawl.policy import Fetch, parse
@@ -175,8 +175,7 @@ def _follow_elements(page: Page) -> None:
 def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str) -> None:
     node, element = page.node, page.element
     assert element is not None
-    fetched = page.visit.fetched
-    payload = Payload.of(item, origin="list", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+    payload = node.payload(item)
     url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
     node.follow(element.type, url, policy, node.context(qualifier=node.qualifier), payload=payload)
 

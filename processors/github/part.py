@@ -8,7 +8,7 @@ from datetime import UTC
 from itertools import pairwise
 
 from ghcrawl.errors import Malformed
-from ghcrawl.model import JsonObject, Payload, Request
+from ghcrawl.model import JsonObject, Request
 from ghcrawl.outcome import Processor, Save, Visit
 from processors.github.graph import Node, owner_kind
 from processors.github.listing import always
@@ -69,8 +69,7 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
     body = part.embedded(node.body)
     if body is not None:
         if not node.dealt_with:
-            payload = Payload.of(body, origin="list", observed_at=node.visit.fetched.observed_at)
-            node.follow(part.type, url, step.thing, context, payload=payload)
+            node.follow(part.type, url, step.thing, context, payload=node.payload(body))
         return
     policy = step.thing
     if node.dealt_with and part.settled:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from ghcrawl.errors import Malformed
 from ghcrawl.model import Context, Request
 from processors.github import PARTS
 from tests.support.builders import NOW, at
-from tests.support.github import PLATFORM, REPO, a_repo, asked, carried, process, saved
+from tests.support.github import PLATFORM, REPO, a_repo, a_visit, asked, carried, process, saved
 
 RELEASE = {"id": 4, "url": f"{REPO}/releases/4", "assets": [{"id": 5, "url": f"{REPO}/releases/assets/5"}]}
 WHOLE = a_repo(size=1, permissions={"push": True}, license={"key": "mit"}, fork=False, topics=["a"])
@@ -78,6 +79,15 @@ def test_who_finds_a_copy_that_another_walk_left_carries_what_that_left_alone(vi
 
     assert (f"{REPO}/topics" in topics) is carries
     assert (f"{REPO}/releases/assets/5" in assets) is carries
+
+
+@pytest.mark.parametrize(("type", "body"), [("repo", WHOLE), ("release", RELEASE)])
+def test_what_lies_in_a_copy_is_as_old_as_the_copy(type: str, body: dict[str, Any]):
+    visit = a_visit(type, body, qualifier="urn:repo:12", origin="storage")
+    outcome = PLATFORM.kinds[type].processor(replace(visit, fetched=replace(visit.fetched, checked_at=at(-60))))
+    payloads = [push.request.payload for push in outcome.follow_ups]
+
+    assert {payload.received_at for payload in payloads if payload is not None} == {at(-60)}
 
 
 def test_what_changed_is_gone_through_again_from_where_it_was_gone_through_before():
