@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from ghcrawl import settings as setting
@@ -13,7 +11,7 @@ from ghcrawl.cli.opening import existing, settings_of, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.server import running
 from ghcrawl.cli.stderr import say
-from ghcrawl.cli.words import counted
+from ghcrawl.cli.words import counted, written
 from ghcrawl.errors import ConfigError
 from ghcrawl.live import Base, LiveSettings, value_of
 from ghcrawl.settings import Origins
@@ -49,7 +47,7 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
         settings = LiveSettings(opened.backend.store, opened.backend.clock, base, demand=demand_runnable)
         await settings.change({name: None if value is None else setting.typed(name, value)}, "command line")
         values = (await settings.read()).live
-    said = f"{name} is {_written(values[name])} from now on" if name in values else f"{name} is no longer set here"
+    said = f"{name} is {written(values[name])} from now on" if name in values else f"{name} is no longer set here"
     say(f"{said}, for whatever crawls {opened.where}.")
     return 0
 
@@ -61,7 +59,7 @@ async def check(place: Place) -> int:
     check_servers(settings)
     credentials = read_credentials(settings, setting.environment())
     for name, origin in sorted(origins.items()):
-        output.write(f"{name} = {_written(value_of(settings, name))}  # {origin}")
+        output.write(f"{name} = {written(value_of(settings, name))}  # {origin}")
     say(
         f"All is well: {counted(len(origins), 'setting')} besides the defaults, "
         f"{counted(len(credentials), 'credential')}."
@@ -96,12 +94,5 @@ def _is_tables(value: Any) -> bool:
 
 
 def _line(name: str, value: Any, origin: str) -> str:
-    text = f"{name} = {_written(value)}"
+    text = f"{name} = {written(value)}"
     return f"{text}  # {origin}" if origin else text
-
-
-def _written(value: Any) -> str:
-    """`value` as TOML writes it: for what settings hold, as JSON does."""
-    if isinstance(value, Path):
-        value = str(value)
-    return jsonlib.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

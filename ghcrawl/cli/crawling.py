@@ -20,7 +20,7 @@ from ghcrawl.cli.result import Result
 from ghcrawl.cli.roots import Root
 from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.watching import Watcher, quotas
-from ghcrawl.cli.words import counted, stamp
+from ghcrawl.cli.words import counted, stamp, written
 from ghcrawl.errors import ConfigError, CrawlError
 from ghcrawl.fetch.github import Credential
 from ghcrawl.model import QUEUES, Push, iso, moment
@@ -254,7 +254,7 @@ class _Crawl:
             self._service.tune(applied.settings)
             for name in sorted({name for name in {*kept, *self._live} if kept.get(name) != self._live.get(name)}):
                 live_here = applied.origins.get(name) == "live"
-                used = f"{kept[name]} from now on" if live_here else "nothing that can be used here"
+                used = f"{written(kept[name])} from now on" if live_here else "nothing that can be used here"
                 self._reporter.say(f"{name} is {used if name in kept else 'no longer set'}.")
         self._live = kept
 

@@ -19,7 +19,7 @@ from ghcrawl.cli.server import running
 from ghcrawl.cli.server import watch as watching
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
-from ghcrawl.cli.words import ago, number, size, stamp
+from ghcrawl.cli.words import ago, number, size, stamp, written
 from ghcrawl.errors import ConfigError
 from ghcrawl.model import QUEUES, QueueName
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth
@@ -111,7 +111,7 @@ def _facts(state: State) -> Iterable[tuple[str, str]]:
         yield "", f"{number(delayed)} of them later"
     yield from kept(state.things, state.lists, state.deadletters)
     if state.live:
-        yield "live", ", ".join(f"{name} = {value}" for name, value in sorted(state.live.items()))
+        yield "live", ", ".join(f"{name} = {written(value)}" for name, value in sorted(state.live.items()))
 
 
 def _when(moment: datetime, now: datetime) -> str:

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ghcrawl.errors import SpecError
@@ -116,6 +117,13 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def written(value: Any) -> str:
+    """`value` as TOML writes it: for what settings hold, as JSON does."""
+    if isinstance(value, Path):
+        value = str(value)
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
 def one_line(text: str, limit: int = 0) -> str:

@@ -13,7 +13,7 @@ from ghcrawl.cli.server.client import connected
 from ghcrawl.cli.server.ports import counts_of, depths_of
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import say, suggest
-from ghcrawl.cli.words import number, stamp
+from ghcrawl.cli.words import number, stamp, written
 from ghcrawl.model import moment
 from ghcrawl.settings import Settings
 from ghcrawl.wiring import github_platform
@@ -97,7 +97,7 @@ async def change(url: str, name: str, value: str | None) -> int:
         wanted = None if value is None else setting.typed(name, value)
         done = await client.send("PATCH", "/api/v1/settings", {name: wanted})
     for change in done["changes"]:
-        said = "no longer set live" if change["after"] is None else f"{change['after']!r} from now on"
+        said = "no longer set live" if change["after"] is None else f"{written(change['after'])} from now on"
         say(f"{change['name']} is {said}, for all of {url}.")
     if not done["changes"]:
         say(f"{name} was so already.")

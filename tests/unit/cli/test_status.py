@@ -37,7 +37,7 @@ def db(filled: Fill) -> Path:
         pushes=[Push(request=a_request(5), queue="soon")],
         deadletters=[a_deadletter(1)],
         crawls=CRAWLS,
-        live={"crawl.loops": 5},
+        live={"crawl.loops": 5, "crawl.paused": True},
     )
 
 
@@ -52,7 +52,7 @@ def test_everything_is_told_at_a_glance(ghcrawl: Command, db: Path) -> None:
         "documents    2 things: issue 2",
         "             1 page of a list or cursor",
         "deadletters  1: http_503 1",
-        "live         crawl.loops = 5",
+        "live         crawl.loops = 5, crawl.paused = true",
     ]
     assert ran.err == (
         "# goes on with acme\nghcrawl crawl acme --db 'a b.db'\n"
@@ -69,7 +69,7 @@ def test_the_same_is_told_to_a_program(ghcrawl: Command, db: Path) -> None:
     assert figures["queues"]["soon"]["ready"] == 1
     assert figures["documents"] == {"entities": 2, "by_type": {"issue": 2}, "lists": 1}
     assert figures["deadletters"] == {"total": 1, "by_class": {"http_503": 1}}
-    assert figures["live"] == {"crawl.loops": 5}
+    assert figures["live"] == {"crawl.loops": 5, "crawl.paused": True}
 
 
 def test_a_file_in_which_nothing_happened_is_fine(ghcrawl: Command, filled: Fill) -> None:
