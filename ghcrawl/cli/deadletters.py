@@ -129,7 +129,9 @@ async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bo
     waited = f", {number(bounced)} of which waited already" if bounced else ""
     say(f"{counted(queued + bounced, 'request waits', 'requests wait')} again{waited}.")
     if unreadable:
-        say(f"{counted(unreadable, 'deadletter')} never was a request this version can read, and stays.")
+        one = "deadletter never was a request this version can read, and stays"
+        more = "deadletters never were requests this version can read, and stay"
+        say(f"{counted(unreadable, one, more)}.")
     if not desk.attended:
         suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
     return 0

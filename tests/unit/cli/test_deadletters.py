@@ -227,6 +227,9 @@ def test_what_cannot_be_requeued_stays(ghcrawl: Command, filled: Fill) -> None:
     ran = ghcrawl("deadletters", "requeue", "--all", "--yes")
     assert "1 deadletter never was a request this version can read, and stays." in ran.err
     assert left(db) == {"cc44"}
+    asyncio.run(fill(db, deadletters=[a_letter("dd55", raw=b"!", request=Request(type="unknown", url=""))]))
+    ran = ghcrawl("deadletters", "requeue", "--all", "--yes")
+    assert "2 deadletters never were requests this version can read, and stay." in ran.err
 
 
 def test_deleted_ones_are_gone(ghcrawl: Command, db: Path) -> None:
