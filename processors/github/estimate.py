@@ -20,7 +20,7 @@ from ghcrawl.policy import parse
 from ghcrawl.visitor_map import Onward, Scenarios
 from processors.github.events_maps import PEOPLE_LINKS
 from processors.github.graph import count, mapping, number, sequence, text
-from processors.github.listing import PER_PAGE, Listing, Walking
+from processors.github.listing import PER_PAGE, Listing
 from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
 from processors.github.registry import BY_TYPE
@@ -227,8 +227,8 @@ class _Surveyor:
         if row.known_only and not items:
             return
         if self._since and not row.relation:  # such pages are not kept, and a list that ends there is left there
-            newest_first = row.newest_first or row.walking is Walking.HEAD
-            self._calls[row.type] += 1 if newest_first and items and self._older(row, items[-1]) else pages
+            ends_here = row.grows_in_front and items and self._older(row, items[-1])
+            self._calls[row.type] += 1 if ends_here else pages
         else:
             self._calls[row.type] += pages + _looked_at_again(row, pages)
         if row.type == "pull_requests":

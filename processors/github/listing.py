@@ -99,6 +99,11 @@ class Listing:
         """Name of the link on the owner's document, and of the step in the visitor map."""
         return self.name or self.type
 
+    @property
+    def grows_in_front(self) -> bool:
+        """What is added stands on page 1, and moves all the rest to later places."""
+        return self.newest_first or self.walking is Walking.HEAD
+
     def url(self, owner_url: str) -> str:
         """URL of page 1 of a complete walk."""
         return f"{owner_url}{self.path}?{self.query}{'&' if self.query else ''}per_page={PER_PAGE}"

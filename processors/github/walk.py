@@ -104,11 +104,6 @@ class Page:
         """This is page 1 of a list that grows there, and what stood there at the last completed walk is known."""
         return self.listing.walking is Walking.HEAD and bool(self.walk.until) and not (self.walk.since or self.offline)
 
-    @property
-    def newest_first(self) -> bool:
-        """What is added stands on page 1, and moves all the rest to later places."""
-        return self.listing.newest_first or self.listing.walking is Walking.HEAD
-
     def older(self, item: JsonObject) -> bool:
         """Whether it did not change since the date that the crawl asks for."""
         return self.element is not None and self.element.older(item, self.floor)
@@ -128,7 +123,7 @@ def follow_next(page: Page) -> bool:
     if page.from_head and page.listing.between:
         _follow_between(page)
         return True
-    if url and not (page.items and page.newest_first and page.older(page.items[-1])):
+    if url and not (page.items and page.listing.grows_in_front and page.older(page.items[-1])):
         renewed = walk.fresh or (page.listing.relation and page.started_at is not None and not page.offline)
         following = again(
             request,
@@ -206,7 +201,7 @@ def _follow_between(page: Page) -> None:
 
 def _may_have_grown_unseen(page: Page) -> bool:
     """An unchanged last page that is full says nothing of a page behind it: the ETag is of the body, not of Link."""
-    if not page.stored or page.offline or page.newest_first:
+    if not page.stored or page.offline or page.listing.grows_in_front:
         return False
     return len(page.items) >= PER_PAGE
 
