@@ -12,7 +12,9 @@ import pytest
 
 from ghcrawl.model import QUEUES, Deadletter, Push
 from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Pushed
+from queues.memory import MemoryQueue
 from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
+from stores.memory import MemoryDeadletters
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, at
 
@@ -217,20 +219,20 @@ class DeadletterContract:
         class Away(Exception):
             pass
 
-        class Broken:
-            async def push(self, pushes: object) -> None:
+        class Broken(MemoryQueue):
+            async def push(self, pushes: Sequence[Push]) -> Pushed:
                 raise Away(pushes)
 
         await rig.deadletters.bury(buried(1))
         with pytest.raises(Away):
-            await requeue(rig.deadletters, Broken(), ALL, now=LATER)  # type: ignore[arg-type]  # only pushes, badly
+            await requeue(rig.deadletters, Broken(rig.clock), ALL, now=LATER)
         assert await numbers(rig) == [1]
 
     async def test_a_push_that_fails_amid_many_leaves_each_request_waiting_or_buried(self, rig: Rig) -> None:
         class Away(Exception):
             pass
 
-        class Breaking:
+        class Breaking(MemoryQueue):
             pushes = 0
 
             async def push(self, pushes: Sequence[Push]) -> Pushed:
@@ -243,7 +245,7 @@ class DeadletterContract:
             await rig.deadletters.bury(buried(number, at_s=number))
         few = Allowance(at_once=2)
         with pytest.raises(Away):
-            await requeue(rig.deadletters, Breaking(), ALL, now=LATER, allowance=few)  # type: ignore[arg-type]  # only pushes
+            await requeue(rig.deadletters, Breaking(rig.clock), ALL, now=LATER, allowance=few)
         left = await numbers(rig)
         assert len(left) >= 5
         waiting = {request.url for request in await rig.queue.peek("normal", limit=9)}
@@ -253,15 +255,15 @@ class DeadletterContract:
         class Away(Exception):
             pass
 
-        class Forgetful:
-            def __init__(self) -> None:
-                self.list = rig.deadletters.list
+        class Forgetful(MemoryDeadletters):
+            async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+                return await rig.deadletters.list(which, limit=limit, after=after)
 
-            async def delete(self, urns: object) -> int:
+            async def delete(self, urns: Sequence[str]) -> int:
                 raise Away(urns)
 
         await rig.deadletters.bury(buried(1))
         with pytest.raises(Away):
-            await requeue(Forgetful(), rig.queue, ALL, now=LATER)  # type: ignore[arg-type]  # only what is asked of it
+            await requeue(Forgetful(), rig.queue, ALL, now=LATER)
         assert await numbers(rig) == [1]
         assert (await rig.queue.depths())["normal"].ready == 1
