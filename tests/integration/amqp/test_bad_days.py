@@ -16,6 +16,7 @@ from queues.amqp_message import Incoming
 from tests.integration.amqp.own import Place, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.builders import a_payload, a_request
+from tests.support.listening import saying_nothing
 from tests.support.services.network import free_ports
 from tests.support.services.proxy import proxied
 from tests.support.services.rabbitmq import Broker
@@ -70,17 +71,8 @@ async def test_something_else_listens(place: Place) -> None:
 
 
 async def test_somebody_listens_and_says_nothing(place: Place) -> None:
-    quiet = asyncio.Event()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await quiet.wait()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
+    async with saying_nothing() as port:
         said = await refusal(place, url=f"amqp://u:secret@127.0.0.1:{port}/", connect_timeout_s=0.5)
-        quiet.set()
     assert f"nobody answers in AMQP at 127.0.0.1:{port}" in said
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from queues import amqp_management
 from queues.amqp_link import parsed
 from queues.amqp_management import Management, managed
 from queues.amqp_settings import AmqpSettings
+from tests.support.listening import saying_nothing
 
 
 @dataclass
@@ -67,16 +67,8 @@ async def test_what_cannot_be_known_is_not_and_is_said_once(broken: Api, monkeyp
 
 async def test_an_api_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(amqp_management, "LOOK_S", 0.02)
-    quiet = asyncio.Event()
-
-    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await quiet.wait()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        assert await Management(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "/").unsettled() == {}
-        quiet.set()
+    async with saying_nothing() as port:
+        assert await Management(f"http://127.0.0.1:{port}", "/").unsettled() == {}
 
 
 async def test_who_may_not_set_policies_is_told_which_right_that_takes() -> None:
