@@ -15,7 +15,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from aiohttp import ClientSession, ClientTimeout
 
-from benchmarks.servers import Servers, servers, tell
+from benchmarks.servers import Servers, Service, servers, serving, tell
 from ghcrawl.backend import open_backend
 from ghcrawl.model import Deadletter
 from ghcrawl.settings import Settings
@@ -34,7 +34,6 @@ from tests.support.cli import shell
 
 WITHIN_S: Final = 2.0
 TIMEOUT_S: Final = 120.0
-TOKEN: Final = "operator-token"
 FILED_AT_ONCE: Final = 100
 CLASSES: Final = ("http_503", "KeyError", "http_404")
 FILTER: Final = {"kind": list(CLASSES)}
@@ -55,56 +54,40 @@ def one_of_many(number: int) -> Deadletter:
     )
 
 
-class Asker:
-    """Asks a service, and remembers how long each answer took."""
+async def timed(answer: Awaitable[Any]) -> tuple[Any, float]:
+    """An answer, and after how many seconds it was there."""
+    began = time.perf_counter()
+    return await answer, time.perf_counter() - began
 
-    def __init__(self, session: ClientSession, url: str) -> None:
-        self._session = session
-        self._url = url
 
-    async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> tuple[Any, float]:
-        """A good answer, and after how many seconds it was there."""
-        began = time.perf_counter()
-        async with self._session.request(method, self._url + path, json=body) as response:
-            value = await response.json()
-            assert response.status == 200, value
-        return value, time.perf_counter() - began
-
-    async def throughout(self, action: str) -> dict[str, float]:
-        """All that the filter means, in as many answers as it takes."""
-        body, took, done, left = dict[str, Any](FILTER), list[float](), 0, 1
-        while left:
-            answer, seconds = await self.ask("POST", f"/api/v1/deadletters/{action}", body)
-            took.append(seconds)
-            done += answer["queued"] if action == "requeue" else answer["deleted"]
-            body["before"], left = answer["before"], answer["left"]
-        rounded = {"slowest_s": max(took), "whole_s": sum(took)}
-        return {"letters": done, "answers": len(took)} | {name: round(value, 2) for name, value in rounded.items()}
+async def throughout(service: Service, action: str) -> dict[str, float]:
+    """All that the filter means, in as many answers as it takes."""
+    body, took, done, left = dict[str, Any](FILTER), list[float](), 0, 1
+    while left:
+        answer, seconds = await timed(service.ask("POST", f"/api/v1/deadletters/{action}", body))
+        took.append(seconds)
+        done += answer["queued"] if action == "requeue" else answer["deleted"]
+        body["before"], left = answer["before"], answer["left"]
+    rounded = {"slowest_s": max(took), "whole_s": sum(took)}
+    return {"letters": done, "answers": len(took)} | {name: round(value, 2) for name, value in rounded.items()}
 
 
 @asynccontextmanager
-async def serving(settings: Settings, secret: Mapping[str, Mapping[str, str]], folder: Path) -> AsyncIterator[Asker]:
-    """A service on these settings, paused, that can be asked."""
+async def paused(settings: Settings, secret: Mapping[str, Mapping[str, str]], folder: Path) -> AsyncIterator[Service]:
+    """A service on these settings that crawls nothing and can be asked."""
     variables = {
         f"GHCRAWL_{section.upper()}__{name.upper()}": value
         for section, values in secret.items()
         for name, value in values.items()
     }
     providers = {"GHCRAWL_QUEUE__PROVIDER": settings.queue.provider, "GHCRAWL_STORE__PROVIDER": settings.store.provider}
-    async with shell(folder, GHCRAWL_ADMIN_TOKEN=TOKEN, **providers, **variables) as sh:
-        log = folder / "serve.log"
-        wrap = ("sh", "-c", f'exec "$@" 2>"{log}"', "sh")
-        words = ("serve", "--port", "0", "--metrics-port", "0", "--api-url", NOWHERE)
-        running = await sh.start(*words, wrap=wrap)
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with ClientSession(headers=headers, timeout=ClientTimeout(total=TIMEOUT_S)) as session:
-            while '"service_started"' not in (log.read_text() if log.exists() else ""):
-                assert running.process.returncode is None, log.read_text()
-                await asyncio.sleep(0.1)  # another process writes it
-            lines = [json.loads(line) for line in log.read_text().splitlines()]
-            asker = Asker(session, next(line["url"] for line in lines if line["event"] == "service_started"))
-            await asker.ask("POST", "/api/v1/pause")
-            yield asker
+    async with (
+        shell(folder, **providers, **variables) as sh,
+        ClientSession(timeout=ClientTimeout(total=TIMEOUT_S)) as session,
+        serving(sh, session, "--api-url", NOWHERE) as service,
+    ):
+        await service.ask("POST", "/api/v1/pause")
+        yield service
 
 
 async def fill(settings: Settings, letters: int) -> None:
@@ -124,16 +107,17 @@ async def measure(settings: Settings, secret: Mapping[str, Mapping[str, str]], l
         "count by filter": "/api/v1/deadletter-counts?kind=http_503&reason=reason+3",
     }
     with TemporaryDirectory() as folder:
-        async with serving(settings, secret, Path(folder)) as asker:
+        async with paused(settings, secret, Path(folder)) as service:
             found: dict[str, Any] = {}
             for name, path in looks.items():
-                found[name] = {"slowest_s": round(max([(await asker.ask("GET", path))[1] for _ in range(3)]), 2)}
-            found["requeue"] = await asker.throughout("requeue")
-            queues = (await asker.ask("GET", "/api/v1/queues"))[0]["queues"]
+                took = [(await timed(service.ask("GET", path)))[1] for _ in range(3)]
+                found[name] = {"slowest_s": round(max(took), 2)}
+            found["requeue"] = await throughout(service, "requeue")
+            queues = (await service.ask("GET", "/api/v1/queues"))["queues"]
             assert sum(queue["total"] for queue in queues) == letters, "as many wait as were given up"
             await fill(settings, letters)
-            found["delete"] = await asker.throughout("delete")
-            counts = (await asker.ask("GET", "/api/v1/deadletter-counts"))[0]
+            found["delete"] = await throughout(service, "delete")
+            counts = await service.ask("GET", "/api/v1/deadletter-counts")
             assert counts["total"] == 0
     slowest = max(each["slowest_s"] for each in found.values())
     return found | {"slowest_s": slowest, "within two seconds": slowest <= WITHIN_S}

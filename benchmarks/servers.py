@@ -1,21 +1,28 @@
-"""The servers that benchmarks run on: those that `GHCRAWL_TEST_AMQP_URL` and `GHCRAWL_TEST_MONGO_URL` name, or own."""
+"""The servers that benchmarks run on: those that `GHCRAWL_TEST_AMQP_URL` and `GHCRAWL_TEST_MONGO_URL` name, or own.
+
+And `ghcrawl serve` itself, as a process of its own.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
+from aiohttp import ClientSession
 from motor.motor_asyncio import AsyncIOMotorClient
 
 from ghcrawl.backend import Backend
 from ghcrawl.settings import Settings
 from queues.amqp import AmqpQueue
+from tests.support.cli import Shell
 from tests.support.services.fixtures import keeper
 from tests.support.services.mongo import MongoServer
 from tests.support.services.rabbitmq import Broker
@@ -25,6 +32,8 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES: Final = os.sysconf("SC_PAGESIZE")
 MB: Final = 1024**2
 WATERMARK: Final = "vm_memory_high_watermark"
+OPERATOR: Final = "operator-token"
+ALL_TO_STDERR: Final = ("sh", "-c", 'exec "$@" 1>&2', "sh")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +93,56 @@ def servers(*, broker_memory_gb: int = 0) -> Iterator[Servers]:
             sessions={"rabbitmq": broker.session, "database": mongo.session},
             folders={"rabbitmq": broker.folder, "database": mongo.folder},
         )
+
+
+@dataclass
+class Service:
+    """A service that runs, and a session to ask it with. url: of its API."""
+
+    session: ClientSession
+    url: str
+
+    async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What the API answers to its operator, which must be good."""
+        headers = {"Authorization": f"Bearer {OPERATOR}"}
+        async with self.session.request(method, self.url + path, json=body, headers=headers) as response:
+            value = await response.json()
+            assert response.status < 300, value
+        return value
+
+
+@asynccontextmanager
+async def serving(sh: Shell, session: ClientSession, *words: str, **environ: str) -> AsyncIterator[Service]:
+    """`ghcrawl serve` with these words, once it answers. What it says is in `serve.log` of the shell's folder."""
+    ports = ("--port", "0", "--metrics-port", "0")
+    environ["GHCRAWL_ADMIN_TOKEN"] = OPERATOR
+    running = await sh.start("serve", *ports, *words, wrap=ALL_TO_STDERR, terminal=None, talks=True, **environ)
+    said = running.process.stderr
+    assert said is not None
+    with (sh.folder / "serve.log").open("wb") as log:
+        url = await _address(said, log)
+        keeping = asyncio.create_task(_keep(said, log))
+        try:
+            yield Service(session, url)
+        finally:
+            keeping.cancel()
+
+
+async def _address(said: asyncio.StreamReader, log: BinaryIO) -> str:
+    """Where a service answers, once it says so. All that it says until then is in `log`."""
+    before = bytearray()
+    async for line in said:
+        before += line
+        log.write(line)
+        if line.startswith(b"{") and (told := json.loads(line))["event"] == "service_started":
+            return str(told["url"])
+    raise AssertionError(f"it ended before it had begun: {before.decode()}")
+
+
+async def _keep(said: asyncio.StreamReader, log: BinaryIO) -> None:
+    """Whoever says something never waits for somebody to read it."""
+    while some := await said.read(MB):
+        log.write(some)
 
 
 def _allow(broker: Broker, memory_gb: int) -> None:

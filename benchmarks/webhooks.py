@@ -27,13 +27,13 @@ from typing import Any, Final
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 
+from benchmarks.servers import Service, serving
 from tests.support.cli import Shell, shell
 from tests.support.services.fixtures import keeper
 from tests.support.services.rabbitmq import Broker
 from tests.support.services.wanted import AMQP_URL, distribution
 
 SECRET: Final = "it is no secret here"
-ADMIN: Final = {"Authorization": "Bearer operator-token"}
 FILLER: Final = [{"page_name": f"Page{number}", "action": "edited", "sha": "0" * 40} for number in range(60)]
 """Makes a delivery as large as they are on average: 6 KB."""
 GITHUB_WAITS_S: Final = 10.0
@@ -68,11 +68,9 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 @dataclass
-class Service:
-    """A running service. url: of its API; api_url: of the GitHub that it crawls."""
+class Crawling(Service):
+    """A service that crawls. api_url: of its GitHub."""
 
-    session: ClientSession
-    url: str
     api_url: str
 
     async def deliver(self, number: int) -> int:
@@ -92,18 +90,13 @@ class Service:
         except (ClientError, TimeoutError):
             return 0
 
-    async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """What the API answers."""
-        async with self.session.request(method, self.url + path, json=body, headers=ADMIN) as response:
-            return await response.json()
-
     async def taken(self) -> int:
         """Deliveries that have become documents."""
         counts = await self.ask("GET", "/api/v1/document-counts")
         return int(counts["by_type"].get("GollumEvent", 0))
 
 
-async def deliver_all(service: Service, count: int, rate: float) -> Told:
+async def deliver_all(service: Crawling, count: int, rate: float) -> Told:
     """Each when it is due."""
     told, began = Told(), time.perf_counter()
 
@@ -118,7 +111,7 @@ async def deliver_all(service: Service, count: int, rate: float) -> Told:
     return told
 
 
-async def send_again(service: Service, told: Told) -> int:
+async def send_again(service: Crawling, told: Told) -> int:
     """How many had to be sent again until all were taken."""
     again = [number for number, status in told.answers.items() if status != 202]
     sent, slots = len(again), asyncio.Semaphore(AGAIN_AT_ONCE)
@@ -135,26 +128,18 @@ async def send_again(service: Service, told: Told) -> int:
 
 
 @asynccontextmanager
-async def started(sh: Shell, given: argparse.Namespace, **environ: str) -> AsyncIterator[Service]:
+async def started(sh: Shell, given: argparse.Namespace, **environ: str) -> AsyncIterator[Crawling]:
     """A simulated GitHub and a service that crawls it, each a process of its own."""
     simulating = await sh.start(
         "simulate", "--port", "0", "--size", str(given.size), "--limit", "100000000", "--seed", "1", talks=True
     )
     assert simulating.process.stdout is not None
     api_url = (await simulating.process.stdout.readline()).decode().strip()
-    log = sh.folder / "serve.log"
-    wrap = ("sh", "-c", f'exec "$@" 2>"{log}"', "sh")
-    words = ("serve", "--port", "0", "--metrics-port", "0", "--api-url", api_url, *given.serve)
-    sh.environ |= environ
-    running = await sh.start(*words, wrap=wrap)
-    timeout, connector = ClientTimeout(total=GITHUB_WAITS_S), TCPConnector(limit=0)
-    async with ClientSession(timeout=timeout, connector=connector) as session:
-        while '"service_started"' not in (log.read_text() if log.exists() else ""):
-            assert running.process.returncode is None, log.read_text()
-            await asyncio.sleep(0.1)  # another process writes it
-        lines = [json.loads(line) for line in log.read_text().splitlines()]
-        url = next(line["url"] for line in lines if line["event"] == "service_started")
-        yield Service(session, url, api_url)
+    async with (
+        ClientSession(timeout=ClientTimeout(total=GITHUB_WAITS_S), connector=TCPConnector(limit=0)) as session,
+        serving(sh, session, "--api-url", api_url, *given.serve, **environ) as service,
+    ):
+        yield Crawling(session, service.url, api_url)
 
 
 async def restarted(broker: Broker, after_s: float) -> float:
@@ -168,7 +153,6 @@ async def restarted(broker: Broker, after_s: float) -> float:
 
 async def measure(given: argparse.Namespace, folder: Path, url: str, broker: Broker | None) -> dict[str, Any]:
     environ = {
-        "GHCRAWL_ADMIN_TOKEN": "operator-token",
         "GHCRAWL_WEBHOOK_SECRETS": SECRET,
         "GHCRAWL_TOKENS": f"ghp_simulated01{'0' * 20}",
         "GHCRAWL_QUEUE__PROVIDER": given.queue,
