@@ -8,8 +8,7 @@ PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3,$(
 	'import sys, venv, ensurepip; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null)))
 VENV := .venv
 RUN := $(VENV)/bin/python
-UNIT := $(RUN) -m pytest tests/unit tests/contracts -n 2 -p no:schemathesis -p no:anyio \
-	-o tmp_path_retention_policy=failed # plugins take a second to start, and old folders a second to delete in the end
+UNIT := $(RUN) -m pytest tests/unit tests/contracts -n 2 -p no:schemathesis -p no:anyio # plugins take a second to start
 INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ghcrawl/__init__.py)
 BUILD ?= docker build
