@@ -41,7 +41,7 @@ from queues.amqp import AmqpQueue
 from queues.amqp_message import Outgoing
 from queues.amqp_publisher import Publisher
 from queues.codec import encode
-from queues.tags import key_of
+from queues.tags import key_of, new_token
 from stores.mongo import Mongo
 from stores.mongo_tags import MongoTags
 from stores.mongo_writes import inserting
@@ -147,7 +147,7 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
     """So many more wait and are stored, put there in bulk: what it comes to is the same as if they had been pushed."""
 
     async def put_requests(numbers: Sequence[int]) -> None:
-        wanted, token = [a_request(number) for number in numbers], uuid4().hex
+        wanted, token = [a_request(number) for number in numbers], new_token()
         tags = [
             Tag(key=key_of(r), token=token, queued=True, queue="normal", asked_at=NOW, not_before=None, at=NOW)
             for r in wanted

@@ -16,7 +16,6 @@ from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final
-from uuid import uuid4
 
 import structlog
 
@@ -43,7 +42,7 @@ from queues.amqp_settings import AmqpSettings
 from queues.amqp_suspects import Suspects
 from queues.amqp_topology import declare
 from queues.codec import encode
-from queues.tags import Post, Tagging, apart
+from queues.tags import Post, Tagging, apart, new_token
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -100,7 +99,7 @@ class AmqpQueue:
 
         async def push(part: Sequence[Push]) -> Pushed:
             async with slots:
-                return await self._tagging.push([_due(each, now) for each in part], token=uuid4().hex, now=now)
+                return await self._tagging.push([_due(each, now) for each in part], token=new_token(), now=now)
 
         wanted = list(apart(pushes).values()) if len(pushes) > AT_ONCE else pushes
         parts = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
-from uuid import uuid4
 
 from ghcrawl.errors import CrawlError, DecodeError
 from ghcrawl.finished import finished
@@ -16,7 +15,7 @@ from queues.amqp_deaths import Undertaker, name_of
 from queues.amqp_message import Incoming
 from queues.amqp_suspects import Suspects
 from queues.codec import decode
-from queues.tags import Tagging
+from queues.tags import Tagging, new_token
 
 
 class AmqpDelivery:
@@ -131,7 +130,7 @@ class Pops:
         if not delivery.incoming.stale:
             with suppress(CrawlError):
                 again = Push(request=delivery.request, queue=delivery.queue)
-                await self._tagging.push([again], token=uuid4().hex, now=self._clock.now())
+                await self._tagging.push([again], token=new_token(), now=self._clock.now())
                 await delivery.incoming.ack()
         await delivery.incoming.give_back()
 

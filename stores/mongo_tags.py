@@ -1,10 +1,11 @@
 """Tags and starts in MongoDB, for all the processes that share one broker.
 
-    ghcrawl.tags    {"_id": key, "copy": "key token", "token", "queued", "queue", "at", "askedAt"?, "notBefore"?}
+    ghcrawl.tags    {"_id": key, "copy": "token key", "token", "queued", "queue", "at", "askedAt"?, "notBefore"?}
     ghcrawl.starts  {"_id": message, "starts": 2, "at"}
 
 `copy` is there so that "this key with this token" is one indexed field: with a million of them, a condition beside the
-`_id` would cost simpler servers than MongoDB a look at each.
+`_id` would cost simpler servers than MongoDB a look at each. Tokens ascend, and what was pushed first is popped first:
+the index over them is worked on at its two ends, wherever the keys lie.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class MongoStarts:
 
 
 def _copy(key: str, token: str) -> str:
-    return f"{safe_text(key)} {token}"
+    return f"{token} {safe_text(key)}"
 
 
 def _row(tag: Tag) -> dict[str, Any]:
