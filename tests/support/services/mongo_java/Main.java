@@ -1,21 +1,31 @@
+import de.bwaldvogel.mongo.MongoCollection;
 import de.bwaldvogel.mongo.MongoDatabase;
 import de.bwaldvogel.mongo.MongoServer;
 import de.bwaldvogel.mongo.MongoVersion;
 import de.bwaldvogel.mongo.backend.AbstractUniqueIndex;
+import de.bwaldvogel.mongo.backend.CollectionOptions;
 import de.bwaldvogel.mongo.backend.Index;
 import de.bwaldvogel.mongo.backend.IndexKey;
 import de.bwaldvogel.mongo.backend.KeyValue;
 import de.bwaldvogel.mongo.backend.Missing;
 import de.bwaldvogel.mongo.backend.h2.H2Backend;
+import de.bwaldvogel.mongo.backend.h2.H2Collection;
 import de.bwaldvogel.mongo.backend.h2.H2Database;
 import de.bwaldvogel.mongo.bson.Document;
 import de.bwaldvogel.mongo.bson.ObjectId;
+import de.bwaldvogel.mongo.wire.bson.BsonDecoder;
+import de.bwaldvogel.mongo.wire.bson.BsonEncoder;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import org.h2.mvstore.DataUtils;
 import org.h2.mvstore.MVMap;
 import org.h2.mvstore.WriteBuffer;
+import org.h2.mvstore.type.BasicDataType;
 import org.h2.mvstore.type.ObjectDataType;
 
 /** Serves MongoDB's wire protocol on 127.0.0.1 from an H2 file: java -cp 'jars/*' Main.java PORT FILE. */
@@ -60,7 +70,7 @@ public class Main {
             return answer;
         }
 
-        /** As the library's, but for its indexes. An inner class: the library's constructor opens them already. */
+        /** As the library's, but for how it keeps things. An inner class: its constructor opens them already. */
         class Database extends H2Database {
 
             Database(String name) {
@@ -68,12 +78,56 @@ public class Main {
             }
 
             @Override
+            protected MongoCollection<Object> openOrCreateCollection(String collection, CollectionOptions options) {
+                String name = getFullCollectionNamespace(collection);
+                MVMap.Builder<Object, Document> builder = new MVMap.Builder<>();
+                builder.keyType(new Texts()).valueType(new Bson());
+                MVMap<Object, Document> data = getMvStore().openMap("databases." + name, builder);
+                MVMap<String, Object> meta = getMvStore().openMap("meta." + name);
+                return new H2Collection(this, collection, options, data, meta, getCursorRegistry());
+            }
+
+            @Override
             protected Index<Object> openOrCreateUniqueIndex(
                     String collection, String name, List<IndexKey> keys, boolean sparse) {
                 String map = getFullCollectionNamespace(collection) + "._index_" + name;
                 MVMap.Builder<KeyValue, Object> builder = new MVMap.Builder<>();
-                return new TextIndex(getMvStore().openMap(map, builder.keyType(new TextFirst())), name, keys, sparse);
+                builder.keyType(new TextFirst()).valueType(new Texts());
+                return new TextIndex(getMvStore().openMap(map, builder), name, keys, sparse);
             }
+        }
+    }
+
+    /** Documents as MongoDB keeps them. The library's way is Java's serialization, of a whole page for each change. */
+    static class Bson extends BasicDataType<Document> {
+
+        @Override
+        public int getMemory(Document document) {
+            return encoded(document).readableBytes();
+        }
+
+        @Override
+        public void write(WriteBuffer buffer, Document document) {
+            buffer.put(encoded(document).nioBuffer());
+        }
+
+        @Override
+        public Document read(ByteBuffer buffer) {
+            ByteBuf bytes = Unpooled.wrappedBuffer(buffer);
+            Document document = BsonDecoder.decodeBson(bytes);
+            buffer.position(buffer.position() + bytes.readerIndex());
+            return document;
+        }
+
+        @Override
+        public Document[] createStorage(int size) {
+            return new Document[size];
+        }
+
+        private static ByteBuf encoded(Document document) {
+            ByteBuf bytes = Unpooled.buffer();
+            BsonEncoder.encodeDocument(document, bytes);
+            return bytes;
         }
     }
 
@@ -123,8 +177,32 @@ public class Main {
         }
     }
 
+    /** Texts as their bytes, which the library writes letter by letter; all else as the library does. */
+    static class Texts extends ObjectDataType {
+
+        @Override
+        public void write(WriteBuffer buffer, Object item) {
+            if (item instanceof String) {
+                byte[] bytes = ((String) item).getBytes(StandardCharsets.UTF_8);
+                buffer.put((byte) 1).putVarInt(bytes.length).put(bytes);
+            } else {
+                super.write(buffer.put((byte) 0), item);
+            }
+        }
+
+        @Override
+        public Object read(ByteBuffer buffer) {
+            if (buffer.get() == 0) {
+                return super.read(buffer);
+            }
+            byte[] bytes = new byte[DataUtils.readVarInt(buffer)];
+            buffer.get(bytes);
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+    }
+
     /** Keys that are one text or one id, by that; then all others, as the library compares them. */
-    static class TextFirst extends ObjectDataType {
+    static class TextFirst extends Texts {
 
         @Override
         public int compare(Object one, Object other) {
