@@ -108,7 +108,8 @@ class Mongo:
     async def bulk(self, collection: str, writes: Sequence[Write]) -> Bulk:
         """Each of them by itself and in no order, in one round trip where all are of one kind."""
         try:
-            done = await self._do(self._database[collection].bulk_write(writes, ordered=False), but=BulkWriteError)
+            work = self._database[collection].bulk_write([write.operation for write in writes], ordered=False)
+            done = await self._do(work, but=BulkWriteError)
         except BulkWriteError as error:
             details = error.details or {}
             if details.get("writeConcernErrors"):

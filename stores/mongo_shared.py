@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ghcrawl.errors import Unstorable
 from stores.mongo import Mongo
@@ -20,12 +20,17 @@ from stores.together import Together
 
 Row = dict[str, Any]
 Answers = Sequence[bool | Exception]
-_OF_ONE = (Rejected, Unstorable)
-FEW = 2
+FEW: Final = 2
 """So many documents are inserted together with those of others; more of them go by themselves."""
+LARGE: Final = 256 * 1024
+"""Bytes of a document that goes by itself, so that others need not wait until it is there."""
+
+_OF_ONE: Final = (Rejected, Unstorable)
 
 
 class _Change(NamedTuple):
+    """A write that leaves `after` in the unique field."""
+
     write: Write
     after: Any
 
@@ -42,9 +47,9 @@ class Shared:
         self._name = name
         self._unique = unique
         self._seen = seen
-        self._inserts: Together[Write, bool] = Together(self._insert, alone=_OF_ONE)
+        self._inserts: Together[Write, bool] = Together(self._write, alone=_OF_ONE)
+        self._updates: Together[Write, bool] = Together(self._write, alone=_OF_ONE)
         self._changes: Together[_Change, bool] = Together(self._change, alone=_OF_ONE)
-        self._updates: Together[Write, bool] = Together(self._update, alone=_OF_ONE)
         self._deletions: Together[Any, bool] = Together(self._delete)
         self._finds: dict[str, Together[Collection[str], Sequence[Row]]] = {}
 
@@ -52,21 +57,26 @@ class Shared:
 
     async def insert(self, document: Fields) -> bool:
         """Whether it is there now; False: it collides with a unique index, of `_id` or another."""
-        return await self._inserts.ask(inserting(document))
+        write = inserting(document)
+        return await self._inserts.ask(write, alone=write.size > LARGE)
 
     async def insert_all(self, documents: Sequence[Fields]) -> Sequence[bool]:
         """The same of each. Raises what any of them came to, whatever the others did."""
         if len(documents) <= FEW:
             return await asyncio.gather(*map(self.insert, documents))
-        answers = await self._insert([inserting(document) for document in documents])
-        return [_sure(answer) for answer in answers]
+        answers = await self._write([inserting(document) for document in documents])
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        return [answer is True for answer in answers]
 
     async def replace(self, before: Any, after: Any, document: Fields) -> bool:
         """Whether the document with `before` in the unique field was there and is this one now, which has `after`.
 
         False also for a collision, and where it was replaced again before anybody could tell.
         """
-        return await self._changes.ask(_Change(replacing({self._unique: before}, document), after))
+        write = replacing({self._unique: before}, document)
+        return await self._changes.ask(_Change(write, after), alone=write.size > LARGE)
 
     async def change(self, before: Any, after: Any, change: Fields) -> bool:
         """The same by an update, which sets the unique field to `after`."""
@@ -93,25 +103,26 @@ class Shared:
 
     # Round trips
 
-    async def _insert(self, writes: Sequence[Write]) -> Answers:
-        done = await self._mongo.bulk(self._name, writes)
-        return [_answer(done, number) for number in range(len(writes))]
-
-    async def _update(self, writes: Sequence[Write]) -> Answers:
+    async def _write(self, writes: Sequence[Write]) -> Answers:
         done = await self._mongo.bulk(self._name, writes)
         return [_answer(done, number) for number in range(len(writes))]
 
     async def _change(self, changes: Sequence[_Change]) -> Answers:
         done = await self._mongo.bulk(self._name, [each.write for each in changes])
+        answers = [_answer(done, number) for number in range(len(changes))]
         if done.found + len(done.refused) == len(changes):
-            return [_answer(done, number) for number in range(len(changes))]
+            return answers
         left = await self._there([each.after for each in changes]) if done.found else frozenset()
-        return [_answer(done, number) and each.after in left for number, each in enumerate(changes)]
+        return [each.after in left if answer is True else answer for each, answer in zip(changes, answers, strict=True)]
 
     async def _delete(self, values: Sequence[Any]) -> Answers:
-        wanted = dict.fromkeys(values)
-        there = wanted.keys() & await self._there(values) if len(values) > 1 else wanted.keys()
+        there = await self._there(values) if len(values) > 1 else frozenset(values)
+        if not there:
+            return [False] * len(values)
         done = await self._mongo.bulk(self._name, [deleting({self._unique: value}) for value in there])
+        for error in done.refused.values():
+            if error is not None:
+                raise error
         deleted = set(there) if done.found == len(there) else set()
         answers = []
         for value in values:
@@ -122,9 +133,7 @@ class Shared:
     async def _there(self, values: Iterable[Any]) -> frozenset[Any]:
         """Those of these values that a document has in the unique field."""
         which = {self._unique: {"$in": list(values)}}
-        rows = await self._mongo.find(
-            self._name, which, {self._unique: 1, **({} if self._unique == "_id" else {"_id": 0})}
-        )
+        rows = await self._mongo.find(self._name, which, {self._unique: 1, "_id": 0})
         return frozenset(value for row in rows for value in _values(row, self._unique))
 
     async def _find(self, field: str, asked: Sequence[Collection[str]]) -> Sequence[Sequence[Row]]:
@@ -140,12 +149,6 @@ def _answer(done: Bulk, number: int) -> bool | Exception:
     """What became of the write at that place; True: nothing stood in its way."""
     error = done.refused.get(number)
     return number not in done.refused if error is None else error
-
-
-def _sure(answer: bool | Exception) -> bool:
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
 
 
 def _values(row: Mapping[str, Any], field: str) -> Sequence[Any]:

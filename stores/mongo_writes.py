@@ -1,9 +1,9 @@
-"""What is written to MongoDB: documents in their final bytes, and writes that go in bulk."""
+"""What is written to MongoDB: documents in their final bytes, and the writes of a bulk."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from bson import encode
 from bson.errors import BSONError
@@ -14,8 +14,6 @@ from ghcrawl.errors import StoreError, Unstorable
 
 Fields = Mapping[str, Any]
 """A document, a filter, an update or a projection."""
-Write: TypeAlias = InsertOne[Any] | ReplaceOne[Any] | UpdateOne | DeleteOne
-"""Of one document, for `Mongo.bulk`."""
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 
@@ -42,21 +40,30 @@ class Bulk(NamedTuple):
     refused: Mapping[int, StoreError | None]
 
 
+class Write(NamedTuple):
+    """One write of a bulk. size: how many bytes the document has that it holds."""
+
+    operation: InsertOne[Any] | ReplaceOne[Any] | UpdateOne | DeleteOne
+    size: int = 0
+
+
 def inserting(document: Fields) -> Write:
     """It is added."""
-    return InsertOne(packed(document))
+    row = packed(document)
+    return Write(InsertOne(row), len(row.raw))
 
 
 def replacing(which: Fields, document: Fields) -> Write:
     """It takes the place of the one of that filter."""
-    return ReplaceOne(which, packed(document))
+    row = packed(document)
+    return Write(ReplaceOne(which, row), len(row.raw))
 
 
 def updating(which: Fields, change: Fields) -> Write:
     """The one of that filter is changed."""
-    return UpdateOne(which, change)
+    return Write(UpdateOne(which, change))
 
 
 def deleting(which: Fields) -> Write:
     """The one of that filter goes."""
-    return DeleteOne(which)
+    return Write(DeleteOne(which))

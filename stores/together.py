@@ -36,11 +36,17 @@ class Together(Generic[Item, Answer]):
         self._waiting: deque[tuple[Item, asyncio.Future[Answer]]] = deque()
         self._under_way: asyncio.Task[None] | None = None
 
-    async def ask(self, item: Item) -> Answer:
+    async def ask(self, item: Item, *, alone: bool = False) -> Answer:
         """What `send` answers to this item. Raises what it raises, which all of one round trip then do.
 
-        Whoever is cancelled meanwhile does not know whether the item was sent, and disturbs nobody else's.
+        alone: in a round trip of its own, at once. Whoever is cancelled meanwhile does not know whether the item was
+        sent, and disturbs nobody else's.
         """
+        if alone:
+            (answer,) = await self._send([item])
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
         waiter: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, waiter))
         if self._under_way is None:

@@ -12,7 +12,7 @@ import pytest
 from ghcrawl.errors import StoreError
 from stores.mongo import Mongo
 from stores.mongo_settings import Index, MongoSettings
-from stores.mongo_shared import FEW, Shared
+from stores.mongo_shared import FEW, LARGE, Shared
 from tests.integration.mongo.commands import COMMANDS
 from tests.integration.mongo.refusing import refusing
 
@@ -94,6 +94,20 @@ async def test_a_replacement_that_collides_knows_it(shared: Shared, mongo: Mongo
     assert (await revisions(mongo))["0"] == "first"
 
 
+async def test_a_large_document_keeps_nobody_waiting(shared: Shared):
+    large = "x" * LARGE
+    with COMMANDS.heard() as heard:
+        there = await asyncio.gather(
+            *(shared.insert(a_row(n)) for n in (1, 3)),
+            shared.insert(a_row(5, text=large)),
+            shared.insert(a_row(4, text=large)),
+            shared.replace("0 first", "0 next", a_row(0, "next", text=large)),
+            shared.replace("2 gone", "2 next", a_row(2, "next", text=large)),
+        )
+    assert there == [True, True, True, False, True, False]
+    assert sorted(heard) == ["insert"] * 3 + ["update"] * 2
+
+
 async def test_updates_at_once_are_one_round_trip(shared: Shared, mongo: Mongo):
     with COMMANDS.heard() as heard:
         await asyncio.gather(*(shared.update(str(n), {"$set": {"revision": f"{n} touched"}}) for n in NUMBERS))
@@ -107,6 +121,12 @@ async def test_deletions_at_once_are_two_round_trips_and_each_knows_whether_it_w
     assert gone == [n % 2 == 0 for n in NUMBERS]
     assert heard == ["find", "delete"]
     assert await revisions(mongo) == {}
+
+
+async def test_deletions_of_what_is_gone_delete_nothing(shared: Shared):
+    with COMMANDS.heard() as heard:
+        assert await asyncio.gather(*(shared.delete(f"{n} gone") for n in NUMBERS)) == [False] * len(NUMBERS)
+    assert heard == ["find"]
 
 
 async def test_a_deletion_alone_is_one_round_trip(shared: Shared):
