@@ -1,6 +1,6 @@
 """Whether a large backlog slows anything down: a million requests that wait, with their tags, and many documents.
 
-    python -m benchmarks backlog [--requests 1000000] [--documents 100000] [--rounds 5] [--turns 300] [--seconds 10]
+    python -m benchmarks backlog [--requests 1000000] [--documents 100000] [--rounds 5] [--turns 800] [--seconds 10]
 
 Measured are pops, dedup look-ups (pushes of what waits already), look-ups and saves of known documents and saves of new
 ones, each beside the least that the database does by itself (one document overwritten by its `_id`); with a thousand of
@@ -379,7 +379,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--turns", type=int, default=300)
+    parser.add_argument("--turns", type=int, default=800)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--work", nargs=3, type=float, help=argparse.SUPPRESS)
     given = parser.parse_args()
