@@ -76,7 +76,10 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throttled:
-    """Not now. `reason`: primary, secondary, budget, busy, no_principal or poll_interval; names a metric label."""
+    """Not now.
+
+    reason: primary, secondary, budget, spent, busy, unreachable, no_principal or poll_interval; names a metric label.
+    """
 
     until: datetime
     reason: str

@@ -19,8 +19,9 @@ from ghcrawl.visitor_map import Scenarios
 class Census:
     """What was listed, to be held against what is stored.
 
-    pages: URNs of the pages' documents; each has `elements` with URN and URL in its body.
-    listed: elements of the last page, which may not be stored yet: URN → URL.
+    pages: URNs of the pages' documents; each has a link `resources` to what it names, and where that lies below the
+    owner, URN and URL of each in the `elements` of its body.
+    listed: the same of the last page, which may not be stored yet: URN → URL.
     type: of the elements. owner: URN of what they are of; below: theirs begin with it, else they link to it.
     lasting: the URL at which exactly this one answers, whoever has its name by now.
     """
