@@ -59,12 +59,16 @@ async def fill(
 
 
 def program(folder: Path) -> Path:
-    """A folder for PATH in which `ghcrawl` is found: this interpreter, and this working tree."""
+    """A folder for PATH in which `ghcrawl` is found: this interpreter, and this working tree.
+
+    Written once: a shell that reads its script while that is written anew does nothing, and ends well.
+    """
     found = folder / ".bin"
     found.mkdir(exist_ok=True)
     script = found / "ghcrawl"
-    script.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m ghcrawl "$@"\n')
-    script.chmod(0o755)
+    if not script.exists():
+        script.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m ghcrawl "$@"\n')
+        script.chmod(0o755)
     return found
 
 
