@@ -35,13 +35,13 @@ from ghcrawl.backend import Backend, mongo_settings, open_backend
 from ghcrawl.model import QUEUES, Push, Request
 from ghcrawl.ports import Effects
 from ghcrawl.settings import Settings
-from ghcrawl.tags import Tag
+from ghcrawl.tags import Tag, new_token
 from ghcrawl.telemetry import configure_logging
 from queues.amqp import AmqpQueue
 from queues.amqp_message import Outgoing
 from queues.amqp_publisher import Publisher
 from queues.codec import encode
-from queues.tags import key_of, new_token
+from queues.tags import key_of
 from stores.mongo import Mongo
 from stores.mongo_tags import MongoTags
 from stores.mongo_writes import inserting

@@ -17,6 +17,8 @@ Implementations raise StoreError.
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,6 +53,15 @@ class Tag:
         if not self.queued or QUEUES.index(self.queue) > QUEUES.index(queue):
             return False
         return self.asked_at is None or (asked_at is not None and asked_at <= self.asked_at)
+
+
+def new_token() -> str:
+    """A token that nobody else ever has.
+
+    Those made later come later in order, but for those of one moment. An index over them grows at one end and shrinks
+    at the other, so it costs the same however many wait.
+    """
+    return f"{time.time_ns():016x}{secrets.token_hex(8)}"
 
 
 class Tags(Protocol):

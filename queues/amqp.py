@@ -23,7 +23,7 @@ from ghcrawl.errors import CrawlError, Unstorable
 from ghcrawl.finished import finished
 from ghcrawl.model import QUEUES, Push, QueueName, Request
 from ghcrawl.ports import Clock, Depth, Pushed
-from ghcrawl.tags import Starts, Tags
+from ghcrawl.tags import Starts, Tags, new_token
 from queues.amqp_bodies import ABOVE_BYTES, MAX_BYTES, packed
 from queues.amqp_chores import Chores
 from queues.amqp_consumers import Consumers
@@ -42,7 +42,7 @@ from queues.amqp_settings import AmqpSettings
 from queues.amqp_suspects import Suspects
 from queues.amqp_topology import declare
 from queues.codec import encode
-from queues.tags import Post, Tagging, apart, new_token
+from queues.tags import Post, Tagging, apart
 
 log = structlog.stdlib.get_logger(__name__)
 

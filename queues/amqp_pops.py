@@ -10,12 +10,13 @@ from ghcrawl.errors import CrawlError, DecodeError
 from ghcrawl.finished import finished
 from ghcrawl.model import Push, QueueName, Request
 from ghcrawl.ports import Clock
+from ghcrawl.tags import new_token
 from queues.amqp_buffers import Buffers
 from queues.amqp_deaths import Undertaker, name_of
 from queues.amqp_message import Incoming
 from queues.amqp_suspects import Suspects
 from queues.codec import decode
-from queues.tags import Tagging, new_token
+from queues.tags import Tagging
 
 
 class AmqpDelivery:

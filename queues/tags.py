@@ -18,8 +18,6 @@ die. Explored exhaustively, with two protocols that look as good and lose reques
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -49,15 +47,6 @@ Publish: TypeAlias = Callable[[Sequence[Post]], Awaitable[None]]
 
 Taken = Literal["first", "again", "superfluous"]
 """Nobody took this copy before; somebody may have; a better one waits."""
-
-
-def new_token() -> str:
-    """A token that no other push has ever had.
-
-    Those made later come later in order, but for those of one moment. An index over them grows at one end and shrinks
-    at the other, so it costs the same however many wait.
-    """
-    return f"{time.time_ns():016x}{secrets.token_hex(8)}"
 
 
 def key_of(request: Request) -> str:

@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
-from uuid import uuid4
 
 from ghcrawl.errors import StoreError
 from ghcrawl.model import Push
@@ -14,6 +13,7 @@ from ghcrawl.ports import Clock, Pushed, Queue
 from ghcrawl.receipts import Receipts
 from ghcrawl.sqlite_file import SqliteFile
 from ghcrawl.sqlite_writer import Work
+from ghcrawl.tags import new_token
 
 STALE_S: Final = 30.0
 """A claim of this age is of somebody who is gone: deliveries are given up long before."""
@@ -30,7 +30,7 @@ class SequentialTaking:
 
     async def take(self, id: str, push: Push) -> bool:
         """As the port says. While somebody else has it in hand this waits for what becomes of that."""
-        token = uuid4().hex
+        token = new_token()
         while True:
             now = self._clock.now()
             claim = await self._receipts.claim(id, token, now, stale_before=now - timedelta(seconds=STALE_S))
