@@ -64,11 +64,9 @@ class Shared:
         """The same of each. Raises what any of them came to, whatever the others did."""
         if len(documents) <= FEW:
             return await asyncio.gather(*map(self.insert, documents))
-        answers = await self._write([inserting(document) for document in documents])
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise answer
-        return [answer is True for answer in answers]
+        done = await self._mongo.bulk(self._name, [inserting(document) for document in documents])
+        done.demand_taken()
+        return [number not in done.refused for number in range(len(documents))]
 
     async def replace(self, before: Any, after: Any, document: Fields) -> bool:
         """Whether the document with `before` in the unique field was there and is this one now, which has `after`.
@@ -120,9 +118,7 @@ class Shared:
         if not there:
             return [False] * len(values)
         done = await self._mongo.bulk(self._name, [deleting({self._unique: value}) for value in there])
-        for error in done.refused.values():
-            if error is not None:
-                raise error
+        done.demand_taken()
         deleted = set(there) if done.found == len(there) else set()
         answers = []
         for value in values:

@@ -70,10 +70,8 @@ class MongoTags:
     async def replace(self, pairs: Sequence[tuple[Tag, Tag]]) -> None:
         """As the port says."""
         writes = [replacing({"copy": _copy(old.key, old.token)}, _row(new)) for old, new in pairs]
-        refused = (await self._mongo.bulk(self._name, writes)).refused if writes else {}
-        for error in refused.values():
-            if error is not None:
-                raise error
+        if writes:
+            (await self._mongo.bulk(self._name, writes)).demand_taken()
 
     async def confirm(self, keys: Sequence[str], token: str) -> None:
         """As the port says."""

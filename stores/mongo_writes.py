@@ -39,6 +39,12 @@ class Bulk(NamedTuple):
     found: int
     refused: Mapping[int, StoreError | None]
 
+    def demand_taken(self) -> None:
+        """Raises what any of them came to, but for collisions."""
+        for error in self.refused.values():
+            if error is not None:
+                raise error
+
 
 class Write(NamedTuple):
     """One write of a bulk. size: how many bytes the document has that it holds."""
