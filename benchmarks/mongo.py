@@ -2,7 +2,8 @@
 
 The bare loop is what one would write by hand: `find_one` by an indexed URL, and `replace_one` by `_id` with the newer
 one winning, on the same server, with the same documents and promises, as many at a time. Both take turns, a few times,
-and the median of the ratios is the result.
+and the median of the ratios is the result. How much slower deletions by hand are with many documents than with few
+tells how much of what pops lose with a backlog is the server's own: a pop deletes a tag.
 
 Runs on the server at `GHCRAWL_TEST_MONGO_URL`, or starts the one of the tests.
 """
@@ -13,6 +14,7 @@ import asyncio
 import os
 import statistics
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from typing import Any
 from uuid import uuid4
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
-from pymongo import WriteConcern
+from pymongo import DeleteOne, WriteConcern
 from pymongo.errors import DuplicateKeyError
 
 from ghcrawl.model import Document, Link, Validator, digest
@@ -50,6 +52,7 @@ def main() -> None:
     with _server() as url:
         asyncio.run(_against_the_driver(url))
         asyncio.run(_many_against_few(url))
+        asyncio.run(_deletions(url))
 
 
 @contextmanager
@@ -262,6 +265,48 @@ async def _fill(ours: Ours, size: int) -> None:
     for start in range(0, size, FEW):
         documents = [a_document(number) for number in range(start, start + FEW)]
         await ours.mongo.bulk("issue", [inserting(as_stored(document)) for document in documents])
+
+
+async def _deletions(url: str) -> None:
+    """By the driver alone, by `_id` and twenty at a time, the oldest first; what was deleted is replaced in between.
+
+    The `_id`s are as those of tags: in no order.
+    """
+    client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(url)
+    name = f"bench_{uuid4().hex[:8]}"
+    database = client.get_database(name, write_concern=WriteConcern(w="majority", j=True))
+    sides = [(database[str(size)], deque[str]()) for size in (FEW, MANY)]
+    try:
+        for (collection, waiting), size in zip(sides, (FEW, MANY), strict=True):
+            await _insert(collection, waiting, size)
+        paces = [[await _deleted(*side) for side in sides] for _ in range(ROUNDS)]
+    finally:
+        await client.drop_database(name)
+        client.close()
+    few, many = (statistics.median(side) for side in zip(*paces, strict=True))
+    ratio = statistics.median(many / few for few, many in paces)
+    print(
+        f"mongo: deletions by the driver alone: with {MANY:,} documents {ratio:.2f} of the rate with {FEW:,} "
+        f"({few:.0f}/s and {many:.0f}/s)",
+        flush=True,
+    )
+
+
+async def _insert(collection: AsyncIOMotorCollection[dict[str, Any]], waiting: deque[str], size: int) -> None:
+    for start in range(0, size, FEW):
+        ids = [uuid4().hex for _ in range(min(FEW, size - start))]
+        await collection.insert_many([{"_id": id, "queue": "normal", "queued": True} for id in ids], ordered=False)
+        waiting.extend(ids)
+
+
+async def _deleted(collection: AsyncIOMotorCollection[dict[str, Any]], waiting: deque[str]) -> float:
+    """How many a second."""
+    began = time.perf_counter()
+    for _ in range(TURNS // LOOPS):
+        await collection.bulk_write([DeleteOne({"_id": waiting.popleft()}) for _ in range(LOOPS)], ordered=False)
+    rate = TURNS / (time.perf_counter() - began)
+    await _insert(collection, waiting, TURNS)
+    return rate
 
 
 def as_stored(document: Document) -> dict[str, Any]:
