@@ -23,15 +23,14 @@ demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
 
 test: $(VENV)/.dev ## every test
 	$(UNIT)
-	$(RUN) -m pytest tests/integration/test_*.py -n 2
-	$(RUN) -m pytest tests/integration tests/e2e --ignore-glob='*/integration/test_*.py'
+	$(RUN) -m pytest tests/integration tests/e2e -n 2 --dist loadscope -m "not faults"
 	$(RUN) -m pytest tests/faults -m "not faults"
 
 unit: $(VENV)/.dev ## the fast tests only, in seconds
 	$(UNIT) -m "not slow"
 
 faults: $(VENV)/.dev ## every fault there is, on real servers: half an hour
-	$(RUN) -m pytest tests/faults
+	$(RUN) -m pytest tests/faults tests/integration/deploy/test_rehearsal.py
 	GHCRAWL_TEST_LIVE_S=300 $(RUN) -m pytest -s --show-capture=no tests/integration/service/test_live_webhooks.py
 
 lint: $(VENV)/.dev ## format, lint, types and import contracts

@@ -13,7 +13,9 @@ from textwrap import fill
 from typing import Final
 
 EMBEDDED: Final = ("engine", "queue_pops", "queue_memory")
+AT_LENGTH: Final = ("freshness",)
 ON_SERVERS: Final = ("amqp", "backlog", "deadletters", "mongo", "processes", "webhooks")
+ALL: Final = (*EMBEDDED, *ON_SERVERS, *AT_LENGTH)
 WITHOUT_OPTIONS: Final = ("engine", "mongo")
 HELP: Final = ("-h", "--help")
 
@@ -27,6 +29,10 @@ These run only by name, because they start servers, or use those that GHCRAWL_TE
 GHCRAWL_TEST_MONGO_URL name:
 
 {on_servers}
+
+And these, because they take a quarter of an hour:
+
+{at_length}
 
 Options go to all that are named before them:
 
@@ -49,7 +55,9 @@ def wanted(words: Sequence[str]) -> Sequence[Sequence[str]]:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         usage="%(prog)s [-h] [name ...] [options]",
-        description=TAUGHT.format(embedded=_table(EMBEDDED), on_servers=_table(ON_SERVERS)),
+        description=TAUGHT.format(
+            embedded=_table(EMBEDDED), on_servers=_table(ON_SERVERS), at_length=_table(AT_LENGTH)
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", help=argparse.SUPPRESS)
@@ -58,8 +66,8 @@ def wanted(words: Sequence[str]) -> Sequence[Sequence[str]]:
     if not names:
         parser.parse_args(options)
     for name in names:
-        if name not in (*EMBEDDED, *ON_SERVERS):
-            parser.error(f"there is no benchmark {name!r}, but " + ", ".join(sorted((*EMBEDDED, *ON_SERVERS))))
+        if name not in ALL:
+            parser.error(f"there is no benchmark {name!r}, but " + ", ".join(sorted(ALL)))
         if options and name in WITHOUT_OPTIONS:
             if options[0] in HELP:
                 print(_docstring(name))

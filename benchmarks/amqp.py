@@ -34,12 +34,20 @@ from pymongo import WriteConcern
 
 from benchmarks.servers import Servers, cpu_of, servers, tell
 from ghcrawl.backend import Backend, open_backend
-from ghcrawl.model import QUEUES, Document, Link, Push, Request, digest
-from ghcrawl.ports import Effects
-from ghcrawl.settings import Settings
-from ghcrawl.telemetry import configure_logging
+from ghcrawl.ports.unit_of_work import Effects
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Document,
+    Link,
+    Push,
+    Request,
+    digest,
+)
 from queues.codec import decode, encode
 from tests.support.builders import NOW
+from tests.support.lanes import LANES
 
 LOOPS: Final = 50
 STOCK: Final = 200
@@ -47,13 +55,19 @@ STOCK: Final = 200
 
 
 def a_request(number: int) -> Request:
-    return Request(type="issue", url=f"https://api.example.test/repos/acme/web/issues/{number}", asked_at=NOW)
+    return Request(
+        platform=LEGACY_PLATFORM,
+        type="issue",
+        url=f"https://api.example.test/repos/acme/web/issues/{number}",
+        asked_at=NOW,
+    )
 
 
 def a_document(request: Request) -> Document:
     body = {"url": request.url, "title": "x" * 300}
     urn = f"urn:repo:12:issue:{request.url.rpartition('/')[2]}"
     return Document(
+        platform=LEGACY_PLATFORM,
         type="issue",
         url=request.url,
         urn=urn,
@@ -165,11 +179,11 @@ def settings(where: Servers, name: str, store: str, folder: str) -> Settings:
 
 def cycle_of(backend: Backend, numbers: Any) -> Cycle:
     async def cycle() -> None:
-        delivery = await backend.queue.pop(QUEUES, patience_s=5.0)
+        delivery = await backend.queue.pop(LANES, patience_s=5.0)
         if delivery is not None:
             push = Push(request=a_request(next(numbers)), queue="normal")
             effects = Effects(pushes=(push,), document=a_document(delivery.request))
-            await backend.ledger.commit(delivery, effects)
+            await backend.unit_of_work.commit(delivery, effects)
 
     return cycle
 
@@ -238,7 +252,7 @@ async def with_backlog(where: Servers, given: argparse.Namespace) -> dict[str, A
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         began = time.perf_counter()
         async with open_backend(wanted) as backend:
-            delivery = await backend.queue.pop(QUEUES, patience_s=30.0)
+            delivery = await backend.queue.pop(LANES, patience_s=30.0)
             first_pop_s = time.perf_counter() - began
             assert delivery is not None
             await delivery.release()

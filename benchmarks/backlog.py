@@ -32,19 +32,21 @@ from uuid import uuid4
 from benchmarks.mongo import API, NOW, a_document, as_stored
 from benchmarks.servers import Servers, cpu_of, disk_mb_of, memory_mb_of, servers, tell
 from ghcrawl.backend import Backend, mongo_settings, open_backend
-from ghcrawl.model import QUEUES, Push, Request
-from ghcrawl.ports import Effects
-from ghcrawl.settings import Settings
-from ghcrawl.tags import Tag, new_token
-from ghcrawl.telemetry import configure_logging
-from queues.amqp import AmqpQueue
-from queues.amqp_message import Outgoing
-from queues.amqp_publisher import Publisher
+from ghcrawl.ports.dedup import DedupMarker, new_token
+from ghcrawl.ports.unit_of_work import Effects
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, Request
+from queues.amqp.message import Outgoing
+from queues.amqp.publisher import Publisher
+from queues.amqp.queue import AmqpQueue
 from queues.codec import encode
-from queues.tags import key_of
-from stores.mongo import Mongo
-from stores.mongo_tags import MongoTags
-from stores.mongo_writes import inserting
+from queues.dedup_protocol import key_of
+from stores.mongo.dedup import MongoDedupMarkers
+from stores.mongo.driver import Mongo
+from stores.mongo.writes import inserting
+from tests.support.builders import a_type
+from tests.support.lanes import LANES
 
 FEW: Final = 1000
 LOOPS: Final = 20
@@ -58,7 +60,7 @@ HELD: Final = 100
 
 
 def a_request(number: int) -> Request:
-    return Request(type="issue", url=f"{API}/{number}", asked_at=NOW)
+    return Request(platform=LEGACY_PLATFORM, type="issue", url=f"{API}/{number}", asked_at=NOW)
 
 
 def number_of(request: Request) -> int:
@@ -149,13 +151,22 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
     async def put_requests(numbers: Sequence[int]) -> None:
         wanted, token = [a_request(number) for number in numbers], new_token()
         tags = [
-            Tag(key=key_of(r), token=token, queued=True, queue="normal", asked_at=NOW, not_before=None, at=NOW)
+            DedupMarker(
+                key=key_of(r),
+                token=token,
+                queued=True,
+                platform=r.platform,
+                queue="normal",
+                asked_at=NOW,
+                not_before=None,
+                at=NOW,
+            )
             for r in wanted
         ]
-        await MongoTags(side.filling).insert(tags)
+        await MongoDedupMarkers(side.filling).insert(tags)
         work = side.queue.names.work
         await side.publisher.send(
-            [Outgoing(exchange=work, queue="normal", body=encode(r), token=token) for r in wanted]
+            [Outgoing(exchange=work, lane=Lane(r.platform, "normal"), body=encode(r), token=token) for r in wanted]
         )
 
     async def put_documents(numbers: Sequence[int]) -> None:
@@ -203,7 +214,7 @@ def kinds(side: Side, turns: int, sessions: Mapping[str, int]) -> dict[str, Meas
     """Everything that might become slower, each as what measures its pace."""
 
     async def pop() -> None:
-        delivery = await side.queue.pop(QUEUES, patience_s=60.0)
+        delivery = await side.queue.pop(LANES, patience_s=60.0)
         assert delivery is not None
         side.low = max(side.low, number_of(delivery.request) + 1)
         await delivery.ack()
@@ -215,7 +226,7 @@ def kinds(side: Side, turns: int, sessions: Mapping[str, int]) -> dict[str, Meas
 
     async def change() -> None:
         number = random.randrange(side.documents)
-        assert await side.backend.store.look_up("issue", f"{API}/{number}") is not None
+        assert await side.backend.store.look_up(a_type("issue"), f"{API}/{number}") is not None
         await side.backend.store.save(a_document(number, seen=next(side.seen)))
 
     async def create() -> None:
@@ -305,7 +316,7 @@ async def work(seconds: float, documents: int, high: int) -> None:
     """
     fresh = count(high)
     async with open_backend(Settings.model_validate_json(os.environ["BACKLOG_SETTINGS"])) as backend:
-        delivery = await backend.queue.pop(QUEUES, patience_s=60.0)
+        delivery = await backend.queue.pop(LANES, patience_s=60.0)
         assert delivery is not None
         print("popped", flush=True)
         await delivery.release()
@@ -313,11 +324,13 @@ async def work(seconds: float, documents: int, high: int) -> None:
 
         async def loop() -> None:
             nonlocal cycles
-            while time.perf_counter() < deadline and (popped := await backend.queue.pop(QUEUES, patience_s=5.0)):
+            while time.perf_counter() < deadline and (popped := await backend.queue.pop(LANES, patience_s=5.0)):
                 number = random.randrange(documents)
-                await backend.store.look_up("issue", f"{API}/{number}")
+                await backend.store.look_up(a_type("issue"), f"{API}/{number}")
                 push = Push(request=a_request(next(fresh)), queue="normal")
-                await backend.ledger.commit(popped, Effects(pushes=(push,), document=a_document(number, seen=cycles)))
+                await backend.unit_of_work.commit(
+                    popped, Effects(pushes=(push,), document=a_document(number, seen=cycles))
+                )
                 cycles += 1
 
         await asyncio.gather(*(loop() for _ in range(LOOPS)))

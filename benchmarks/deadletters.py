@@ -26,9 +26,9 @@ from aiohttp import ClientSession, ClientTimeout
 
 from benchmarks.servers import Servers, Service, servers, serving, tell
 from ghcrawl.backend import open_backend
-from ghcrawl.model import Deadletter
-from ghcrawl.settings import Settings
-from ghcrawl.telemetry import configure_logging
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.model import Deadletter
 from tests.support.builders import a_deadletter, a_failure, a_request, at
 from tests.support.cli import shell
 

@@ -25,11 +25,11 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from ghcrawl.model import Context, Push, Request
-from ghcrawl.settings import load
-from ghcrawl.tally import Tally
-from ghcrawl.telemetry import Metrics, Observers, SettledLog, configure_logging
-from ghcrawl.wiring import open_service
+from ghcrawl.telemetry.logs import SettledLog, configure_logging
+from ghcrawl.telemetry.metrics import Metrics, Observers
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.model import LEGACY_PLATFORM, Context, Push, Request
+from ghcrawl.wiring import load, open_service
 
 REQUESTS = 3000
 LOOPS = 20
@@ -169,13 +169,16 @@ async def _prepared(url: str, numbers: Sequence[int]) -> AsyncIterator[Any]:
             "github.api_url": url,
             "github.concurrency": LOOPS,
             "crawl.loops": LOOPS,
+            "github.calls_per_min": 0,
+            "github.response_s_per_min": 0,
         }
         settings, _ = load(None, {}, overrides)
         observer = Observers(Tally(), Metrics(), SettledLog())
-        async with open_service(settings, (), observer, unhurried=False) as service:
+        async with open_service(settings, {}, observer) as service:
             now, context = datetime.now(UTC), Context(qualifier="urn:repo:12", scope="acme/web")
             requests = [
                 Request(
+                    platform=LEGACY_PLATFORM,
                     type="issue",
                     url=f"{url}/repos/acme/web/issues/{number}",
                     policy="default:self",

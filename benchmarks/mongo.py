@@ -27,13 +27,20 @@ from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import DeleteOne, WriteConcern
 from pymongo.errors import DuplicateKeyError
 
-from ghcrawl.model import Document, Link, Validator, digest
-from stores.mongo import Mongo, token
-from stores.mongo_documents import MongoStore
-from stores.mongo_json import to_bson
-from stores.mongo_rows import merged, placed, row_of
-from stores.mongo_settings import MongoSettings
-from stores.mongo_writes import inserting
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Document,
+    Link,
+    Validator,
+    digest,
+)
+from stores.mongo.documents import MongoStore
+from stores.mongo.driver import Mongo, token
+from stores.mongo.escaping import to_bson
+from stores.mongo.rows import merged, placed, row_of
+from stores.mongo.settings import MongoSettings
+from stores.mongo.writes import inserting
+from tests.support.builders import a_type
 from tests.support.services.fixtures import keeper
 from tests.support.services.mongo import MongoServer
 from tests.support.services.wanted import MONGO_URL
@@ -75,6 +82,7 @@ def a_document(number: int, *, seen: int = 0) -> Document:
     urn = f"urn:repo:12:issue:{number}"
     url = f"{API}/{number}"
     return Document(
+        platform=LEGACY_PLATFORM,
         type="issue",
         url=url,
         urn=urn,
@@ -144,7 +152,7 @@ class Ours:
 
     async def look_up(self, number: int) -> None:
         """By URL, without the body."""
-        assert await self.store.look_up("issue", f"{API}/{number}") is not None
+        assert await self.store.look_up(a_type("issue"), f"{API}/{number}") is not None
 
     async def save(self, number: int, seen: int) -> None:
         """The newer one wins."""

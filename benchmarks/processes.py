@@ -29,11 +29,18 @@ from uuid import uuid4
 from benchmarks.mongo import NOW, a_document
 from benchmarks.servers import Servers, cpu_of, machine_s, servers, tell
 from ghcrawl.backend import Backend, open_backend
-from ghcrawl.model import Context, Payload, Push, Request
-from ghcrawl.ports import DeadletterFilter
-from ghcrawl.telemetry import configure_logging
-from queues.amqp import AmqpQueue
-from queues.amqp_link import AmqpLink
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    Lane,
+    Payload,
+    Push,
+    Request,
+)
+from queues.amqp.connection import AmqpLink
+from queues.amqp.queue import AmqpQueue
 
 NOWHERE: Final = "http://127.0.0.1:9"
 START_S: Final = 120.0
@@ -44,6 +51,7 @@ def a_request(number: int) -> Request:
     document = a_document(number)
     body = {**document.body, "repository_url": document.url.rpartition("/issues")[0]}
     return Request(
+        platform=LEGACY_PLATFORM,
         type="issue",
         url=document.url,
         policy="default:self",
@@ -115,7 +123,7 @@ async def a_worker(where: Servers, name: str, loops: int, folder: Path, number: 
 async def watch(backend: Backend, processes: int, sessions: Mapping[str, int], seconds: float) -> Run:
     """What is done from when all pop until so much later, or until nothing waits."""
     assert isinstance(backend.queue, AmqpQueue)
-    link, queue = backend.queue.link, backend.queue.names.queue("event")
+    link, queue = backend.queue.link, backend.queue.names.queue(Lane(LEGACY_PLATFORM, "event"))
     await all_there(link, queue, processes)
     began, waited, before, machine = time.perf_counter(), await link.ready_count(queue), cpu_of(sessions), machine_s()
     left = waited

@@ -16,14 +16,21 @@ import tempfile
 import time
 from pathlib import Path
 
-from ghcrawl.clock import SystemClock
-from ghcrawl.model import QUEUES, Context, Push, Request
-from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    QUEUES,
+    Context,
+    Push,
+    Request,
+)
 from queues import codec
-from queues import sqlite as sqlite_queue
-from queues.sqlite import SqliteQueue
-from stores import sqlite_deadletters
-from stores.sqlite_deadletters import SqliteDeadletters
+from queues.sqlite import queue as sqlite_queue
+from queues.sqlite.queue import SqliteQueue
+from stores.sqlite import deadletters as sqlite_deadletters
+from stores.sqlite.deadletters import SqliteDeadletters
+from tests.support.lanes import LANES
 
 LOOPS = 20
 FEW = 1000
@@ -34,6 +41,7 @@ AT_ONCE = 2000
 def a_push(number: int) -> Push:
     """A request of the usual size."""
     request = Request(
+        platform=LEGACY_PLATFORM,
         type="issue",
         url=f"https://api.github.com/repos/acme/web/issues/{number}",
         policy="default:repo@/issues",
@@ -64,7 +72,7 @@ async def pops_per_cpu_second(queue: SqliteQueue, pops: int) -> float:
 
     async def loop(share: int) -> None:
         for _ in range(share):
-            delivery = await queue.pop(QUEUES, patience_s=1)
+            delivery = await queue.pop(LANES, patience_s=1)
             assert delivery is not None
             await delivery.ack()
 

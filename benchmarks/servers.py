@@ -20,8 +20,8 @@ from aiohttp import ClientSession
 from motor.motor_asyncio import AsyncIOMotorClient
 
 from ghcrawl.backend import Backend
-from ghcrawl.settings import Settings
-from queues.amqp import AmqpQueue
+from ghcrawl.settings.sections import Settings
+from queues.amqp.queue import AmqpQueue
 from tests.support.cli import Shell
 from tests.support.services.fixtures import keeper
 from tests.support.services.mongo import MongoServer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,40 +10,48 @@ from typing import Final, assert_never
 
 from pydantic import SecretStr
 
-from ghcrawl.clock import SystemClock
-from ghcrawl.errors import ConfigError
-from ghcrawl.model import QueueName
-from ghcrawl.ports import Broker, Clock, DeadletterFilter, Deadletters, Ledger, Queue, Store
-from ghcrawl.receipts import Receipts, Taking
-from ghcrawl.settings import AmqpSection, MongoSection, Settings
-from ghcrawl.sqlite_file import SqliteFile
-from ghcrawl.tags import Starts, Tags
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.ports.clock import Clock, SystemClock
+from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
+from ghcrawl.ports.dedup import CrashCounter, DedupMarkers
+from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
+from ghcrawl.ports.queue import Broker, Queue
+from ghcrawl.ports.sources import Sources
+from ghcrawl.ports.store import Store
+from ghcrawl.ports.unit_of_work import UnitOfWork
+from ghcrawl.settings.sections import AmqpSection, MongoSection, Settings
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import QueueName
 from queues import codec
-from queues import sqlite as sqlite_queue
-from queues.amqp import AmqpQueue, open_amqp_queue
-from queues.amqp_management import managed
-from queues.amqp_settings import AmqpSettings
+from queues.amqp.management import managed
+from queues.amqp.queue import AmqpQueue, open_amqp_queue
+from queues.amqp.settings import AmqpSettings
 from queues.memory import MemoryQueue
-from queues.memory_tags import MemoryStarts, MemoryTags
-from queues.sqlite import SqliteQueue
-from stores import sqlite as sqlite_store
-from stores import sqlite_deadletters
+from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
+from queues.sqlite import queue as sqlite_queue
+from queues.sqlite.queue import SqliteQueue
 from stores.deadletters import Allowance, Forgotten, Requeued, forget, move, requeue
-from stores.ledger import Part, SequentialLedger, SqliteLedger
+from stores.idempotency_keys import MarkerIdempotencyKeys
+from stores.inbox import SequentialInbox, SqliteInbox
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.mongo import Mongo
-from stores.mongo_deadletters import MongoDeadletters
-from stores.mongo_documents import MongoStore
-from stores.mongo_settings import MongoSettings
-from stores.mongo_tags import RECEIPTS, MongoStarts, MongoTags
-from stores.receipts import TagReceipts
-from stores.sqlite import SqliteStore
-from stores.sqlite_deadletters import SqliteDeadletters
-from stores.sqlite_receipts import SqliteReceipts
-from stores.sqlite_tags import SqliteStarts, SqliteTags
-from stores.taking import SequentialTaking, SqliteTaking
+from stores.mongo.deadletters import MongoDeadletters
+from stores.mongo.dedup import RECEIPTS, MongoCrashCounter, MongoDedupMarkers
+from stores.mongo.documents import MongoStore
+from stores.mongo.driver import Mongo
+from stores.mongo.settings import MongoSettings
+from stores.mongo.sources import MongoSources
+from stores.sources import MemorySources
+from stores.sqlite import deadletters as sqlite_deadletters
+from stores.sqlite import documents as sqlite_store
+from stores.sqlite.deadletters import SqliteDeadletters
+from stores.sqlite.dedup import SqliteCrashCounter, SqliteDedupMarkers
+from stores.sqlite.documents import SqliteStore
+from stores.sqlite.idempotency_keys import SqliteIdempotencyKeys
+from stores.sqlite.sources import SqliteSources
+from stores.unit_of_work import Part, SequentialUnitOfWork, SqliteUnitOfWork
 
 __all__ = [
+    "MIGRATIONS",
     "SCHEMA",
     "Backend",
     "Forgotten",
@@ -56,6 +64,8 @@ __all__ = [
 ]
 
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
+MIGRATIONS: Final = (sqlite_queue.MIGRATION, (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION))
+"""What a file of each older schema lacks, oldest first. New ones go at the end."""
 PAGES_PER_MB: Final = 256
 ROUND_S: Final = 1.2
 """For how long deadletters are worked on before somebody is told how far it is."""
@@ -68,9 +78,10 @@ class Backend:
     queue: Queue
     store: Store
     deadletters: Deadletters
-    ledger: Ledger
-    receipts: Receipts
-    taking: Taking
+    unit_of_work: UnitOfWork
+    idempotency_keys: IdempotencyKeys
+    inbox: Inbox
+    sources: Sources
     clock: Clock
     broker: Broker | None = None
 
@@ -93,31 +104,40 @@ class Kept:
 
     store: Store
     deadletters: Deadletters
-    tags: Tags
-    starts: Starts
-    receipts: Receipts
+    tags: DedupMarkers
+    starts: CrashCounter
+    idempotency_keys: IdempotencyKeys
+    sources: Sources
 
 
 @asynccontextmanager
 async def open_backend(
-    settings: Settings, *, clock: Clock | None = None, phase: Callable[[Part, float], None] | None = None
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    phase: Callable[[Part, float], None] | None = None,
+    platforms: Iterable[str] = (),
 ) -> AsyncIterator[Backend]:
     """What `settings` name, until the block is left. Raises ConfigError, StoreError, QueueError.
 
     phase: told how long the parts of a commit take, where it has any.
+    platforms: whose lanes are looked at in a broker, which does not list them.
     """
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         file = await _file(settings, stack)
         kept = await _kept(settings, file, stack)
         queue = await _queue(settings, file, kept, clock, stack)
+        if isinstance(queue, AmqpQueue):
+            await queue.know(platforms)
         yield Backend(
             queue=queue,
             store=kept.store,
             deadletters=kept.deadletters,
-            ledger=_ledger(file, queue, kept, phase),
-            receipts=kept.receipts,
-            taking=_taking(file, queue, kept, clock),
+            unit_of_work=_unit_of_work(file, queue, kept, phase),
+            idempotency_keys=kept.idempotency_keys,
+            inbox=_inbox(file, queue, kept, clock),
+            sources=kept.sources,
             clock=clock,
             broker=queue if isinstance(queue, AmqpQueue) else None,
         )
@@ -131,6 +151,7 @@ async def _file(settings: Settings, stack: AsyncExitStack) -> SqliteFile | None:
     file = await SqliteFile.open(
         section.path,
         schema=SCHEMA,
+        migrations=MIGRATIONS,
         synchronous="FULL" if section.synchronous == "full" else "NORMAL",
         max_pages=section.max_mb * PAGES_PER_MB,
     )
@@ -147,26 +168,29 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
             return Kept(
                 store=await MongoStore.open(mongo),
                 deadletters=await MongoDeadletters.open(mongo, codec),
-                tags=await MongoTags.open(mongo),
-                starts=MongoStarts(mongo),
-                receipts=TagReceipts(await MongoTags.open(mongo, RECEIPTS)),
+                tags=await MongoDedupMarkers.open(mongo),
+                starts=MongoCrashCounter(mongo),
+                idempotency_keys=MarkerIdempotencyKeys(await MongoDedupMarkers.open(mongo, RECEIPTS)),
+                sources=await MongoSources.open(mongo),
             )
         case "sqlite":
             assert file is not None
             return Kept(
                 store=SqliteStore(file),
                 deadletters=SqliteDeadletters(file, codec),
-                tags=await SqliteTags.open(file),
-                starts=SqliteStarts(file),
-                receipts=SqliteReceipts(file),
+                tags=await SqliteDedupMarkers.open(file),
+                starts=SqliteCrashCounter(file),
+                idempotency_keys=SqliteIdempotencyKeys(file),
+                sources=SqliteSources(file),
             )
         case "memory":
             return Kept(
                 store=MemoryStore(),
                 deadletters=MemoryDeadletters(),
-                tags=MemoryTags(),
-                starts=MemoryStarts(),
-                receipts=TagReceipts(MemoryTags()),
+                tags=MemoryDedupMarkers(),
+                starts=MemoryCrashCounter(),
+                idempotency_keys=MarkerIdempotencyKeys(MemoryDedupMarkers()),
+                sources=MemorySources(),
             )
         case _:
             assert_never(settings.store.provider)
@@ -184,7 +208,7 @@ async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock:
                 await move(beside, kept.deadletters)
             return SqliteQueue(file, clock, bury=beside.burying)
         case "amqp":
-            alone = isinstance(kept.tags, MemoryTags)
+            alone = isinstance(kept.tags, MemoryDedupMarkers)
             wanted = amqp_settings(settings.amqp, loops=settings.crawl.loops, alone=alone)
             opening = open_amqp_queue(
                 wanted, tags=kept.tags, starts=kept.starts, bury=kept.deadletters.bury, clock=clock
@@ -194,21 +218,27 @@ async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock:
             assert_never(settings.queue.provider)
 
 
-def _ledger(file: SqliteFile | None, queue: Queue, kept: Kept, phase: Callable[[Part, float], None] | None) -> Ledger:
+def _unit_of_work(
+    file: SqliteFile | None, queue: Queue, kept: Kept, phase: Callable[[Part, float], None] | None
+) -> UnitOfWork:
     """Queue and store in one file settle in one transaction."""
     store, deadletters = kept.store, kept.deadletters
     if file is None or not isinstance(queue, SqliteQueue):
-        return SequentialLedger(queue, store, deadletters, phase)
+        return SequentialUnitOfWork(queue, store, deadletters, phase)
     if not isinstance(store, SqliteStore) or not isinstance(deadletters, SqliteDeadletters):
-        return SequentialLedger(queue, store, deadletters, phase)
-    return SqliteLedger(file, queue, store, deadletters)
+        return SequentialUnitOfWork(queue, store, deadletters, phase)
+    return SqliteUnitOfWork(file, queue, store, deadletters)
 
 
-def _taking(file: SqliteFile | None, queue: Queue, kept: Kept, clock: Clock) -> Taking:
+def _inbox(file: SqliteFile | None, queue: Queue, kept: Kept, clock: Clock) -> Inbox:
     """Queue and receipts in one file take a delivery in one transaction."""
-    if file is None or not isinstance(queue, SqliteQueue) or not isinstance(kept.receipts, SqliteReceipts):
-        return SequentialTaking(queue, kept.receipts, clock)
-    return SqliteTaking(file, queue, kept.receipts, clock)
+    if (
+        file is None
+        or not isinstance(queue, SqliteQueue)
+        or not isinstance(kept.idempotency_keys, SqliteIdempotencyKeys)
+    ):
+        return SequentialInbox(queue, kept.idempotency_keys, clock)
+    return SqliteInbox(file, queue, kept.idempotency_keys, clock)
 
 
 def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSettings:
@@ -262,6 +292,6 @@ def read_secret(path: Path, what: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise ConfigError(f"there is no {what} {path}") from None
+        raise ConfigError(f"{what} {path} not found") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the {what} {path} cannot be read: {type(error).__name__}") from None
+        raise ConfigError(f"cannot read the {what} {path}: {type(error).__name__}") from None

@@ -4,81 +4,91 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TextIO
+from typing import Any, Final, TextIO
+from uuid import uuid4
 
-import processors.github
-from ghcrawl.backend import Backend, Forgotten, Requeued, check_servers, open_backend, read_secret
-from ghcrawl.clock import SystemClock
-from ghcrawl.decision import Mounted
-from ghcrawl.engine import Engine, Ports
-from ghcrawl.errors import ConfigError
-from ghcrawl.fetch.github import (
-    REDACTOR,
-    Credential,
-    GitHubFetcher,
-    GitHubSettings,
-    Token,
-    Traits,
-    checks,
-    read_installation,
-    read_tokens,
-)
-from ghcrawl.fetch.github.hooks import APP, GitHubHooks
-from ghcrawl.fetch.reach import Reach
-from ghcrawl.fetch.spending import Budgeted, Spending
-from ghcrawl.measured import Measure, MeasuredFetcher, MeasuredLedger, MeasuredQueue, measured
-from ghcrawl.model import QueueName, Request
-from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, Fetcher, Observer
+from ghcrawl.backend import Backend, Forgotten, Requeued, check_servers, open_backend
+from ghcrawl.engine.decision import Mounted
+from ghcrawl.engine.loop import Engine, Ports
+from ghcrawl.engine.supervisor import Supervisor
+from ghcrawl.fetch.call_budget import Budgeted, Spending
+from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
+from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.platforms import contract as platform_contract
+from ghcrawl.platforms.contract import Checked, Platform, Sourced
+from ghcrawl.platforms.mount import Mount, Mounts
+from ghcrawl.platforms.registry import PLATFORMS
+from ghcrawl.ports.clock import Clock, SystemClock
+from ghcrawl.ports.fetcher import Fetcher
+from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.queue import Queue
+from ghcrawl.ports.source import Credential, Source
 from ghcrawl.redelivery import Pace, Redelivery, Run
-from ghcrawl.settings import GitHubSection, LogSection, Settings, logged_as
-from ghcrawl.standing_aside import Answering, StandingAside
-from ghcrawl.supervisor import Supervisor
-from ghcrawl.telemetry import Observers, configure_logging
-from ghcrawl.trouble import Trouble, WatchedLedger, WatchedQueue
-from ghcrawl.tuning import Tuning
-from processors.github.estimate import Estimate, Question, Reply, survey
-from processors.github.scenarios import narrow
+from ghcrawl.schedule.budget import hourly
+from ghcrawl.schedule.ticker import Options, Ticker
+from ghcrawl.settings import sections
+from ghcrawl.settings.sections import LogSection, Origins, Settings, logged_as
+from ghcrawl.telemetry.instrumented import (
+    InstrumentedQueue,
+    InstrumentedUnitOfWork,
+    Measure,
+    MeasuredFetcher,
+    PortOutage,
+    measured,
+)
+from ghcrawl.telemetry.load_shedding import Answering
+from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.telemetry.metrics import Observers
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request
+from ghcrawl.values.tuning import Tuning
 from queues import codec
-from queues.amqp import AmqpQueue
-from queues.sqlite import SqliteQueue
+from queues.amqp.queue import AmqpQueue
+from queues.sqlite.queue import SqliteQueue
 from queues.weighted import draw
 
 __all__ = [
+    "PLATFORMS",
+    "SETTINGS",
     "Backend",
     "Checked",
-    "Estimate",
+    "Credentials",
     "Forgotten",
-    "Question",
-    "Reply",
+    "OpenPlatform",
     "Requeued",
     "Service",
     "Sourced",
+    "based",
     "check_credentials",
     "check_servers",
     "conceal",
     "crawled_by",
+    "credential_file",
+    "credential_remarks",
     "demand_runnable",
-    "github_platform",
-    "narrow",
+    "load",
+    "missing_credentials",
+    "mounts",
+    "mounts_of",
     "open_backend",
     "open_redelivery",
     "open_service",
+    "option_settings",
     "read_credentials",
     "read_message",
     "redacted",
+    "settings_model",
     "source_credentials",
     "start_logging",
-    "survey",
+    "use_text",
+    "variables",
     "write_message",
 ]
 
-Checked = checks.Checked
 FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {
     "event": 10_000,
     "immediate": 1_000,
@@ -87,74 +97,154 @@ FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {
     "later": 1,
 }
 """Weights for whoever may make only so many calls: lists before single things, and people last."""
-VARIABLE: Final = "GHCRAWL_TOKENS"
-"""Where tokens are looked for in the environment."""
 UNREACHED_CAP_S: Final = 30.0
 """How long a platform that cannot be reached is left alone at the most: whoever sits before it wants it back."""
 
 
+def settings_model(platforms: Sequence[Platform] = PLATFORMS) -> type[Settings]:
+    """The settings with a section for each platform."""
+    live = [f"{platform.name}.{name}" for platform in platforms for name in platform.live]
+    return sections.composed({platform.name: platform.section for platform in platforms}, live)
+
+
+SETTINGS: Final = settings_model()
+
+
+def load(
+    path: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, Any] | None = None,
+    live: Mapping[str, Any] | None = None,
+) -> tuple[Settings, Origins]:
+    """As `ghcrawl.settings.sections.load`, with a section for each platform."""
+    return sections.load(path, environ, overrides, live, model=SETTINGS)
+
+
+Credentials = Mapping[str, Sequence[Credential]]
+"""Platform → its credentials. A platform that is not in it is asked without any."""
+
+
+Breaker = CircuitBreaker | HostCircuitBreakers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPlatform:
+    """One mounted platform, open. breaker: the source behind its circuit breaker; fetcher: within the call budget."""
+
+    mount: Mount
+    source: Source
+    breaker: Breaker
+    fetcher: Fetcher
+
+    @property
+    def platform(self) -> Platform:
+        """As its settings have it."""
+        return self.mount.platform
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """Everything that one crawling process is made of, open and not yet started."""
+    """Everything that one crawling process is made of, open and not yet started. opened: by the platform's name."""
 
     backend: Backend
-    github: GitHubFetcher
-    reach: Reach
-    platforms: Mapping[str, Platform]
+    mounts: Mounts
+    opened: Mapping[str, OpenPlatform]
     engine: Engine
     supervisor: Supervisor
-    queue: WatchedQueue
-    ledger: WatchedLedger
+    queue: InstrumentedQueue
+    unit_of_work: InstrumentedUnitOfWork
     answering: Answering
-    measured: MeasuredQueue | None = None
+    tickers: Sequence[Ticker] = ()
     spending: Spending | None = None
 
     def tune(self, settings: Settings) -> None:
         """What may change while loops run is as `settings` say from now on."""
         self.supervisor.tune(_tuning(settings, self.spending))
-        self.github.limit(concurrency=settings.github.concurrency, reserve=settings.github.reserve)
+        for name, opened in self.opened.items():
+            opened.source.limit(settings.section(name))
+        for ticker in self.tickers:
+            ticker.options = _options(settings)
+
+    async def look_again(self) -> None:
+        """Ask what is watched and due, of every platform that can be asked. Raises StoreError, QueueError."""
+        blocked = self.engine.blocked()
+        for ticker in self.tickers:
+            if ticker.platform not in blocked:
+                await ticker.turn()
 
     @property
-    def trouble(self) -> Trouble | None:
+    def platforms(self) -> Mapping[str, Platform]:
+        """What is mounted, by name."""
+        return {name: opened.platform for name, opened in self.opened.items()}
+
+    @property
+    def outage(self) -> PortOutage | None:
         """Since when nothing can be popped, or nothing can be made durable; None while both work."""
-        return self.ledger.trouble or self.queue.trouble
+        return self.unit_of_work.outage or self.queue.outage
 
 
 @asynccontextmanager
 async def open_service(  # noqa: PLR0913  # the composition root takes all that its callers alone know
     settings: Settings,
-    credentials: Sequence[Credential],
+    credentials: Credentials,
     observer: Observer,
     *,
     clock: Clock | None = None,
     worker: str = "",
-    unhurried: bool = True,
     measure: Measure | None = None,
     max_calls: int | None = None,
+    platforms: Sequence[Platform] = PLATFORMS,
 ) -> AsyncIterator[Service]:
     """A crawling process, until the block is left; whoever opens it starts and drains the supervisor.
 
     An embedded file is this process's to crawl from now on, and what a dead one had in hand waits again.
 
-    unhurried: keep GitHub's unwritten limits (calls a minute, summed response time). A simulator has none.
-    max_calls: so many at the most; what matters most comes first then.
-    measure: told how long everything takes; then the service's `measured` knows what each loop does.
+    max_calls: so many at the most, of all platforms together; what matters most comes first then.
+    measure: told how long everything takes; then the service's `queue` knows what each loop does.
     Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
-    async with open_backend(settings, clock=clock, phase=measure.phase if measure else None) as backend:
+    mounted = mounts(settings, platforms)
+    _demand_scenario(settings, mounted)
+    async with AsyncExitStack() as stack:
+        backend = await stack.enter_async_context(
+            open_backend(
+                settings,
+                clock=clock,
+                phase=measure.phase if measure else None,
+                platforms=[mount.name for mount in mounted],
+            )
+        )
         if isinstance(backend.queue, SqliteQueue | AmqpQueue):
             await backend.queue.take_over()
-        wanted = _github(settings.github, unhurried=unhurried)
+        if isinstance(backend.queue, AmqpQueue):
+            await backend.queue.know(mount.name for mount in mounted)
         spending = Spending(max_calls) if max_calls is not None else None
-        heard_by = Observers(observer, spending) if spending else observer
-        async with GitHubFetcher(wanted, credentials, backend.clock, heard_by) as github:
-            service = _service(backend, github, settings, observer, worker=worker, measure=measure, spending=spending)
-            yield service
+        told = Observers(observer, spending) if spending else observer
+        opened = {}
+        for mount in mounted:
+            opening = mount.platform.open(mount.section, credentials.get(mount.name, ()), backend.clock, told)
+            source = await stack.enter_async_context(opening)
+            opened[mount.name] = _guarded(mount, source, settings, backend.clock, spending)
+        yield _service(backend, mounted, opened, settings, observer, worker=worker, measure=measure, spending=spending)
+
+
+def _guarded(mount: Mount, source: Source, settings: Settings, clock: Clock, spending: Spending | None) -> OpenPlatform:
+    """The source behind a circuit breaker of its own, within the calls that may be made."""
+    crawl = settings.crawl
+    cap_s = min(crawl.retry_cap_s, UNREACHED_CAP_S)
+    breaker: Breaker
+    if mount.base_url:
+        breaker = CircuitBreaker(source, mount.base_url, clock, base_s=crawl.retry_base_s, cap_s=cap_s)
+    else:
+        breaker = HostCircuitBreakers(source, clock, base_s=crawl.retry_base_s, cap_s=cap_s)
+    fetcher: Fetcher = Budgeted(breaker, spending, clock) if spending else breaker
+    return OpenPlatform(mount=mount, source=source, breaker=breaker, fetcher=fetcher)
 
 
 def _service(  # noqa: PLR0913  # the same
     backend: Backend,
-    github: GitHubFetcher,
+    mounted: Mounts,
+    opened: Mapping[str, OpenPlatform],
     settings: Settings,
     observer: Observer,
     *,
@@ -162,35 +252,65 @@ def _service(  # noqa: PLR0913  # the same
     measure: Measure | None,
     spending: Spending | None,
 ) -> Service:
-    demand_runnable(settings)
-    crawl, clock = settings.crawl, backend.clock
-    platform = github_platform(settings)
-    api_url, cap_s = settings.github.api_url, min(crawl.retry_cap_s, UNREACHED_CAP_S)
-    reach = Reach(github, api_url, clock, base_s=crawl.retry_base_s, cap_s=cap_s)
-    popped = MeasuredQueue(backend.queue, clock, measure) if measure else None
-    queue = WatchedQueue(popped or backend.queue, clock)
-    ledger = WatchedLedger(MeasuredLedger(backend.ledger, measure) if measure else backend.ledger, clock)
+    clock = backend.clock
     answering = Answering()
-    popping = StandingAside(queue, answering)
-    ports = Ports(queue=popping, store=backend.store, ledger=ledger, clock=clock, observer=observer, draw=draw)
-    fetcher: Fetcher = Budgeted(reach, spending, clock) if spending else reach
-    mounted = (Mounted(platform=platform, fetcher=fetcher),)
-    if measure:
-        mounted = (Mounted(platform=measured(platform, measure), fetcher=MeasuredFetcher(fetcher, measure)),)
-    engine = Engine(mounted, ports, tuning=_tuning(settings, spending), worker=worker)
+    queue = InstrumentedQueue(backend.queue, clock, measure=measure, answering=answering)
+    unit_of_work = InstrumentedUnitOfWork(backend.unit_of_work, clock, measure=measure)
+    tickers = [_ticker(one, backend, queue, settings, worker) for one in opened.values()]
+    ports = Ports(
+        queue=queue,
+        store=backend.store,
+        unit_of_work=unit_of_work,
+        clock=clock,
+        observer=observer,
+        draw=draw,
+        read={ticker.platform: ticker.read for ticker in tickers},
+    )
+    engine = Engine(
+        [_worked(one, measure) for one in opened.values()], ports, tuning=_tuning(settings, spending), worker=worker
+    )
     return Service(
         backend=backend,
-        github=github,
-        reach=reach,
-        platforms={platform.name: platform},
+        mounts=mounted,
+        opened=opened,
         engine=engine,
         supervisor=Supervisor(engine, clock),
         queue=queue,
-        ledger=ledger,
+        unit_of_work=unit_of_work,
         answering=answering,
-        measured=popped,
+        tickers=tickers,
         spending=spending,
     )
+
+
+def _ticker(opened: OpenPlatform, backend: Backend, queue: Queue, settings: Settings, worker: str) -> Ticker:
+    """What decides when this platform's sources are asked again."""
+    feed = opened.platform.feed
+    ticker = Ticker(
+        platform=opened.platform.name,
+        feed=feed,
+        sources=backend.sources,
+        store=backend.store,
+        queue=queue,
+        clock=backend.clock,
+        hourly=lambda: hourly(opened.source.principals(), backend.clock.now(), ticker.options.budget_share),
+        worker=worker or uuid4().hex,
+        options=_options(settings),
+        free_now=lambda: bool(feed and feed.free) and any(not one.anonymous for one in opened.source.principals()),
+    )
+    return ticker
+
+
+def _options(settings: Settings) -> Options:
+    return Options(**settings.schedule.model_dump())
+
+
+def _worked(opened: OpenPlatform, measure: Measure | None) -> Mounted:
+    """What the engine works with."""
+    platform, fetcher = opened.platform, opened.fetcher
+    if measure is None:
+        return Mounted(platform=platform, fetcher=fetcher)
+    return Mounted(platform=measured(platform, measure), fetcher=MeasuredFetcher(fetcher, measure))
 
 
 def _tuning(settings: Settings, spending: Spending | None) -> Tuning:
@@ -207,15 +327,14 @@ def open_redelivery(
     tell: told of every sweep of this process. Raises ConfigError for an App that is not among the credentials.
     """
     section = settings.service
-    known = {f"{APP}{app.app_id}" for app in settings.github.apps}
-    unknown = [name for name in section.redeliver if name.startswith(APP) and name not in known]
-    if unknown:
-        raise ConfigError(f"service.redeliver: github.apps has no {unknown[0]}; it needs the App's key")
     if not section.redeliver:
         return None
-    hooks = GitHubHooks(service.github, settings.github.api_url, section.redeliver, section.webhook_url)
-    pace = Pace(every_s=section.redeliver_every_s)
-    return Redelivery(hooks, service.backend.store, service.backend.clock, pace, worker=worker, tell=tell)
+    for opened in service.opened.values():
+        if opened.platform.hooks is not None:
+            hooks = opened.platform.hooks(opened.source, opened.mount.section, section.redeliver, section.webhook_url)
+            pace = Pace(every_s=section.redeliver_every_s)
+            return Redelivery(hooks, service.backend.store, service.backend.clock, pace, worker=worker, tell=tell)
+    raise ConfigError("service.redeliver: no platform here can be asked for deliveries again")
 
 
 def crawled_by(path: Path) -> int | None:
@@ -273,85 +392,129 @@ def redacted(text: str) -> str:
     return REDACTOR.text(text)
 
 
-def github_platform(settings: Settings) -> Platform:
-    """GitHub as these settings crawl it, for reading specs without a crawl."""
-    return _platform(settings.github.commits)
+def mounts(settings: Settings, platforms: Sequence[Platform] = PLATFORMS) -> Mounts:
+    """Every platform, as these settings have it: reads specs, and knows whose a URL is."""
+    return Mounts(
+        Mount(platform=platform.configured(platform, section), section=section)
+        for platform in platforms
+        for section in (settings.section(platform.name),)
+    )
 
 
-@cache
-def _platform(commits: Literal["list", "full"]) -> Platform:
-    return processors.github.platform(commits=commits)
+def mounts_of(shown: Mapping[str, Any]) -> Mounts:
+    """The same for the settings that a service shows, perhaps of another version: only base URLs are taken."""
+    bases = {each.name: shown.get(each.name, {}).get(each.base, "") for each in PLATFORMS}
+    return mounts(based(SETTINGS(), bases))
 
 
 def demand_runnable(settings: Settings) -> None:
     """Raises ConfigError for what the settings themselves cannot know to be wrong."""
-    scenario, known = settings.crawl.scenario, github_platform(settings).scenarios.names
+    _demand_scenario(settings, mounts(settings))
+
+
+def _demand_scenario(settings: Settings, mounted: Mounts) -> None:
+    scenario = settings.crawl.scenario
+    known = dict.fromkeys(name for mount in mounted for name in mount.platform.scenarios.names)
     if scenario and scenario not in known:
-        raise ConfigError(f"crawl.scenario: no scenario is called {scenario}; there are {', '.join(known)}")
+        raise ConfigError(f"crawl.scenario: unknown scenario {scenario}; known scenarios: {', '.join(known)}")
 
 
-def _github(section: GitHubSection, *, unhurried: bool) -> GitHubSettings:
-    pace = {} if unhurried else {"calls_per_min": None, "response_s_per_min": None}
-    return GitHubSettings(
-        api_url=section.api_url,
-        api_version=section.api_version,
-        concurrency=section.concurrency,
-        reserve=section.reserve,
-        timeout_s=section.timeout_s,
-        max_body_bytes=section.max_body_mb * 1_000_000,
-        **pace,  # type: ignore[arg-type]  # both are optional numbers
-    )
+def based(settings: Settings, bases: Mapping[str, str], *, but: Container[str] = ()) -> Settings:
+    """`settings` with these base URLs, by platform. but: names of settings that stay as they are."""
+    for platform in PLATFORMS:
+        url = bases.get(platform.name)
+        if url and platform.base and f"{platform.name}.{platform.base}" not in but:
+            section = settings.section(platform.name).model_copy(update={platform.base: url})
+            settings = settings.model_copy(update={platform.name: section})
+    return settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sourced:
-    """A credential, and where it comes from, for a person."""
+def option_settings(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Options of the command line that belong to a platform (`--api-url`) → the settings that they are.
 
-    credential: Credential
-    source: str
-
-
-def read_credentials(
-    settings: Settings, environ: Mapping[str, str], *, source: str = VARIABLE
-) -> tuple[Credential, ...]:
-    """The tokens of GHCRAWL_TOKENS and of the tokens file, and the Apps. None at all: GitHub is asked anonymously.
-
-    From now on none of them can appear in a log. source: where those of `environ` really are from, for a person.
-    Raises ConfigError, which never shows one.
+    Where several platforms declare one, the first of them means it. None: not given.
     """
-    return tuple(sourced.credential for sourced in source_credentials(settings, environ, source=source))
-
-
-def source_credentials(
-    settings: Settings, environ: Mapping[str, str], *, source: str = VARIABLE
-) -> tuple[Sourced, ...]:
-    """The same, each with where it comes from."""
-    variable = read_tokens(environ.get(VARIABLE, ""), source=source)
-    listed = _tokens_file(settings.github.tokens_file, variable) if settings.github.tokens_file else ()
-    credentials: list[Credential] = [*variable, *listed]
-    sources = [source] * len(variable) + [settings.github.tokens_file] * len(listed)
-    for app in settings.github.apps:
-        sources.append("github.apps")
-        orgs = frozenset(name.lower() for name in app.orgs)
-        traits = Traits(public=app.public, private=app.private, orgs=orgs)
-        key_file = app.private_key_file.expanduser()
-        credentials.append(read_installation(app.app_id, app.installation_id, key_file, traits))
-    for credential in credentials:
-        REDACTOR.add(getattr(credential, "secret", ""))
-    return tuple(Sourced(credential=one, source=source) for one, source in zip(credentials, sources, strict=True))
-
-
-def _tokens_file(name: str, earlier: Sequence[Token]) -> Sequence[Token]:
-    """The tokens in that file. Raises ConfigError, also where there is none."""
-    path = Path(name).expanduser()
-    found = read_tokens(read_secret(path, "tokens file"), source=f"the tokens file {path}", earlier=earlier)
-    if not found:
-        raise ConfigError(
-            f"there is no token in the tokens file {path}; write one a line, or do not set github.tokens_file"
-        )
+    found = {}
+    for option, value in options.items():
+        if value is None:
+            continue
+        owner = next(platform for platform in PLATFORMS if option in platform.options)
+        found[f"{owner.name}.{owner.options[option]}"] = value
     return found
 
 
-def check_credentials(settings: Settings, credentials: Sequence[Credential]) -> AsyncIterator[Checked]:
-    """What the API says about each. Raises ConfigError, and FetchError where it cannot be reached."""
-    return checks.check(_github(settings.github, unhurried=True), credentials, SystemClock())
+# Credentials --------------------------------------------------------------------------------------------------
+
+
+def variables() -> Mapping[str, str]:
+    """Platform → the environment variable that its credentials are in."""
+    return {each.name: each.credentials.variable for each in PLATFORMS if each.credentials is not None}
+
+
+def read_credentials(settings: Settings, environ: Mapping[str, str]) -> Credentials:
+    """Those of every platform, from its variable and its file.
+
+    From now on none of them can appear in a log. Raises ConfigError, which never shows one.
+    """
+    found = source_credentials(settings, environ)
+    return {name: [each.credential for each in sourced] for name, sourced in found.items()}
+
+
+def source_credentials(
+    settings: Settings, environ: Mapping[str, str], *, source: str = ""
+) -> Mapping[str, Sequence[Sourced]]:
+    """The same, each with where it comes from. source: where those of `environ` really are from, for a person."""
+    found = {}
+    for platform in PLATFORMS:
+        if (mine := platform.credentials) is None:
+            continue
+        text = environ.get(mine.variable, "")
+        found[platform.name] = mine.read(settings.section(platform.name), text, source or mine.variable)
+        for each in found[platform.name]:
+            REDACTOR.add(mine.secret(each.credential))
+    return found
+
+
+def missing_credentials(name: str) -> str:
+    """What to tell a person who has no credentials for platform `name`."""
+    return _credentials_of(name).missing
+
+
+def credential_remarks(name: str, found: Sequence[Sourced], checks: Sequence[Checked]) -> Iterable[str]:
+    """What a person should change about their credentials for platform `name`."""
+    return _credentials_of(name).remarks(found, checks)
+
+
+def _credentials_of(name: str) -> platform_contract.Credentials:
+    """Of a platform that has some."""
+    mine = next(platform.credentials for platform in PLATFORMS if platform.name == name)
+    assert mine is not None, "they are its credentials"
+    return mine
+
+
+def credential_file(settings: Settings, name: str) -> str:
+    """The file that holds credentials of platform `name`, as typed; empty: none is set."""
+    mine = _credentials_of(name)
+    return str(getattr(settings.section(name), mine.file)) if mine.file else ""
+
+
+async def use_text(service: Service, settings: Settings, text: str) -> None:
+    """Use the credentials in `text` instead of those of the file: of the platform that the predecessor knew.
+
+    Raises ConfigError, also where there are none.
+    """
+    opened = service.opened[LEGACY_PLATFORM]
+    mine = opened.platform.credentials
+    assert mine is not None, "it has some"
+    section = settings.section(LEGACY_PLATFORM).model_copy(update={mine.file: ""})
+    with_text, without = (mine.read(section, words, "this") for words in (text, ""))
+    if len(with_text) == len(without):
+        raise ConfigError("no token given; keeping the previous tokens")
+    for each in with_text:
+        REDACTOR.add(mine.secret(each.credential))
+    await opened.source.use([each.credential for each in with_text])
+
+
+def check_credentials(settings: Settings, name: str, credentials: Sequence[Credential]) -> AsyncIterator[Checked]:
+    """What the API of platform `name` says about each. Raises ConfigError, and FetchError where it is away."""
+    return _credentials_of(name).check(settings.section(name), credentials, SystemClock())

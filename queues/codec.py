@@ -12,14 +12,23 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ghcrawl.errors import DecodeError, Unstorable
-from ghcrawl.jsontext import dumps, loads
-from ghcrawl.model import Context, Errand, Failure, Payload, Request, Walk
+from ghcrawl.values.errors import DecodeError, Unstorable
+from ghcrawl.values.jsontext import dumps, loads
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    DeferredRequest,
+    Failure,
+    Pagination,
+    Payload,
+    Request,
+    moment,
+)
 
 VERSION: Final = 1
 
 _NO_CONTEXT: Final = Context()
-_NO_WALK: Final = Walk()
+_NO_WALK: Final = Pagination()
 
 
 def encode(request: Request) -> bytes:
@@ -90,25 +99,25 @@ def _context(context: Context) -> dict[str, Any]:
     value = {name: item for name, item in value.items() if item}
     if context.deleted_at is not None:
         value["deleted_at"] = _time(context.deleted_at)
-    if context.walk != _NO_WALK:
-        value["walk"] = _walk(context.walk)
+    if context.pagination != _NO_WALK:
+        value["walk"] = _walk(context.pagination)
     if context.then:
         value["then"] = [{"type": e.type, "url": e.url, "policy": e.policy} for e in context.then]
     return value
 
 
-def _walk(walk: Walk) -> dict[str, Any]:
+def _walk(pagination: Pagination) -> dict[str, Any]:
     value: dict[str, Any] = {
-        "page": walk.page,
-        "first": walk.first,
-        "fresh": walk.fresh,
-        "since": walk.since,
-        "until": walk.until,
-        "newest": walk.newest,
+        "page": pagination.page,
+        "first": pagination.first,
+        "fresh": pagination.fresh,
+        "since": pagination.since,
+        "until": pagination.until,
+        "newest": pagination.newest,
     }
-    value.update({name: True for name in ("known", "changed", "partial") if getattr(walk, name)})
-    if walk.started_at is not None:
-        value["started_at"] = _time(walk.started_at)
+    value.update({name: True for name in ("known", "changed", "partial") if getattr(pagination, name)})
+    if pagination.started_at is not None:
+        value["started_at"] = _time(pagination.started_at)
     return value
 
 
@@ -139,6 +148,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
 
 
 def _time(moment: datetime) -> str:
+    """As every version has written it: a message that is passed on stays as it was."""
     return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()
 
 
@@ -151,7 +161,7 @@ def _request(value: dict[str, Any]) -> Request:
         type=_text(value["type"]),
         url=_text(value["url"]),
         policy=_text(value["policy"]),
-        platform=_text(value["platform"]),
+        platform=_text(value.get("platform", LEGACY_PLATFORM)),
         context=_NO_CONTEXT if context is None else _read_context(_object(context)),
         payload=None if payload is None else _read_payload(_object(payload)),
         attempt=_number(value.get("attempt", 0)),
@@ -162,7 +172,7 @@ def _request(value: dict[str, Any]) -> Request:
 
 
 def _read_context(value: dict[str, Any]) -> Context:
-    walk = value.get("walk")
+    pagination = value.get("walk")
     return Context(
         qualifier=_text(value.get("qualifier", "")),
         urn=_text(value.get("urn", "")),
@@ -170,14 +180,14 @@ def _read_context(value: dict[str, Any]) -> Context:
         private=bool(value.get("private", False)),
         deleted_at=_moment(value.get("deleted_at")),
         history=tuple([_text(name) for name in _list(value.get("history"))]),
-        walk=_NO_WALK if walk is None else _read_walk(_object(walk)),
+        pagination=_NO_WALK if pagination is None else _read_walk(_object(pagination)),
         only_known=bool(value.get("only_known", False)),
-        then=tuple([_read_errand(_object(errand)) for errand in _list(value.get("then"))]),
+        then=tuple([_read_errand(_object(deferred)) for deferred in _list(value.get("then"))]),
     )
 
 
-def _read_walk(value: dict[str, Any]) -> Walk:
-    return Walk(
+def _read_walk(value: dict[str, Any]) -> Pagination:
+    return Pagination(
         page=_number(value["page"]),
         first=_text(value["first"]),
         fresh=bool(value["fresh"]),
@@ -191,8 +201,8 @@ def _read_walk(value: dict[str, Any]) -> Walk:
     )
 
 
-def _read_errand(value: dict[str, Any]) -> Errand:
-    return Errand(type=_text(value["type"]), url=_text(value["url"]), policy=_text(value["policy"]))
+def _read_errand(value: dict[str, Any]) -> DeferredRequest:
+    return DeferredRequest(type=_text(value["type"]), url=_text(value["url"]), policy=_text(value["policy"]))
 
 
 def _read_payload(value: dict[str, Any]) -> Payload:
@@ -250,12 +260,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _moment(value: Any) -> datetime | None:
-    if value is None:
-        return None
-    moment = datetime.fromisoformat(_text(value))
-    if moment.tzinfo is None:
-        raise ValueError(f"{value!r} has no time zone")
-    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return None if value is None else moment(_text(value))
 
 
 def _known(moment: datetime | None) -> datetime:

@@ -7,18 +7,24 @@ affair, and what cannot travel is refused here too.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import heapify, heappop, heappush
 from itertools import chain, count, islice
 from typing import Final
 
-from ghcrawl.model import QUEUES, Push, QueueName, Request
-from ghcrawl.ports import Clock, Depth, Pushed
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.queue import Depth, Pushed
+from ghcrawl.values.model import (
+    Lane,
+    Push,
+    QueueName,
+    Request,
+)
 from queues.codec import decode, encode
-from queues.dedup import Copy, merge
+from queues.merging import Copy, merge
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,13 @@ class _Held:
 
     key: bytes
     message: bytes
+    platform: str
     copy: Copy
+
+    @property
+    def lane(self) -> Lane:
+        """Where it waits, or was popped from."""
+        return Lane(self.platform, self.copy.queue)
 
 
 class MemoryDelivery:
@@ -54,10 +66,10 @@ class MemoryQueue:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._tickets = count(1)
-        self._ready: dict[QueueName, OrderedDict[bytes, _Held]] = {name: OrderedDict() for name in QUEUES}
-        self._delayed: dict[QueueName, dict[bytes, _Held]] = {name: {} for name in QUEUES}
-        self._alarms: list[tuple[datetime, bytes, QueueName]] = []
-        self._places: dict[bytes, QueueName] = {}
+        self._ready: defaultdict[Lane, OrderedDict[bytes, _Held]] = defaultdict(OrderedDict)
+        self._delayed: defaultdict[Lane, dict[bytes, _Held]] = defaultdict(dict)
+        self._alarms: list[tuple[datetime, bytes, Lane]] = []
+        self._places: dict[bytes, Lane] = {}
         self._in_flight: dict[int, _Held] = {}
         self._waiters: set[asyncio.Future[None]] = set()
 
@@ -69,7 +81,7 @@ class MemoryQueue:
         self._wake()
         return Pushed(queued=queued, bounced=len(pushes) - queued)
 
-    async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> MemoryDelivery | None:
+    async def pop(self, order: Sequence[Lane], *, patience_s: float) -> MemoryDelivery | None:
         """As the port says. Sleeps until a push, a release or a delayed request's moment; never looks in vain."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
@@ -80,36 +92,42 @@ class MemoryQueue:
             await self._change(min(left, self._next_moment_s()))
         return delivery
 
-    async def depths(self) -> Mapping[QueueName, Depth]:
+    async def depths(self) -> Mapping[Lane, Depth]:
         """As the port says."""
         self._promote()
-        in_flight = [held.copy.queue for held in self._in_flight.values()]
-        oldest = {name: next(iter(self._ready[name].values()), None) for name in QUEUES}
-        return {
-            name: Depth(
-                ready=len(self._ready[name]),
-                delayed=len(self._delayed[name]),
-                in_flight=in_flight.count(name),
-                oldest_at=held.copy.asked_at if held is not None else None,
-            )
-            for name, held in oldest.items()
-        }
+        in_flight = Counter(held.lane for held in self._in_flight.values())
+        return {lane: self._depth(lane, in_flight[lane]) for lane in self._lanes() | in_flight.keys()}
 
-    async def is_empty(self) -> bool:
+    def _depth(self, lane: Lane, in_flight: int) -> Depth:
+        ready, delayed = self._ready[lane], self._delayed[lane]
+        first = next(iter(ready.values()), None)
+        oldest_at = first.copy.asked_at if first is not None else None
+        return Depth(ready=len(ready), delayed=len(delayed), in_flight=in_flight, oldest_at=oldest_at)
+
+    def _lanes(self) -> set[Lane]:
+        """Those in which something ever waited."""
+        return self._ready.keys() | self._delayed.keys()
+
+    async def is_empty(self, platforms: Collection[str] | None = None) -> bool:
         """As the port says."""
-        return not self._places and not self._in_flight
+        lanes = chain(self._places.values(), (held.lane for held in self._in_flight.values()))
+        return not any(platforms is None or lane.platform in platforms for lane in lanes)
 
-    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+    async def peek(self, queue: QueueName, *, limit: int, platform: str | None = None) -> Sequence[Request]:
         """As the port says; what is ready comes first."""
-        held = chain(self._ready[queue].values(), self._delayed[queue].values())
+        lanes = self._lanes_of(queue, platform)
+        held = chain(*(self._ready[lane].values() for lane in lanes), *(self._delayed[lane].values() for lane in lanes))
         return [decode(each.message) for each in islice(held, limit)]
 
-    async def purge(self, queue: QueueName) -> int:
+    async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
         """As the port says."""
-        keys = [*self._ready[queue], *self._delayed[queue]]
+        keys = [key for lane in self._lanes_of(queue, platform) for key in (*self._ready[lane], *self._delayed[lane])]
         for key in keys:
             self._remove(key)
         return len(keys)
+
+    def _lanes_of(self, queue: QueueName, platform: str | None) -> list[Lane]:
+        return [lane for lane in self._lanes() if lane.queue == queue and platform in (None, lane.platform)]
 
     def recover(self) -> None:
         """Everything in flight waits again, as if whoever popped it had died."""
@@ -137,30 +155,30 @@ class MemoryQueue:
         return False
 
     def _place(self, held: _Held) -> None:
-        queue, moment = held.copy.queue, held.copy.not_before
-        self._places[held.key] = queue
+        lane, moment = held.lane, held.copy.not_before
+        self._places[held.key] = lane
         if moment is None:
-            self._ready[queue][held.key] = held
+            self._ready[lane][held.key] = held
         else:
-            self._delayed[queue][held.key] = held
-            heappush(self._alarms, (moment, held.key, queue))
+            self._delayed[lane][held.key] = held
+            heappush(self._alarms, (moment, held.key, lane))
 
     def _twin(self, key: bytes) -> _Held:
-        queue = self._places[key]
-        return self._ready[queue].get(key) or self._delayed[queue][key]
+        lane = self._places[key]
+        return self._ready[lane].get(key) or self._delayed[lane][key]
 
     def _remove(self, key: bytes) -> None:
-        queue = self._places.pop(key)
-        self._ready[queue].pop(key, None)
-        self._delayed[queue].pop(key, None)
+        lane = self._places.pop(key)
+        self._ready[lane].pop(key, None)
+        self._delayed[lane].pop(key, None)
         if len(self._alarms) > 2 * len(self._places) + 64:
             self._alarms = [alarm for alarm in self._alarms if self._rings(alarm)]
             heapify(self._alarms)
 
-    def _rings(self, alarm: tuple[datetime, bytes, QueueName]) -> bool:
-        """Whether somebody still waits for that moment in that queue."""
-        moment, key, queue = alarm
-        held = self._delayed[queue].get(key)
+    def _rings(self, alarm: tuple[datetime, bytes, Lane]) -> bool:
+        """Whether somebody still waits for that moment in that lane."""
+        moment, key, lane = alarm
+        held = self._delayed[lane].get(key)
         return held is not None and held.copy.not_before == moment
 
     def _promote(self) -> None:
@@ -168,19 +186,19 @@ class MemoryQueue:
         while self._alarms and self._alarms[0][0] <= now:
             alarm = heappop(self._alarms)
             if self._rings(alarm):
-                _, key, queue = alarm
-                held = self._delayed[queue].pop(key)
-                self._ready[queue][key] = replace(held, copy=replace(held.copy, not_before=None))
+                _, key, lane = alarm
+                held = self._delayed[lane].pop(key)
+                self._ready[lane][key] = replace(held, copy=replace(held.copy, not_before=None))
 
-    def _take(self, order: Sequence[QueueName]) -> MemoryDelivery | None:
+    def _take(self, order: Sequence[Lane]) -> MemoryDelivery | None:
         self._promote()
-        for queue in order:
-            if self._ready[queue]:
-                key, held = self._ready[queue].popitem(last=False)
+        for lane in order:
+            if waiting := self._ready.get(lane):
+                key, held = waiting.popitem(last=False)
                 del self._places[key]
                 ticket = next(self._tickets)
                 self._in_flight[ticket] = held
-                return MemoryDelivery(self, ticket, decode(held.message), queue)
+                return MemoryDelivery(self, ticket, decode(held.message), lane.queue)
         return None
 
     def _next_moment_s(self) -> float:
@@ -205,4 +223,5 @@ class MemoryQueue:
 
 def _held(push: Push, now: datetime) -> _Held:
     moment = push.not_before if push.not_before is not None and push.not_before > now else None
-    return _Held(push.request.key, encode(push.request), Copy(push.queue, push.request.asked_at, moment))
+    request = push.request
+    return _Held(request.key, encode(request), request.platform, Copy(push.queue, request.asked_at, moment))

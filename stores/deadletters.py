@@ -11,9 +11,17 @@ from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
-from ghcrawl.jsontext import dumps
-from ghcrawl.model import Deadletter, Failure, Push, QueueName, Request
-from ghcrawl.ports import DeadletterFilter, Deadletters, Queue
+from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
+from ghcrawl.ports.queue import Queue
+from ghcrawl.values.jsontext import dumps
+from ghcrawl.values.model import (
+    Deadletter,
+    Failure,
+    Push,
+    QueueName,
+    Request,
+    moment,
+)
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -121,7 +129,7 @@ def failure_json(failure: Failure, *, at: str) -> dict[str, Any]:
 def failure_from(value: Mapping[str, Any]) -> Failure:
     """The failure that `failure_json` wrote."""
     return Failure(
-        at=datetime.fromisoformat(value["at"]),
+        at=moment(value["at"]),
         cause=value["cause"],
         message=value["message"],
         status=value["status"],
@@ -141,7 +149,8 @@ def admits(which: DeadletterFilter, deadletter: Deadletter) -> bool:
     """Whether `which` means this deadletter."""
     return (
         (not which.urns or deadletter.urn in which.urns)
-        and (not which.types or deadletter.request.type in which.types)
+        and (not which.types or deadletter.request.type_name in which.types)
+        and (not which.platforms or deadletter.request.platform in which.platforms)
         and (not which.kinds or deadletter.kind in which.kinds)
         and (not which.reason or which.reason.casefold() in deadletter.reason.casefold())
         and (not which.host or which.host.lower() == host_of(deadletter.request.url))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ghcrawl.errors import Unstorable
-from ghcrawl.jsontext import dumps, loads
-from ghcrawl.model import Json
+from ghcrawl.values.errors import Unstorable
+from ghcrawl.values.jsontext import dumps, loads
+from ghcrawl.values.model import Json
 
 
 def to_text(value: Json, urn: str) -> str:

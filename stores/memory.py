@@ -11,8 +11,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ghcrawl.model import Deadletter, Document
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter, DocumentFilter, Saved, Stored, Touch
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.store import (
+    DocumentFilter,
+    Saved,
+    Stored,
+    Touch,
+)
+from ghcrawl.values.model import Deadletter, Document, TypeName
 from stores import rules
 from stores.deadletters import admits
 from stores.jsontext import from_text, to_text
@@ -86,9 +92,9 @@ class MemoryStore:
         checked_at = max(kept.checked_at, touch.checked_at or kept.checked_at)
         self._kept[touch.urn] = replace(kept, document=document, checked_at=checked_at)
 
-    async def look_up(self, type: str, url: str) -> Stored | None:
+    async def look_up(self, type: TypeName, url: str) -> Stored | None:
         """As the port says."""
-        found = [kept for kept in self._claimants(url) if kept.document.type == type]
+        found = [kept for kept in self._claimants(url) if kept.document.type_name == type]
         return _stored(found[0]) if found else None
 
     async def get(self, urn: str) -> Document | None:
@@ -98,9 +104,9 @@ class MemoryStore:
 
     async def find(self, url: str) -> Sequence[Document]:
         """As the port says: of each type, the document that has this URL now."""
-        first: dict[str, Document] = {}
+        first: dict[TypeName, Document] = {}
         for kept in self._claimants(url):
-            first.setdefault(kept.document.type, kept.whole())
+            first.setdefault(kept.document.type_name, kept.whole())
         return list(first.values())
 
     async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
@@ -110,9 +116,9 @@ class MemoryStore:
             if kept is not None and _listed(which, kept.document):
                 yield kept.whole()
 
-    async def counts(self) -> Mapping[str, int]:
+    async def counts(self) -> Mapping[TypeName, int]:
         """As the port says."""
-        return Counter(kept.document.type for kept in self._kept.values() if kept.document.deleted_at is None)
+        return Counter(kept.document.type_name for kept in self._kept.values() if kept.document.deleted_at is None)
 
     async def read_state(self, name: str) -> Mapping[str, object] | None:
         """As the port says."""
@@ -174,7 +180,7 @@ def _stored(kept: _Kept) -> Stored:
     document = kept.document
     return Stored(
         urn=document.urn,
-        type=document.type,
+        type_name=document.type_name,
         url=document.url,
         digest=document.digest,
         version=document.version,
@@ -190,7 +196,7 @@ def _stored(kept: _Kept) -> Stored:
 def _listed(which: DocumentFilter, document: Document) -> bool:
     return (
         document.urn > which.after
-        and (not which.types or document.type in which.types)
+        and which.admits(document.type_name)
         and (not which.scope or document.urn == which.scope or document.urn.startswith(f"{which.scope}:"))
         and (which.since is None or document.observed_at >= which.since)
         and (which.deleted is None or (document.deleted_at is not None) == which.deleted)
@@ -219,7 +225,7 @@ class MemoryDeadletters:
         letters = [letter for letter in self._kept.values() if admits(which, letter)]
         return DeadletterCounts(
             total=len(letters),
-            by_type=Counter(letter.request.type for letter in letters),
+            by_type=Counter(letter.request.type_name for letter in letters),
             by_kind=Counter(letter.kind for letter in letters),
         )
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from ghcrawl.model import Document, moment
-from ghcrawl.ports import Saved
-from ghcrawl.ties import unsettled
+from ghcrawl.ports.store import Saved
+from ghcrawl.values.model import Document, credible, moment
+from ghcrawl.values.ties import unsettled
 
 MAX_ALIASES: Final = 20
 """The page of a list that is asked for by `since=` has another URL every time; nothing is renamed as often."""
@@ -48,14 +48,19 @@ def judge(held: Held, document: Document) -> Saved:
 
 
 def _rank(precedence: str) -> tuple[str, str]:
-    """Sorts as precedence does, and below anything that has a date what has none yet: a review nobody submitted."""
+    """Sorts as precedence does, and below anything that has a date what has none yet: a review nobody submitted.
+
+    A date that cannot be is none.
+    """
     changed_at, _, observed = precedence.rpartition("|")
-    return changed_at, observed
+    return credible(changed_at, moment(observed)), observed
 
 
 def _tied(held: Held, document: Document) -> bool:
     changed_at, _, observed = held.precedence.rpartition("|")
     if not changed_at or changed_at != document.changed_at or document.digest == held.digest:
+        return False
+    if not credible(changed_at, document.observed_at):
         return False
     if held.deleted or document.deleted_at is not None:
         return False

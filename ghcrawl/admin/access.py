@@ -15,10 +15,13 @@ from hashlib import sha256
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+import structlog
 from aiohttp import web
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretKind, SecretLines
+
+log = structlog.stdlib.get_logger(__name__)
 
 Role = Literal["anyone", "read", "operate"]
 """What a route demands: nothing, leave to look, or leave to change things."""
@@ -42,11 +45,11 @@ def _flaw(text: str) -> str:
     """Why an admin token that was written so cannot be used, without any of it; empty: it can."""
     token, _, role = text.partition("#")
     if role not in _ROLES:
-        return "has a role that nobody knows; there are #read and #operate (or nothing)"
+        return "has an unknown role; use #read, #operate or none"
     if len(token) < MIN_LENGTH:
         return (
-            f"has an admin token shorter than {MIN_LENGTH} characters: anybody could guess it; "
-            "`openssl rand -hex 24` makes a good one"
+            f"has an admin token shorter than {MIN_LENGTH} characters, which is too weak; "
+            "create one with `openssl rand -hex 24`"
         )
     return ""
 
@@ -69,13 +72,13 @@ class Access:
         tokens = self._tokens.now()
         caller = self._known(request, tokens) if tokens else _at_this_machine(request)
         if role == "operate" and caller.role != "operate":
-            raise Problem(403, "this token may look and not change anything")
+            raise Problem(403, "this token grants read access only; use a token with the role operate")
         return caller
 
     def _known(self, request: web.Request, tokens: tuple[str, ...]) -> Caller:
         offered = _offered(request)
         if not offered:
-            raise Problem(401, "send a token: Authorization: Bearer TOKEN", headers=_CHALLENGE)
+            raise Problem(401, "authentication required; send Authorization: Bearer TOKEN", headers=_CHALLENGE)
         hashed = sha256(offered.encode("utf-8", "surrogateescape")).digest()
         found: Caller | None = None
         for text in tokens:  # all of them, so that the time says nothing about which
@@ -83,7 +86,8 @@ class Access:
             if hmac.compare_digest(hashed, sha256(token.encode()).digest()) and role in _ROLES:
                 found = found or Caller(role=_ROLES[role], name=f"token {hashed.hex()[:8]}")
         if found is None:
-            raise Problem(401, "nobody here knows this token", headers=_CHALLENGE)
+            log.warning("sign_in_failed", address=request.remote or "", path=request.path[:200])
+            raise Problem(401, "unknown token", headers=_CHALLENGE)
         return found
 
 
@@ -97,13 +101,13 @@ def _offered(request: web.Request) -> str:
 def _at_this_machine(request: web.Request) -> Caller:
     proxied = any(name in request.headers for name in _PROXIES)
     if proxied or not _is_loopback(request.remote or "") or not _is_loopback(_host(request.headers.get("Host", ""))):
-        detail = f"no admin token is set, so only this machine itself is answered; set {TOKENS.variable}"
+        detail = f"no admin token is set, so only local requests are accepted; set {TOKENS.variable}"
         raise Problem(401, detail, headers=_CHALLENGE)
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
-        raise Problem(403, "requests from web pages of other sites are not answered")
+        raise Problem(403, "cross-site requests are rejected")
     if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-        raise Problem(403, "requests from web pages of other sites are not answered")
+        raise Problem(403, "cross-site requests are rejected")
     return Caller(role="operate", name="this machine")
 
 

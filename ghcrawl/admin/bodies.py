@@ -27,7 +27,7 @@ class Share:
         """The body has `size` bytes by now. Raises Problem (503) where there is no room for more."""
         more = max(0, size - SMALL) - self.taken
         if more > self._room.left:
-            raise unavailable("too much comes in at this moment; send it again")
+            raise unavailable("too many request bodies in flight; retry later")
         self._room.left -= more
         self.taken += more
 
@@ -51,7 +51,7 @@ class Room:
 async def read(request: web.Request, *, max_bytes: int, timeout_s: float, share: Share | None = None) -> bytes:
     """The whole body. Raises Problem: 413 too large, 408 too slow, 400 cut short, 415 compressed, 503 no room."""
     if request.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
-        raise Problem(415, "send the body as it is, without Content-Encoding")
+        raise Problem(415, "Content-Encoding is not supported; send the body uncompressed")
     if (request.content_length or 0) > max_bytes:
         raise _too_large(max_bytes)
     parts: list[bytes] = []
@@ -68,7 +68,7 @@ async def read(request: web.Request, *, max_bytes: int, timeout_s: float, share:
     except TimeoutError:
         raise Problem(408, f"the body did not arrive within {timeout_s:g} s", headers={"Connection": "close"}) from None
     except (ClientError, web.HTTPException, ConnectionError) as error:
-        raise Problem(400, "the body was cut short", headers={"Connection": "close"}) from error
+        raise Problem(400, "the body is incomplete", headers={"Connection": "close"}) from error
     return b"".join(parts)
 
 

@@ -100,7 +100,7 @@ class Console:
     def _answer(self, request: web.Request, name: str) -> web.Response:
         found = self._files.get(name)
         if found is None:
-            raise Problem(404, f"the console has no file {name[:100]}")
+            raise Problem(404, f"console file {name[:100]} not found")
         answer = web.Response(headers={**HEADERS, "Vary": "Accept"})
         answer.etag = found.etag
         if any(known.value == found.etag for known in request.if_none_match or ()):

@@ -7,7 +7,7 @@ so that whoever repeats a call loses nothing, whenever this process or theirs is
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -16,8 +16,8 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
 from ghcrawl.admin.shapes import CountsShape, DeadletterShape, DeadlettersShape, DeletedShape, RequeuedShape
 from ghcrawl.admin.site import Site
-from ghcrawl.model import Deadletter, QueueName
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.model import Deadletter, QueueName, time_text
 
 AT_ONCE: Final = 500
 Words = Annotated[tuple[Word, ...], Field(max_length=100)]
@@ -25,13 +25,15 @@ Text = Annotated[str, Field(max_length=300)]
 
 
 class Filtering(Shape):
-    """Which deadletters. What is not given admits everything.
+    """A filter of deadletters. An omitted field matches all.
 
-    type, kind: any of these; reason: text that the reason contains, whatever the case; host: of the request's URL;
-    before: given up before that moment; older_than_s: given up so many seconds ago, or earlier.
+    type, platform, kind: any of these, a type as `issue` or `mastodon/status`; reason: text that the reason contains,
+    ignoring case; host: host of the request's URL; before: dead-lettered before this time; older_than_s: dead-lettered
+    at least this many seconds ago.
     """
 
     type: Words = ()
+    platform: Words = ()
     kind: Words = ()
     reason: Text = ""
     host: Text = ""
@@ -40,16 +42,16 @@ class Filtering(Shape):
 
 
 class Listing(Filtering):
-    """A page. after: the URN behind which to go on."""
+    """A page. after: the last URN of the previous page."""
 
     limit: Annotated[int, Field(ge=1, le=AT_ONCE)] = 50
     after: Text = ""
 
 
 class Choosing(Filtering):
-    """Which deadletters are meant. Without a filter and without URNs, `all` has to be said.
+    """Selects deadletters by URNs or filter; `all` is required to select all.
 
-    before: of what is left, from the answer before this one. dry_run: change nothing, and say how many it would be.
+    before: `before` of the previous response, to continue. dry_run: show what would change, change nothing.
     """
 
     urns: Annotated[tuple[Text, ...], Field(max_length=1000)] = ()
@@ -58,13 +60,13 @@ class Choosing(Filtering):
 
 
 class Requeueing(Choosing):
-    """to: the queue they go to; null: each where it came from."""
+    """to: target queue; null: the original queue of each request."""
 
     to: QueueName | None = None
 
 
 class To(Shape):
-    """The queue it goes to; none: where it came from."""
+    """Target queue; none: the original queue of the request."""
 
     to: QueueName | None = None
 
@@ -75,7 +77,8 @@ def _filter(asked: Filtering, site: Site, urns: tuple[str, ...] = ()) -> Deadlet
         moments.append(site.clock.now() - timedelta(seconds=asked.older_than_s))
     return DeadletterFilter(
         urns=urns,
-        types=asked.type,
+        types=site.types(asked.type, asked.platform),
+        platforms=asked.platform,
         kinds=asked.kind,
         reason=asked.reason,
         host=asked.host,
@@ -86,7 +89,7 @@ def _filter(asked: Filtering, site: Site, urns: tuple[str, ...] = ()) -> Deadlet
 def _chosen(asked: Choosing, site: Site) -> DeadletterFilter:
     which = _filter(asked, site, asked.urns)
     if which == DeadletterFilter() and not asked.all:
-        raise Problem(422, "say which deadletters: urns, a filter, or all", errors=[("all", "not said")])
+        raise Problem(422, "select deadletters with urns, a filter, or all", errors=[("all", "missing")])
     return which
 
 
@@ -107,7 +110,7 @@ async def the(site: Site, urn: str) -> Deadletter:
     """The deadletter of that name. Raises Problem."""
     letter = await site.deadletters.get(urn)
     if letter is None:
-        raise Problem(404, f"there is no deadletter {urn[:200]}")
+        raise Problem(404, f"deadletter {urn[:200]} not found")
     return letter
 
 
@@ -144,7 +147,7 @@ async def _requeued(site: Site, which: DeadletterFilter, to: QueueName | None) -
         bounced=done.bounced,
         unreadable=done.unreadable,
         left=done.left,
-        before=_exactly(done.before),
+        before=time_text(done.before) if done.before else None,
         dry_run=False,
     )
 
@@ -161,7 +164,7 @@ async def _delete(asked: Asked[Nothing, Choosing]) -> Answer:
             matched=done.deleted + done.left,
             deleted=done.deleted,
             left=done.left,
-            before=_exactly(done.before),
+            before=time_text(done.before) if done.before else None,
             dry_run=False,
         )
     )
@@ -171,12 +174,7 @@ async def _would(site: Site, which: DeadletterFilter) -> tuple[int, str | None]:
     """How many are meant now, and the bound by which exactly these are meant later."""
     which = which.until(site.clock.now())
     meant = (await site.deadletters.count(which)).total
-    return meant, _exactly(which.before) if meant else None
-
-
-def _exactly(moment: datetime | None) -> str | None:
-    """To the microsecond, since it tells one deadletter from another."""
-    return None if moment is None else moment.isoformat(timespec="microseconds")
+    return meant, time_text(which.before) if meant and which.before else None
 
 
 _ALL: Final = "/api/v1/deadletters"
@@ -186,7 +184,7 @@ ROUTES: Final = (
         method="GET",
         path=_ALL,
         name="listDeadletters",
-        about="Requests that were given up, newest first",
+        about="List deadletters, newest first",
         handle=_list,
         tag="deadletters",
         query=Listing,
@@ -196,7 +194,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/deadletter-counts",
         name="countDeadletters",
-        about="How many there are, by type and by class of failure",
+        about="Count deadletters by type and failure class",
         handle=_count,
         tag="deadletters",
         query=Filtering,
@@ -206,7 +204,7 @@ ROUTES: Final = (
         method="POST",
         path=f"{_ALL}/requeue",
         name="requeueDeadletters",
-        about="Let those a filter means wait again, as if they had never been tried; to be repeated while any are left",
+        about="Requeue the selected deadletters and reset their attempts; repeat while `left` is above 0",
         handle=_requeue,
         role="operate",
         tag="deadletters",
@@ -217,7 +215,7 @@ ROUTES: Final = (
         method="POST",
         path=f"{_ALL}/delete",
         name="deleteDeadletters",
-        about="Forget those a filter means; to be repeated while any are left",
+        about="Permanently delete the selected deadletters; repeat while `left` is above 0",
         handle=_delete,
         role="operate",
         tag="deadletters",
@@ -228,7 +226,7 @@ ROUTES: Final = (
         method="GET",
         path=_ONE,
         name="showDeadletter",
-        about="The whole story of one",
+        about="Get one deadletter",
         handle=_show,
         tag="deadletters",
         answer=DeadletterShape,
@@ -238,7 +236,7 @@ ROUTES: Final = (
         method="DELETE",
         path=_ONE,
         name="deleteDeadletter",
-        about="Forget one",
+        about="Permanently delete one deadletter",
         handle=_delete_one,
         role="operate",
         tag="deadletters",
@@ -249,7 +247,7 @@ ROUTES: Final = (
         method="POST",
         path=f"{_ONE}/requeue",
         name="requeueDeadletter",
-        about="Let one wait again, as if it had never been tried",
+        about="Requeue one deadletter and reset its attempts",
         handle=_requeue_one,
         role="operate",
         tag="deadletters",

@@ -10,8 +10,8 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
 from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
 from ghcrawl.admin.site import Site
-from ghcrawl.model import Document
-from ghcrawl.ports import DocumentFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import Document
 
 AT_ONCE: Final = 500
 Text = Annotated[str, Field(max_length=600)]
@@ -19,13 +19,15 @@ Words = Annotated[tuple[Word, ...], Field(max_length=200)]
 
 
 class Listing(Shape):
-    """Which documents. What is not given admits everything.
+    """A filter of documents. An omitted field matches all.
 
-    type: any of these. scope: URN of an ancestor. since: observed at or after that moment. deleted: tombstones, or all
-    but those. url: known under this URL, now or earlier; then nothing else may be given. after: go on behind this URN.
+    type, platform: any of these, a type as `issue` or `mastodon/status`. scope: URN of an ancestor. since: observed at
+    or after this time. deleted: true: only tombstones; false: none. url: current or former URL; excludes all other
+    fields. after: the last URN of the previous page.
     """
 
     type: Words = ()
+    platform: Words = ()
     scope: Text = ""
     since: Moment | None = None
     deleted: bool | None = None
@@ -38,11 +40,20 @@ async def _list(asked: Asked[Listing, None]) -> Answer:
     query = asked.query
     if query.url:
         if query.model_fields_set != {"url"}:
-            raise Problem(422, "url stands alone", errors=[("url", "give nothing else beside it")])
+            raise Problem(
+                422,
+                "url cannot be combined with other parameters",
+                errors=[("url", "cannot be combined with other parameters")],
+            )
         known = await asked.site.store.find(query.url)
         return Answer(value=DocumentsShape(documents=[one.to_json() for one in known], next=None))
     which = DocumentFilter(
-        types=query.type, scope=query.scope, since=query.since, deleted=query.deleted, after=query.after
+        types=asked.site.types(query.type, query.platform),
+        platforms=query.platform,
+        scope=query.scope,
+        since=query.since,
+        deleted=query.deleted,
+        after=query.after,
     )
     found = await _page(asked.site, which, query.limit)
     behind = found[-1].urn if len(found) == query.limit else None
@@ -62,7 +73,7 @@ async def _show(asked: Asked[Nothing, None]) -> Answer:
     urn = asked.path["urn"]
     document = await asked.site.store.get(urn)
     if document is None:
-        raise Problem(404, f"there is no document {urn[:200]}")
+        raise Problem(404, f"document {urn[:200]} not found")
     return Answer(value=document.to_json())
 
 
@@ -75,7 +86,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/documents",
         name="listDocuments",
-        about="What was saved, by URN; each as its JSON with _metadata beside it",
+        about="List documents, ordered by URN; each is its JSON with _metadata",
         handle=_list,
         tag="documents",
         query=Listing,
@@ -85,7 +96,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/documents/{urn}",
         name="showDocument",
-        about="One document: its JSON, with _metadata beside it",
+        about="Get one document: its JSON with _metadata",
         handle=_show,
         tag="documents",
         problems=(404,),
@@ -94,7 +105,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/document-counts",
         name="countDocuments",
-        about="How many documents there are, by type; tombstones are not counted",
+        about="Count documents by type, without tombstones",
         handle=_count,
         tag="documents",
         answer=DocumentCountsShape,

@@ -19,9 +19,10 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.queues import demand_policy, named, push, spec_request
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
 from ghcrawl.admin.site import Site
-from ghcrawl.errors import SpecError
-from ghcrawl.model import QueueName, Request
-from ghcrawl.ports import DeadletterFilter, Deadletters
+from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
+from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request
 
 MAX_LISTED: Final = 10_000
 """Its dashboard lists all deadletters at once."""
@@ -48,12 +49,12 @@ async def _root(_: Asked[Nothing, None]) -> Answer:
 
 
 async def _status(asked: Asked[Nothing, None]) -> Answer:
-    crew = asked.site.crew()
-    return Answer(value={"actualCount": 0 if crew.paused else crew.running, "delay": 0})
+    workers = asked.site.workers()
+    return Answer(value={"actualCount": 0 if workers.paused else workers.running, "delay": 0})
 
 
 async def _config(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=shapes.config_json(await asked.site.live.read(), asked.site.crew().worker))
+    return Answer(value=shapes.config_json(await asked.site.live.read(), asked.site.workers().worker))
 
 
 async def _patch(asked: Asked[Nothing, shapes.Anything]) -> Answer:
@@ -80,7 +81,7 @@ async def _push(asked: Asked[Nothing, shapes.Anything]) -> Answer:
     site, root = asked.site, asked.body.root
     specs = root if isinstance(root, list) else [root]
     if not 0 < len(specs) <= MAX_REQUESTS:
-        raise Problem(422, f"push at least one request, and {MAX_REQUESTS} at the most")
+        raise Problem(422, f"push 1–{MAX_REQUESTS} requests")
     queue = named(asked.path.get("queue") or "normal")
     policy = (await site.live.read()).settings.crawl.policy
     pushed = await push(site, [_request(site, spec, policy) for spec in specs], queue)
@@ -90,7 +91,7 @@ async def _push(asked: Asked[Nothing, shapes.Anything]) -> Answer:
 def _request(site: Site, spec: Any, policy: str) -> Request:
     """`org`, `org/repo`, `users/login`, or an object. Raises SpecError."""
     if isinstance(spec, str):
-        place = f"{site.api_url.rstrip('/')}/{spec}" if spec.startswith("users/") else spec
+        place = f"{site.mounts[LEGACY_PLATFORM].base_url}/{spec}" if spec.startswith("users/") else spec
         return spec_request(site, place, policy)
     if not isinstance(spec, dict):
         raise SpecError("a request is a string such as org or org/repo, or an object with a type and a url")
@@ -108,8 +109,9 @@ async def _peek(asked: Asked[Counting, None]) -> Answer:
 async def _remove(asked: Asked[Counting, None]) -> Answer:
     queue = named(asked.path["queue"])
     removed: list[Request] = []
+    lanes = [lane for lane in await asked.site.queue.depths() if lane.queue == queue]
     for _ in range(asked.query.count):
-        delivery = await asked.site.queue.pop([queue], patience_s=0.0)
+        delivery = await asked.site.queue.pop(lanes, patience_s=0.0)
         if delivery is None:
             break
         removed.append(delivery.request)
@@ -124,7 +126,7 @@ async def _flush(asked: Asked[Nothing, None]) -> Answer:
 
 async def _info(asked: Asked[Nothing, None]) -> Answer:
     name = named(asked.path["name"])
-    depth = (await asked.site.queue.depths())[name]
+    depth = by_queue(await asked.site.queue.depths())[name]
     return Answer(value={"count": depth.ready + depth.delayed, "metricsName": name})
 
 
@@ -170,7 +172,7 @@ async def _delete(asked: Asked[Requeueing, None]) -> Answer:
         return Answer(status=204, done={"deleted": deleted})
     done = await site.requeue(DeadletterFilter(urns=(letter.urn,)), asked.query.requeue)
     if done.unreadable:
-        raise Problem(422, f"{letter.urn} never was a request that this version can read; it stays")
+        raise Problem(422, f"{letter.urn} is not a readable request and was kept")
     return Answer(status=204, done={"queued": done.queued, "bounced": done.bounced})
 
 

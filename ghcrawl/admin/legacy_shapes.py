@@ -8,11 +8,21 @@ from urllib.parse import urlsplit
 
 from pydantic import RootModel
 
-from ghcrawl.errors import SpecError
-from ghcrawl.live import Holding
-from ghcrawl.model import QUEUES, Context, Deadletter, JsonObject, Payload, Request, iso, moment
-from ghcrawl.policy import Freshness, parse
-from ghcrawl.ports import Clock
+from ghcrawl.ports.clock import Clock
+from ghcrawl.settings.live import Holding
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    QUEUES,
+    Context,
+    Deadletter,
+    JsonObject,
+    Payload,
+    Request,
+    iso,
+    moment,
+)
+from ghcrawl.values.policy import Freshness, parse
 
 
 class Anything(RootModel[Any]):
@@ -48,6 +58,7 @@ def read_request(value: JsonObject, clock: Clock, *, policy: str) -> Request:
     context = context if isinstance(context, Mapping) else {}
     qualifier = context.get("qualifier")
     return Request(
+        platform=LEGACY_PLATFORM,
         type=type,
         url=url,
         policy=_policy(value.get("policy"), policy),
@@ -114,7 +125,7 @@ def deadletter_document(letter: Deadletter) -> dict[str, Any]:
 
 def config_json(holding: Holding, worker: str) -> dict[str, Any]:
     """The settings under the names that its dashboard and its client show."""
-    crawl, github = holding.settings.crawl, holding.settings.github
+    crawl, fetching = holding.settings.crawl, holding.settings.section(LEGACY_PLATFORM).model_dump()
     return {
         "crawler": {
             "name": worker,
@@ -122,7 +133,7 @@ def config_json(holding: Holding, worker: str) -> dict[str, Any]:
             "orgList": list(crawl.allow),
             "maxRequeueAttemptCount": crawl.max_attempts,
         },
-        "fetcher": {"concurrency": github.concurrency, "reserve": github.reserve},
+        "fetcher": {name: fetching[name] for name in ("concurrency", "reserve")},
         "queuing": {"provider": holding.settings.queue.provider, "weights": dict(crawl.weights)},
         "storage": {"provider": holding.settings.store.provider},
         "locker": {"provider": "none"},
@@ -132,8 +143,8 @@ def config_json(holding: Holding, worker: str) -> dict[str, Any]:
 _PATHS: Final[Mapping[str, str]] = {
     "/crawler/orgList": "crawl.allow",
     "/crawler/maxRequeueAttemptCount": "crawl.max_attempts",
-    "/fetcher/concurrency": "github.concurrency",
-    "/fetcher/reserve": "github.reserve",
+    "/fetcher/concurrency": f"{LEGACY_PLATFORM}.concurrency",
+    "/fetcher/reserve": f"{LEGACY_PLATFORM}.reserve",
     **{f"/queuing/weights/{name}": f"crawl.weights.{name}" for name in QUEUES},
 }
 
@@ -152,14 +163,14 @@ def changes(patches: Any) -> Mapping[str, Any]:
 
 def _change(operation: str, path: str, value: Any) -> Mapping[str, Any]:
     if operation not in ("add", "replace", "remove"):
-        raise SpecError(f"{path}: the operation {operation!r} is not known here; there are add, replace, remove")
+        raise SpecError(f"{path}: unknown operation {operation!r}; use add, replace or remove")
     if path == "/crawler/count":
         return _count(None if operation == "remove" else value)
     if path == "/queuing/weights":
         return _weights(None if operation == "remove" else value)
     if path not in _PATHS:
         known = ", ".join(("/crawler/count", "/queuing/weights", *_PATHS))
-        raise SpecError(f"{path[:200]}: nothing is called that here; there are {known}")
+        raise SpecError(f"unknown path {path[:200]}; known paths: {known}")
     return {_PATHS[path]: None if operation == "remove" else value}
 
 
@@ -170,7 +181,7 @@ def _count(value: Any) -> Mapping[str, Any]:
     try:
         count = int(value)
     except (TypeError, ValueError):
-        raise SpecError(f"/crawler/count: {str(value)[:50]!r} is no number") from None
+        raise SpecError(f"/crawler/count: {str(value)[:50]!r} is not a number") from None
     return {"crawl.paused": True} if count <= 0 else {"crawl.loops": count, "crawl.paused": False}
 
 

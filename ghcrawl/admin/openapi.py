@@ -13,7 +13,9 @@ from pydantic.json_schema import models_json_schema
 from ghcrawl import __version__
 from ghcrawl.admin.problems import CONTENT_TYPE, ProblemShape
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
-from ghcrawl.model import QUEUES
+from ghcrawl.admin.running import Changing, changing_schema
+from ghcrawl.settings.sections import Settings
+from ghcrawl.values.model import QUEUES
 
 PATH: Final = "/api/openapi.json"
 _REF: Final = "#/components/schemas/{model}"
@@ -26,26 +28,28 @@ _ALWAYS: Final = (400, 422, 503)
 _GUARDED: Final = (401, 403)
 _WITH_BODY: Final = (408, 413, 415)
 _TITLES: Final = {
-    400: "The request cannot be read",
-    401: "No token, or one that nobody knows",
-    403: "The token may not do this",
-    404: "There is no such thing",
-    408: "The body came too slowly",
-    409: "Others changed the same thing at the same time; nothing was changed",
+    400: "The request is malformed",
+    401: "The token is missing or unknown",
+    403: "The token grants no access to this operation",
+    404: "Not found",
+    408: "The body did not arrive in time",
+    409: "Conflict with a concurrent change; nothing was changed",
     413: "The body is too large",
-    415: "The body is not what its Content-Type should say",
-    422: "Something asked for is not as it should be; `errors` says what",
-    503: "The queue or the store is away, or it took too long",
+    415: "The Content-Type is not supported",
+    422: "Validation failed; `errors` lists the fields",
+    503: "The queue or the store is unavailable, or the request timed out",
 }
 
 Schemas = Mapping[Any, Mapping[str, Any]]
 """(model, mode) → where it is described."""
 
 
-def document(routes: Sequence[Route]) -> dict[str, Any]:
-    """The description of those that are to be described."""
+def document(routes: Sequence[Route], settings: type[Settings]) -> dict[str, Any]:
+    """The description of those that are to be described. settings: with the sections of the platforms."""
     described = [route for route in routes if route.described]
     schemas, components = _schemas(described)
+    if Changing.__name__ in components:
+        components[Changing.__name__] = changing_schema(settings)
     paths: dict[str, dict[str, Any]] = {}
     for route in described:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
@@ -140,17 +144,19 @@ def route(described: Sequence[Route]) -> Route:
     """The route that answers with the description. Anybody may read it: it is in the source."""
 
     @cache
-    def answer() -> Answer:  # made when somebody first asks: half of what starting the service took
-        return Answer(value=document(described))
+    def answer(
+        settings: type[Settings],
+    ) -> Answer:  # made when first asked: it takes long
+        return Answer(value=document(described, settings))
 
-    async def show(_: Asked[Nothing, None]) -> Answer:
-        return answer()
+    async def show(asked: Asked[Nothing, None]) -> Answer:
+        return answer(asked.site.live.model)
 
     return Route(
         method="GET",
         path=PATH,
         name="describe",
-        about="This description",
+        about="Get this OpenAPI description",
         handle=show,
         role="anyone",
         tag="service",

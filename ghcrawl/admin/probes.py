@@ -15,11 +15,14 @@ from typing import Final
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 
-from ghcrawl.admin.site import Crew
-from ghcrawl.errors import CrawlError, QueueError
-from ghcrawl.jsontext import dumps
-from ghcrawl.live import STATE
-from ghcrawl.ports import Broker, Clock, Queue, Store
+from ghcrawl.admin.routing import courteous
+from ghcrawl.admin.site import Workers
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.queue import Broker, Queue
+from ghcrawl.ports.store import Store
+from ghcrawl.settings.live import STATE
+from ghcrawl.values.errors import CrawlError, QueueError
+from ghcrawl.values.jsontext import dumps
 
 CHECK_S: Final = 4.0
 """Half of what a webhook may take: replicas share a database, and where it is merely slow, all of them sent away at
@@ -39,7 +42,7 @@ class Probed:
     store: Store
     clock: Clock
     registry: CollectorRegistry
-    crew: Callable[[], Crew]
+    workers: Callable[[], Workers]
     last_turn: Callable[[], datetime]
     timeout_s: Callable[[], float]
     refresh: Callable[[], Awaitable[None]]
@@ -49,7 +52,7 @@ class Probed:
 def application(probed: Probed) -> web.Application:
     """The three routes."""
     probes = _Probes(probed)
-    app = web.Application()
+    app = web.Application(middlewares=[courteous])
     app.router.add_get("/metrics", probes.metrics)
     app.router.add_get("/livez", probes.livez)
     app.router.add_get("/readyz", probes.readyz)
@@ -68,23 +71,25 @@ class _Probes:
         return _verdict({"loops": self._stalled()})
 
     async def readyz(self, _: web.Request) -> web.Response:
-        crew, probed = self._probed.crew(), self._probed
+        workers, probed = self._probed.workers(), self._probed
         queue, store = await asyncio.gather(
             why_not(_takes_pushes(probed), within_s=CHECK_S),
             why_not(probed.store.read_state(STATE), within_s=CHECK_S),
         )
-        draining = "this process is stopping" if crew.draining else ""
-        crawl = crew.trouble if crew.wanted and not crew.paused else ""  # what does not work cannot find out it could
+        draining = "the process is draining" if workers.draining else ""
+        crawl = (
+            workers.trouble if workers.wanted and not workers.paused else ""
+        )  # what does not work cannot find out it could
         return _verdict({"draining": draining, "queue": queue, "store": store, "crawl": crawl})
 
     def _stalled(self) -> str:
         """Why starting anew would help; empty while it would not."""
-        crew, probed = self._probed.crew(), self._probed
-        if crew.paused or crew.draining or not crew.wanted:
+        workers, probed = self._probed.workers(), self._probed
+        if workers.paused or workers.draining or not workers.wanted:
             return ""
         longest = timedelta(seconds=probed.timeout_s() + STALL_MARGIN_S)
         silent = probed.clock.now() - probed.last_turn()
-        return f"no loop has come round for {silent.total_seconds():.0f} s" if silent > longest else ""
+        return f"no worker has made progress for {silent.total_seconds():.0f} s" if silent > longest else ""
 
 
 async def _takes_pushes(probed: Probed) -> None:
@@ -92,7 +97,7 @@ async def _takes_pushes(probed: Probed) -> None:
     if probed.broker is None:
         await probed.queue.depths()
     elif probed.broker.blocked:
-        raise QueueError("the broker is short of memory or disk and accepts nothing")
+        raise QueueError("the broker blocks publishing: it is short of memory or disk")
     else:
         await probed.broker.answer()
 

@@ -9,15 +9,23 @@ from typing import Any, Final
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
-from ghcrawl.errors import ConfigError, CrawlError, DecodeError, QueueError, SpecError, StoreError, Unstorable
-from ghcrawl.jsontext import dumps
+from ghcrawl.values.errors import (
+    ConfigError,
+    CrawlError,
+    DecodeError,
+    QueueError,
+    SpecError,
+    StoreError,
+    Unstorable,
+)
+from ghcrawl.values.jsontext import dumps
 
 CONTENT_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 5
 
 
 class ProblemShape(BaseModel):
-    """What went wrong. errors: for each field that is wrong, where and why."""
+    """A problem (RFC 9457). errors: location and reason of each invalid field."""
 
     type: str = "about:blank"
     title: str
@@ -27,7 +35,7 @@ class ProblemShape(BaseModel):
 
 
 class FieldProblem(BaseModel):
-    """One field that is wrong."""
+    """One invalid field."""
 
     field: str
     detail: str
@@ -37,7 +45,10 @@ ProblemShape.model_rebuild()
 
 
 class Problem(Exception):
-    """A request that is answered with a status other than a good one. detail: for a person; never a secret."""
+    """A request that is answered with a status other than a good one. detail: for a person; never a secret.
+
+    says_message: the body has the detail as `message` too, which the predecessor's clients show.
+    """
 
     def __init__(
         self,
@@ -46,12 +57,14 @@ class Problem(Exception):
         *,
         errors: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
+        says_message: bool = False,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.errors = tuple(errors)
         self.headers = dict(headers or {})
+        self.says_message = says_message
 
     def response(self) -> web.Response:
         """The answer."""
@@ -61,6 +74,8 @@ class Problem(Exception):
             "status": self.status,
             "detail": self.detail,
         }
+        if self.says_message:
+            body["message"] = self.detail
         if self.errors:
             body["errors"] = [{"field": field, "detail": detail} for field, detail in self.errors]
         headers = {"Content-Type": CONTENT_TYPE, **self.headers}
@@ -97,8 +112,8 @@ def _field(line: str) -> tuple[str, str]:
 def of_validation(error: ValidationError, where: str) -> Problem:
     """Fields that are wrong, each with where it is. where: `query` or `body`."""
     errors = [
-        (".".join(str(part) for part in found["loc"]) or where, str(found["msg"]))
+        (".".join(str(part) for part in found["loc"]) or where, str(found["msg"]).removeprefix("Value error, "))
         for found in error.errors(include_input=False, include_url=False, include_context=False)
     ]
     named = "; ".join(f"{field}: {detail}" for field, detail in errors)
-    return Problem(422, f"the {where} is not as it should be: {named}"[:2000], errors=errors[:50])
+    return Problem(422, f"invalid {where}: {named}"[:2000], errors=errors[:50])

@@ -11,27 +11,39 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
 from ghcrawl.admin.shapes import PurgedShape, PushedShape, QueueShape, QueuesShape, RequestsShape
 from ghcrawl.admin.site import Site
-from ghcrawl.errors import SpecError
-from ghcrawl.jsontext import dumps, loads
-from ghcrawl.model import QUEUES, Push, QueueName, Request
-from ghcrawl.policy import parse
-from ghcrawl.ports import Pushed
+from ghcrawl.ports.queue import Pushed
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.jsontext import dumps, loads
+from ghcrawl.values.model import (
+    QUEUES,
+    Push,
+    QueueName,
+    Request,
+)
+from ghcrawl.values.policy import parse
+from ghcrawl.values.type_names import suggestion
 
 MAX_REQUESTS: Final = 1000
 MAX_PEEKED: Final = 500
 
 
-class Peeking(Shape):
-    """How many to show."""
+class Purging(Shape):
+    """platform: of this one only; empty: of all."""
+
+    platform: Annotated[str, Field(max_length=100)] = ""
+
+
+class Peeking(Purging):
+    """limit: maximum number of requests."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_PEEKED)] = 20
 
 
 class Pushing(Shape):
-    """What is to be crawled.
+    """Requests to push.
 
-    specs: as a person types them (an org, owner/repo, type:url, a URL); requests: objects, as a queue's message has
-    them, of which `type` and `url` are enough. policy: for those that name none. dry_run: say what it would be.
+    specs: as on the command line (org, owner/repo, type:url, URL); requests: objects in queue message format, `type`
+    and `url` required. policy: for specs and requests without one. dry_run: validate, push nothing.
     """
 
     specs: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = Field(default=(), max_length=MAX_REQUESTS)
@@ -45,14 +57,14 @@ def named(path: str) -> QueueName:
     """The queue in a path. Raises Problem."""
     found = next((name for name in QUEUES if name == path), None)
     if found is None:
-        raise Problem(404, f"no queue is called {path[:50]}; there are {', '.join(QUEUES)}")
+        raise Problem(404, f"unknown queue {path[:50]}; known queues: {', '.join(QUEUES)}")
     return found
 
 
 async def shapes(site: Site) -> list[QueueShape]:
     """All five. Raises QueueError."""
     depths = await site.queue.depths()
-    return [QueueShape.of(name, depths[name], site.rate(name)) for name in QUEUES]
+    return [QueueShape.of(name, depths, site.rate(name)) for name in QUEUES]
 
 
 async def _list(asked: Asked[Nothing, None]) -> Answer:
@@ -65,18 +77,20 @@ async def _show(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _peek(asked: Asked[Peeking, None]) -> Answer:
-    found = await asked.site.queue.peek(named(asked.path["queue"]), limit=asked.query.limit)
+    queue, platform = named(asked.path["queue"]), asked.query.platform or None
+    found = await asked.site.queue.peek(queue, limit=asked.query.limit, platform=platform)
     return Answer(value=RequestsShape(requests=[loads(asked.site.write(request)) for request in found]))
 
 
-async def _purge(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=PurgedShape(purged=await asked.site.queue.purge(named(asked.path["queue"]))))
+async def _purge(asked: Asked[Purging, None]) -> Answer:
+    queue, platform = named(asked.path["queue"]), asked.query.platform or None
+    return Answer(value=PurgedShape(purged=await asked.site.queue.purge(queue, platform=platform)))
 
 
 async def _push(asked: Asked[Nothing, Pushing]) -> Answer:
     site, body = asked.site, asked.body
     if not body.specs and not body.requests:
-        raise Problem(422, "name something to crawl: specs or requests", errors=[("specs", "empty")])
+        raise Problem(422, "specs or requests required", errors=[("specs", "empty")])
     settings = (await site.live.read()).settings
     policy = body.policy or settings.crawl.policy
     requests = [spec_request(site, spec, policy) for spec in body.specs]
@@ -96,20 +110,20 @@ async def push(site: Site, requests: list[Request], queue: QueueName) -> Pushed:
 
 def spec_request(site: Site, spec: str, policy: str) -> Request:
     """What a person's words mean. Raises SpecError."""
-    request = site.platform.read_spec(spec, site.api_url, policy)
+    request = site.mounts.read_spec(spec, policy)
     demand_policy(site, request)
-    for errand in request.context.then:
-        demand_policy(site, replace(request, type=errand.type, policy=errand.policy))
+    for deferred in request.context.then:
+        demand_policy(site, replace(request, type=deferred.type, policy=deferred.policy))
     return request
 
 
 def object_request(site: Site, value: dict[str, Any], policy: str) -> Request:
     """The request in an object. Raises SpecError, DecodeError."""
-    defaults = {"v": 1, "policy": policy, "platform": site.platform.name}
+    defaults = {"v": 1, "policy": policy, "platform": site.mounts.default.name}
     try:
         message = dumps({**defaults, **value})
     except (TypeError, ValueError, RecursionError) as error:
-        raise SpecError(f"a request cannot be written as JSON: {error}") from error
+        raise SpecError(f"a request cannot be encoded as JSON: {error}") from error
     request = site.read(message)
     demand_policy(site, request)
     return request
@@ -119,10 +133,12 @@ def demand_policy(site: Site, request: Request) -> None:
     """Raises SpecError for a type that nothing here processes, and for a policy that leads nowhere."""
     platform = site.platforms.get(request.platform)
     if platform is None:
-        raise SpecError(f"no platform is called {request.platform[:50]!r}; there are {', '.join(site.platforms)}")
+        raise SpecError(f"unknown platform {request.platform[:50]!r}; known platforms: {', '.join(site.platforms)}")
     kind = platform.kinds.get(request.type)
     if kind is None:
-        raise SpecError(f"no type is called {request.type[:80]!r}; there are {', '.join(platform.kinds)}")
+        raise SpecError(f"unknown type {request.type[:80]!r}; {suggestion(request.type[:80], platform.kinds)}")
+    if request.attempt < 0:
+        raise SpecError(f"attempt is {request.attempt}; it must be at least 0")
     platform.scenarios.onward(parse(request.policy).placed(kind.position).spec)
 
 
@@ -132,7 +148,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/queues",
         name="listQueues",
-        about="How much each queue holds",
+        about="Get the depth of each queue",
         handle=_list,
         tag="queues",
         answer=QueuesShape,
@@ -141,7 +157,7 @@ ROUTES: Final = (
         method="GET",
         path=_QUEUE,
         name="showQueue",
-        about="How much one queue holds",
+        about="Get the depth of one queue",
         handle=_show,
         tag="queues",
         answer=QueueShape,
@@ -151,7 +167,7 @@ ROUTES: Final = (
         method="GET",
         path=f"{_QUEUE}/requests",
         name="peekQueue",
-        about="Requests that wait in a queue; looking changes nothing",
+        about="List requests that wait in a queue, without removing them",
         handle=_peek,
         tag="queues",
         query=Peeking,
@@ -162,10 +178,11 @@ ROUTES: Final = (
         method="DELETE",
         path=f"{_QUEUE}/requests",
         name="purgeQueue",
-        about="Forget everything that waits in a queue",
+        about="Permanently delete all requests that wait in a queue",
         handle=_purge,
         role="operate",
         tag="queues",
+        query=Purging,
         answer=PurgedShape,
         problems=(404,),
     ),
@@ -173,7 +190,7 @@ ROUTES: Final = (
         method="POST",
         path="/api/v1/requests",
         name="pushRequests",
-        about="Queue what is to be crawled",
+        about="Push requests to a queue",
         handle=_push,
         role="operate",
         tag="queues",

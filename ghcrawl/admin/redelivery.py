@@ -10,15 +10,14 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
 from ghcrawl.admin.shapes import iso_or_none
 from ghcrawl.admin.site import Site
-from ghcrawl.model import iso
-from ghcrawl.redelivery import Asked as AskedFor
-from ghcrawl.redelivery import Lost, Redelivery, Run, State
+from ghcrawl.redelivery import Lost, Redelivered, Redelivery, Run, State
+from ghcrawl.values.model import iso
 
 MAX_SHOWN: Final = 100
 
 
 class LostShape(BaseModel):
-    """A delivery that has not arrived. tries: how often it was asked for; due_at: when it is asked for next."""
+    """A failed delivery. tries: redeliveries requested; due_at: time of the next attempt."""
 
     delivery: str
     hook: str
@@ -41,7 +40,7 @@ class LostShape(BaseModel):
 
 
 class AskedShape(BaseModel):
-    """A delivery that was asked for again, for the `tries`th time."""
+    """A requested redelivery. tries: number of requests, this one included."""
 
     delivery: str
     hook: str
@@ -50,27 +49,27 @@ class AskedShape(BaseModel):
     tries: int
 
     @classmethod
-    def of(cls, asked: AskedFor) -> AskedShape:
+    def of(cls, asked: Redelivered) -> AskedShape:
         """The shape of one."""
         failed_at = iso(asked.first_at)
         return cls(delivery=asked.guid, hook=asked.hook, event=asked.event, failed_at=failed_at, tries=asked.tries)
 
 
 class SweepShape(BaseModel):
-    """What one look for deliveries that did not arrive came to."""
+    """Result of one check for failed deliveries."""
 
     at: str
     worker: str
     seconds: float
-    pages: int = Field(description="pages of GitHub's lists that were read")
-    lost: int = Field(description="deliveries found that had not arrived")
-    asked: int = Field(description="deliveries that are being sent again")
-    refused: int = Field(description="deliveries that GitHub would not send again this time")
-    arrived: int = Field(description="deliveries that arrived since they were asked for")
-    given_up: int = Field(description="deliveries that are too old to be sent again")
-    waiting: int = Field(description="deliveries that have not arrived yet")
-    again: list[AskedShape] = Field(description="the first 50 of those that are being sent again")
-    troubles: list[str] = Field(description="what could not be asked, and why")
+    pages: int = Field(description="list pages read")
+    lost: int = Field(description="failed deliveries found")
+    asked: int = Field(description="redeliveries requested")
+    refused: int = Field(description="deliveries that the platform did not resend this time")
+    arrived: int = Field(description="redelivered deliveries that have arrived")
+    given_up: int = Field(description="failed deliveries too old to redeliver")
+    waiting: int = Field(description="failed deliveries still pending")
+    again: list[AskedShape] = Field(description="the first 50 requested redeliveries")
+    troubles: list[str] = Field(description="webhooks that could not be checked, with the reason")
 
     @classmethod
     def of(cls, run: Run) -> SweepShape:
@@ -92,15 +91,15 @@ class SweepShape(BaseModel):
 
 
 class RedeliveryShape(BaseModel):
-    """Deliveries that did not arrive, as all replicas know of them."""
+    """Failed deliveries, as known to all replicas."""
 
-    enabled: bool = Field(description="whether GitHub is asked for them at all: `service.redeliver`")
-    names: list[str] = Field(description="whose webhooks are looked at")
+    enabled: bool = Field(description="whether failed deliveries are requested again: `service.redeliver`")
+    names: list[str] = Field(description="owners whose webhooks are checked")
     every_s: float | None
-    next_at: str | None = Field(description="when the next look is due; null: now, or never where it is not enabled")
-    sweeping: str | None = Field(description="the replica that looks at this moment")
+    next_at: str | None = Field(description="time of the next check; null: now, or never if disabled")
+    sweeping: str | None = Field(description="the replica that is checking now")
     last: SweepShape | None
-    waiting: list[LostShape] = Field(description="the oldest 100 that have not arrived yet")
+    waiting: list[LostShape] = Field(description="the oldest 100 pending deliveries")
 
     @classmethod
     def of(cls, redelivery: Redelivery, state: State, site: Site) -> RedeliveryShape:
@@ -131,7 +130,7 @@ async def _show(asked: Asked[Nothing, None]) -> Answer:
 async def _soon(asked: Asked[Nothing, None]) -> Answer:
     redelivery = asked.site.redelivery
     if redelivery is None:
-        raise Problem(409, "nobody is asked for lost deliveries here; service.redeliver says whose webhooks to look at")
+        raise Problem(409, "redelivery is disabled; set service.redeliver")
     await redelivery.soon()
     return await _show(asked)
 
@@ -141,7 +140,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/redelivery",
         name="showRedelivery",
-        about="Deliveries that did not arrive: the last look for them, and what was sent again",
+        about="Get failed webhook deliveries: the last check and the redeliveries",
         handle=_show,
         tag="webhooks",
         answer=RedeliveryShape,
@@ -150,7 +149,7 @@ ROUTES: Final = (
         method="POST",
         path="/api/v1/redelivery",
         name="redeliver",
-        about="Look for deliveries that did not arrive within a second, whenever the next look was due",
+        about="Check for failed webhook deliveries now",
         handle=_soon,
         role="operate",
         tag="webhooks",

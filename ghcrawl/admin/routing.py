@@ -17,9 +17,9 @@ from ghcrawl.admin import bodies, trace
 from ghcrawl.admin.access import Access, Caller, Role
 from ghcrawl.admin.problems import Problem, of_error, of_validation, unavailable
 from ghcrawl.admin.site import Site
-from ghcrawl.errors import CrawlError
-from ghcrawl.jsontext import dumps, loads
-from ghcrawl.model import moment
+from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, clip, dumps, loads
+from ghcrawl.values.model import moment
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -49,14 +49,14 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\
 def _read_moment(value: Any) -> datetime:
     """The moment in RFC 3339 text; a bare number is none, whatever it could mean. Raises ValueError."""
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
-        raise ValueError("a moment is written 2026-11-21T16:43:00Z")
+        raise ValueError("not a timestamp; write 2026-11-21T16:43:00Z")
     return moment(value)
 
 
 Moment = Annotated[datetime, BeforeValidator(_read_moment, json_schema_input_type=datetime)]
 """A moment with its time zone, as text."""
-Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
-"""The name of a type, or of a class of failure."""
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./-]{1,100}$")]
+"""The name of a type (`issue`, `mastodon/status`), or of a class of failure."""
 
 
 class Nothing(Shape):
@@ -149,27 +149,45 @@ class Handlers:
                     answer = await route.handle(asked)
             except TimeoutError:
                 _trace(route, asked, Answer(status=503))
-                detail = f"this took longer than {self._bounds.timeout_s:g} s; what was done so far stays done"
+                detail = f"timed out after {self._bounds.timeout_s:g} s; completed changes are kept"
                 raise unavailable(detail) from None
             _trace(route, asked, answer)
             return response(answer)
 
-        return handle
+        return handle if route.described else _saying_message(handle)
 
     async def _body(self, request: web.Request, shape: type[BaseModel] | None) -> Any:
         if shape is None:
             return None
         if request.content_type not in ("application/json", "application/json-patch+json"):
-            raise Problem(415, "send JSON, with Content-Type: application/json")
+            raise Problem(415, "unsupported media type; send Content-Type: application/json")
         raw = await bodies.read(request, max_bytes=self._bounds.max_bytes, timeout_s=self._bounds.timeout_s)
         try:
-            loads(raw)
-        except (ValueError, RecursionError) as error:
+            loads(raw, max_depth=MAX_DEPTH)
+        except TooDeep as error:
+            raise Problem(422, f"the body is {error}") from None
+        except ValueError as error:
             raise Problem(400, f"the body is not JSON: {error}"[:300]) from None
         try:
             return shape.model_validate_json(raw, strict=True)
         except ValidationError as error:
             raise of_validation(error, "body") from None
+
+
+def _saying_message(
+    handle: Callable[[web.Request], Awaitable[web.StreamResponse]],
+) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """`handle`, whose problems have a `message` too: without one the predecessor's clients show "undefined"."""
+
+    async def handled(request: web.Request) -> web.StreamResponse:
+        try:
+            return await handle(request)
+        except (Problem, CrawlError) as error:
+            problem = error if isinstance(error, Problem) else of_error(error)
+            problem.says_message = True
+            raise problem from error
+
+    return handled
 
 
 def _trace(route: Route, asked: Asked[Any, Any], answer: Answer) -> None:
@@ -207,8 +225,23 @@ def response(answer: Answer) -> web.Response:
         return web.Response(status=answer.status, headers=headers)
     if isinstance(answer.value, str):
         return web.Response(status=answer.status, text=answer.value, headers=headers)
-    value = answer.value.model_dump(mode="json") if isinstance(answer.value, BaseModel) else answer.value
-    return web.Response(status=answer.status, body=dumps(value), content_type="application/json", headers=headers)
+    return web.Response(
+        status=answer.status, body=_written(answer.value), content_type="application/json", headers=headers
+    )
+
+
+def _written(value: Any) -> bytes:
+    """`value` as JSON. What an older version saved may be nested too deep to be written; its depths are left out."""
+    try:
+        return dumps(value.model_dump(mode="json") if isinstance(value, BaseModel) else value)
+    except (TypeError, ValueError, RecursionError):
+        return dumps(clip(_unshaped(value), MAX_DEPTH))
+
+
+def _unshaped(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return {name: _unshaped(one) for name, one in value}
+    return [_unshaped(one) for one in value] if isinstance(value, list) else value
 
 
 @web.middleware
@@ -237,15 +270,13 @@ async def _answered(
         return _unrouted(request, error).response()
     except Exception:  # a bug in one route is not the end of the others
         log.exception("admin_failed", path=request.path, method=request.method)
-        return Problem(500, "this is a bug in ghcrawl; its log says more").response()
+        return Problem(500, "internal error, a bug in ghcrawl; see its log").response()
 
 
 def _unrouted(request: web.Request, error: web.HTTPException) -> Problem:
     allowed = error.headers.get("Allow")
     if allowed:
-        return Problem(
-            error.status, f"{request.method} is not answered here, but {allowed}", headers={"Allow": allowed}
-        )
+        return Problem(error.status, f"{request.method} is not allowed; use {allowed}", headers={"Allow": allowed})
     if error.status == 404:
-        return Problem(404, f"nothing is called {request.path[:200]}; /api/openapi.json describes what there is")
+        return Problem(404, f"{request.path[:200]} not found; see /api/openapi.json")
     return Problem(error.status, error.reason)

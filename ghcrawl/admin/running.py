@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
-from pydantic import Field, GetJsonSchemaHandler, RootModel
+from pydantic import Field, RootModel
 
 from ghcrawl import __version__
 from ghcrawl.admin import queues
-from ghcrawl.admin.problems import Problem
+from ghcrawl.admin.problems import Problem, unavailable
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
 from ghcrawl.admin.running_shapes import (
     ChangeShape,
     ChangesShape,
-    CrewShape,
     PrincipalShape,
     PrincipalsShape,
     SettingsShape,
     StatusShape,
+    WorkersShape,
 )
 from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape
 from ghcrawl.admin.site import Site
-from ghcrawl.errors import ConfigError
-from ghcrawl.live import Contended, Entry, value_of
-from ghcrawl.model import iso
-from ghcrawl.settings import LIVE, Settings
+from ghcrawl.settings.live import Contended, Entry, value_of
+from ghcrawl.settings.sections import Settings
+from ghcrawl.values.errors import ConfigError, StoreError
+from ghcrawl.values.model import iso
 
 
 class Changing(RootModel[Annotated[dict[str, Any], Field(max_length=100)]]):
@@ -34,18 +34,17 @@ class Changing(RootModel[Annotated[dict[str, Any], Field(max_length=100)]]):
     null serves for what this version does not understand, too.
     """
 
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Each setting that may change, as the settings themselves describe it."""
-        del core, handler
-        whole = Settings.model_json_schema()
-        described = {name: _nullable(_at(whole, name)) for name in LIVE}
-        return {
-            "type": "object",
-            "description": cls.__doc__,
-            "properties": described,
-            "additionalProperties": False,
-        }
+
+def changing_schema(settings: type[Settings]) -> dict[str, Any]:
+    """Describes `Changing`: each setting that may change, as the settings themselves do."""
+    whole = settings.model_json_schema()
+    return {
+        "type": "object",
+        "title": "Changing",
+        "description": Changing.__doc__,
+        "properties": {name: _nullable(_at(whole, name)) for name in settings.live_names()},
+        "additionalProperties": False,
+    }
 
 
 def _at(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -63,22 +62,20 @@ def _nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"anyOf": [dict(schema), {"type": "string"}, {"type": "null"}]}
 
 
-_SWITCHES: Final = frozenset(name for name in LIVE if isinstance(value_of(Settings(), name), bool))
-
-
 async def _status(asked: Asked[Nothing, None]) -> Answer:
     site = asked.site
-    crew = site.crew()
+    workers = site.workers()
     return Answer(
         value=StatusShape(
             version=__version__,
             at=iso(site.clock.now()),
-            worker=crew.worker,
-            api_url=site.api_url,
+            worker=workers.worker,
+            api_url=next(iter(site.mounts.base_urls.values()), ""),
+            base_urls=dict(site.mounts.base_urls),
             queues=await queues.shapes(site),
             documents=DocumentCountsShape.of(await site.stored()),
             deadletters=CountsShape.of(await site.buried()),
-            loops=CrewShape.of(crew),
+            loops=WorkersShape.of(workers),
             principals=_principals(site),
             figures=site.figures(),
         )
@@ -86,7 +83,7 @@ async def _status(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _loops(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=CrewShape.of(asked.site.crew()))
+    return Answer(value=WorkersShape.of(asked.site.workers()))
 
 
 async def _show_principals(asked: Asked[Nothing, None]) -> Answer:
@@ -104,7 +101,7 @@ async def _settings(asked: Asked[Nothing, None]) -> Answer:
             settings=holding.settings.model_dump(mode="json"),
             origins=dict(holding.origins),
             live=dict(holding.live),
-            may_change=list(LIVE),
+            may_change=list(asked.site.live.model.live_names()),
             not_understood=dict(holding.strange),
         )
     )
@@ -115,15 +112,16 @@ async def _audit(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _patch(asked: Asked[Nothing, Changing]) -> Answer:
+    defaults = asked.site.live.model()
     for name, value in asked.body.root.items():
-        _demand_kind(name, value)
+        _demand_kind(name, value, value_of(defaults, name))
     return await _changed(asked, asked.body.root)
 
 
-def _demand_kind(name: str, value: Any) -> None:
+def _demand_kind(name: str, value: Any, default: Any) -> None:
     """Raises ConfigError where a number stands for yes or no, or the other way round: nobody means that."""
-    if isinstance(value, bool | int | float) and isinstance(value, bool) != (name in _SWITCHES):
-        raise ConfigError(f"{name}: write {'true or false' if name in _SWITCHES else 'a number'}, not {value}")
+    if isinstance(value, bool | int | float) and isinstance(value, bool) != isinstance(default, bool):
+        raise ConfigError(f"{name}: write {'true or false' if isinstance(default, bool) else 'a number'}, not {value}")
 
 
 async def _pause(asked: Asked[Nothing, None]) -> Answer:
@@ -140,6 +138,8 @@ async def _changed(asked: Asked[Any, Any], wanted: Mapping[str, Any]) -> Answer:
         entries = await asked.site.live.change(wanted, asked.caller.name)
     except Contended as error:
         raise Problem(409, str(error)) from error
+    except StoreError as error:
+        raise unavailable(f"{error}; the change may have been stored: read /api/v1/settings before retrying") from error
     await asked.site.applied()
     return _changes(entries)
 
@@ -153,7 +153,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/status",
         name="showStatus",
-        about="Everything at a glance",
+        about="Get the status: workers, queues, documents, deadletters, principals",
         handle=_status,
         tag="service",
         answer=StatusShape,
@@ -162,16 +162,16 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/loops",
         name="showLoops",
-        about="The loops of this replica, and what each does now",
+        about="Get the workers of this replica and their requests in flight",
         handle=_loops,
         tag="service",
-        answer=CrewShape,
+        answer=WorkersShape,
     ),
     Route(
         method="GET",
         path="/api/v1/principals",
         name="listPrincipals",
-        about="Whoever this replica asks the platform as: budgets, benches, and never a secret",
+        about="Get the principals of this replica: quota and rate limits, no secrets",
         handle=_show_principals,
         tag="service",
         answer=PrincipalsShape,
@@ -180,7 +180,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/settings",
         name="showSettings",
-        about="Every setting, and where each that is no default comes from",
+        about="Get all settings, with the origin of each non-default value",
         handle=_settings,
         tag="settings",
         answer=SettingsShape,
@@ -189,7 +189,7 @@ ROUTES: Final = (
         method="PATCH",
         path="/api/v1/settings",
         name="changeSettings",
-        about="Change settings of all replicas, all of them or none",
+        about="Change settings in all replicas, atomically",
         handle=_patch,
         role="operate",
         tag="settings",
@@ -201,7 +201,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/settings/audit",
         name="auditSettings",
-        about="Who changed which setting, when, from what and to what; newest first",
+        about="List setting changes, newest first: who, when, before and after",
         handle=_audit,
         tag="settings",
         answer=ChangesShape,
@@ -210,7 +210,7 @@ ROUTES: Final = (
         method="POST",
         path="/api/v1/pause",
         name="pause",
-        about="Begin nothing any more, in all replicas; what is in hand is finished",
+        about="Pause crawling in all replicas; requests in flight are finished",
         handle=_pause,
         role="operate",
         tag="settings",
@@ -221,7 +221,7 @@ ROUTES: Final = (
         method="POST",
         path="/api/v1/resume",
         name="resume",
-        about="Go on after a pause, in all replicas",
+        about="Resume crawling in all replicas",
         handle=_resume,
         role="operate",
         tag="settings",

@@ -8,46 +8,65 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape, QueueShape, iso_or_none
-from ghcrawl.admin.site import Crew, Doing, Principal
-from ghcrawl.live import Entry
-from ghcrawl.model import QueueName, iso
+from ghcrawl.admin.site import Doing, Workers
+from ghcrawl.ports.source import BudgetView, PrincipalView
+from ghcrawl.settings.live import Entry
+from ghcrawl.values.model import QueueName, iso
 
 
 class BudgetShape(BaseModel):
-    """What is left of one resource of a principal."""
+    """Quota of one rate-limited resource of a principal."""
 
     resource: str
     limit: int
     remaining: int
     reset_at: str
+    main: bool = Field(description="most calls are charged to it")
+
+    @classmethod
+    def of(cls, budget: BudgetView) -> BudgetShape:
+        """The shape of a budget."""
+        return cls(
+            resource=budget.resource,
+            limit=budget.limit,
+            remaining=budget.remaining,
+            reset_at=iso(budget.reset_at),
+            main=budget.main,
+        )
 
 
 class PrincipalShape(BaseModel):
-    """One credential, without anything secret. id: the same for credentials that share a budget."""
+    """One credential, without its secret. id: equal for credentials that share a rate limit."""
 
     id: str
+    platform: str
     label: str
     traits: list[str]
     budgets: list[BudgetShape]
     calls: int
     in_flight: int
+    anonymous: bool = Field(description="requests are sent without a credential")
     benched_until: str | None
     benched_for: str
-    retired: str = Field(description="why it is not used; empty while it is")
+    retired: str = Field(description="why it is disabled; empty: in use")
 
     @classmethod
-    def of(cls, principal: Principal) -> PrincipalShape:
+    def of(cls, principal: PrincipalView) -> PrincipalShape:
         """The shape of a principal."""
         return cls(
             id=principal.id,
+            platform=principal.platform,
             label=principal.label,
             traits=list(principal.traits),
             budgets=[
-                BudgetShape(resource=b.resource, limit=b.limit, remaining=b.remaining, reset_at=iso(b.reset_at))
+                BudgetShape(
+                    resource=b.resource, limit=b.limit, remaining=b.remaining, reset_at=iso(b.reset_at), main=b.main
+                )
                 for b in principal.budgets
             ],
             calls=principal.calls,
             in_flight=principal.in_flight,
+            anonymous=principal.anonymous,
             benched_until=iso_or_none(principal.benched_until),
             benched_for=principal.benched_for,
             retired=principal.retired,
@@ -55,13 +74,13 @@ class PrincipalShape(BaseModel):
 
 
 class PrincipalsShape(BaseModel):
-    """Whoever this replica asks the platform as."""
+    """The principals of this replica."""
 
     principals: list[PrincipalShape]
 
 
 class DoingShape(BaseModel):
-    """What one loop does now. type and url null: it waits for work."""
+    """The request a worker processes. type and url null: the worker is idle."""
 
     loop: str
     since: str
@@ -84,8 +103,8 @@ class DoingShape(BaseModel):
         )
 
 
-class CrewShape(BaseModel):
-    """The loops of this replica."""
+class WorkersShape(BaseModel):
+    """The workers of this replica. worker: the name of the replica."""
 
     worker: str
     wanted: int
@@ -93,30 +112,34 @@ class CrewShape(BaseModel):
     busy: int
     paused: bool
     draining: bool
-    restarts: int = Field(description="loops that died, which only a bug makes them do")
-    blocked_until: str | None = Field(description="while no platform can be asked anything: when one can be again")
-    trouble: str = Field(description="why nothing can be popped or made durable; empty while it can")
+    restarts: int = Field(description="workers restarted after a crash, which is a bug")
+    blocked_until: str | None = Field(
+        description="earliest time of the next API call while all platforms are blocked; null: not blocked"
+    )
+    blocked: dict[str, str] = Field(description="platforms that cannot be asked just now: when each can be again")
+    trouble: str = Field(description="why the queue or the store fails; empty: both work")
     doing: list[DoingShape]
 
     @classmethod
-    def of(cls, crew: Crew) -> CrewShape:
+    def of(cls, workers: Workers) -> WorkersShape:
         """The shape of a crew."""
         return cls(
-            worker=crew.worker,
-            wanted=crew.wanted,
-            running=crew.running,
-            busy=crew.busy,
-            paused=crew.paused,
-            draining=crew.draining,
-            restarts=crew.restarts,
-            blocked_until=iso_or_none(crew.blocked_until),
-            trouble=crew.trouble,
-            doing=[DoingShape.of(each) for each in crew.doing],
+            worker=workers.worker,
+            wanted=workers.wanted,
+            running=workers.running,
+            busy=workers.busy,
+            paused=workers.paused,
+            draining=workers.draining,
+            restarts=workers.restarts,
+            blocked_until=iso_or_none(workers.blocked_until),
+            blocked={platform: iso(until) for platform, until in sorted(workers.blocked.items())},
+            trouble=workers.trouble,
+            doing=[DoingShape.of(each) for each in workers.doing],
         )
 
 
 class ChangeShape(BaseModel):
-    """One setting was changed by somebody. before, after: null where it was, or is, not set live."""
+    """One change of a live setting. before, after: null if unset."""
 
     at: str
     who: str
@@ -131,33 +154,34 @@ class ChangeShape(BaseModel):
 
 
 class SettingsShape(BaseModel):
-    """The settings that hold. origins: where each that is no default comes from; live: what is shared by all."""
+    """All settings. origins: source of each non-default value; live: values shared by all replicas."""
 
     settings: dict[str, Any]
     origins: dict[str, str]
     live: dict[str, Any]
     may_change: list[str] = Field(description="the settings that PATCH accepts")
     not_understood: dict[str, str] = Field(
-        description="what is set live and this version cannot use, with the reason; it holds nothing up"
+        description="live settings that this version does not support, with the reason; they are ignored"
     )
 
 
 class ChangesShape(BaseModel):
-    """What was changed."""
+    """Setting changes."""
 
     changes: list[ChangeShape]
 
 
 class StatusShape(BaseModel):
-    """Everything at a glance."""
+    """Status of the service."""
 
     version: str
     at: str
     worker: str
-    api_url: str
+    api_url: str = Field(description="base URL of the first platform that has one")
+    base_urls: dict[str, str] = Field(description="platform → base URL of its API")
     queues: list[QueueShape]
     documents: DocumentCountsShape
     deadletters: CountsShape
-    loops: CrewShape
+    loops: WorkersShape
     principals: list[PrincipalShape]
-    figures: Mapping[str, Any] = Field(description="what this replica did since it started")
+    figures: Mapping[str, Any] = Field(description="counters of this replica since startup")

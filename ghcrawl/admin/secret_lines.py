@@ -9,7 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from ghcrawl.errors import ConfigError
+from ghcrawl.values.errors import ConfigError
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -71,7 +71,7 @@ class SecretLines:
             try:
                 flaws += self._look(self._path)
             except (OSError, UnicodeDecodeError) as error:
-                raise ConfigError(f"the {kind.what} {self._path} cannot be read: {type(error).__name__}") from None
+                raise ConfigError(f"cannot read the {kind.what} {self._path}: {type(error).__name__}") from None
         if flaws:
             raise ConfigError(flaws[0])
 
@@ -94,7 +94,7 @@ class SecretLines:
             return []
         secrets, flaws = self._usable(path.read_text(encoding="utf-8"), f"line {{}} of the {self._kind.what}")
         if self._of_file and not (secrets or self._of_environment):
-            flaws.append(f"there is nothing of use in the {self._kind.what} any more; what it said before still holds")
+            flaws.append(f"the {self._kind.what} is empty; keeping its previous entries")
         else:
             self._of_file = secrets
         self._stamp = stamp

@@ -18,7 +18,7 @@ from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.routing import Bounds, Handlers, courteous
 from ghcrawl.admin.site import Site
 from ghcrawl.admin.webhook import Webhook
-from ghcrawl.errors import ConfigError
+from ghcrawl.values.errors import ConfigError
 
 DESCRIBED: Final = (
     *running.ROUTES,
@@ -91,7 +91,9 @@ async def _listen(stack: AsyncExitStack, app: web.Application, host: str, port: 
         await site.start()
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        raise ConfigError(f"{host}:{port} cannot be listened on ({reason}); the section service chooses") from error
+        raise ConfigError(
+            f"cannot listen on {host}:{port} ({reason}); choose another host or port in section service"
+        ) from error
     bound = runner.addresses[0]
     shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
     return f"http://{shown}:{bound[1]}"

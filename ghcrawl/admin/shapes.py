@@ -5,35 +5,62 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from ghcrawl.jsontext import loads
-from ghcrawl.model import Deadletter, Failure, QueueName, Request, iso
-from ghcrawl.ports import DeadletterCounts, Depth
+from ghcrawl.ports.deadletters import DeadletterCounts
+from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.values.jsontext import loads
+from ghcrawl.values.model import (
+    Deadletter,
+    Failure,
+    Lane,
+    QueueName,
+    Request,
+    TypeName,
+    iso,
+)
+from ghcrawl.values.type_names import TypeNames
 
 Written = Callable[[Request], bytes]
 """A request as JSON text."""
+BY_TYPE: Final = "the same by name: `issue`, or `mastodon/status` where several platforms have a type of that name"
+
+
+class LaneShape(BaseModel):
+    """How much one platform has in one queue."""
+
+    ready: int
+    delayed: int
+    in_flight: int
+
+    @classmethod
+    def of(cls, depth: Depth) -> LaneShape:
+        """The shape of a depth."""
+        return cls(ready=depth.ready, delayed=depth.delayed, in_flight=depth.in_flight)
 
 
 class QueueShape(BaseModel):
-    """How much one queue holds."""
+    """Depth of one queue."""
 
     name: QueueName
-    ready: int = Field(description="may be popped now")
-    delayed: int = Field(description="waits for its moment")
-    in_flight: int = Field(description="popped by some replica and not settled")
-    total: int = Field(description="everything that is not done")
+    ready: int = Field(description="requests that can be popped now")
+    delayed: int = Field(description="requests waiting for their scheduled time")
+    in_flight: int = Field(description="requests popped by any replica and not settled")
+    total: int = Field(description="ready + delayed + in_flight")
     oldest_at: str | None = Field(
-        description="since when the next one has been asked for (on RabbitMQ: the last one that this replica popped); "
-        "null: nothing is ready, or nobody can say"
+        description="time at which the next request was made (on RabbitMQ: the request that this replica popped last); "
+        "null: none is ready, or unknown"
     )
-    settled_last_minute: int = Field(description="settled from this queue by this replica, in the last minute")
+    settled_last_minute: int = Field(description="requests settled from this queue by this replica in the last minute")
+    platforms: dict[str, LaneShape] = Field(description="the same of each platform that holds anything in this queue")
 
     @classmethod
-    def of(cls, name: QueueName, depth: Depth, settled: int) -> QueueShape:
-        """The shape of a depth."""
+    def of(cls, name: QueueName, depths: Mapping[Lane, Depth], settled: int) -> QueueShape:
+        """The shape of one queue, of what all lanes hold."""
+        depth = by_queue(depths)[name]
+        lanes = {lane.platform: each for lane, each in depths.items() if lane.queue == name and each.total}
         return cls(
             name=name,
             ready=depth.ready,
@@ -42,6 +69,7 @@ class QueueShape(BaseModel):
             total=depth.total,
             oldest_at=iso_or_none(depth.oldest_at),
             settled_last_minute=settled,
+            platforms={platform: LaneShape.of(each) for platform, each in sorted(lanes.items())},
         )
 
 
@@ -52,28 +80,28 @@ class QueuesShape(BaseModel):
 
 
 class RequestsShape(BaseModel):
-    """Requests as they wait, each as a queue's message has it."""
+    """Requests in queue message format."""
 
     requests: list[dict[str, Any]]
 
 
 class PurgedShape(BaseModel):
-    """How many requests were forgotten."""
+    """Number of deleted requests."""
 
     purged: int
 
 
 class PushedShape(BaseModel):
-    """What became of a push."""
+    """Result of a push."""
 
-    queued: int = Field(description="wait now because of it")
-    bounced: int = Field(description="were waiting already")
-    requests: list[dict[str, Any]] = Field(description="what was pushed, or would be")
+    queued: int = Field(description="requests added to the queue")
+    bounced: int = Field(description="requests that were already queued")
+    requests: list[dict[str, Any]] = Field(description="the requests pushed, or that would be pushed")
     dry_run: bool
 
 
 class FailureShape(BaseModel):
-    """One attempt that went wrong."""
+    """One failed attempt."""
 
     at: str
     cause: str
@@ -94,10 +122,10 @@ class FailureShape(BaseModel):
 
 
 class DeadletterShape(BaseModel):
-    """A request that was given up, with its whole story."""
+    """A request that was dead-lettered, with its failures."""
 
     urn: str
-    kind: str = Field(description="the class of failure: an exception's name, or http_<status>")
+    kind: str = Field(description="failure class: exception name or http_<status>")
     reason: str
     type: str
     url: str
@@ -107,11 +135,11 @@ class DeadletterShape(BaseModel):
     attempts: int
     first_at: str
     last_at: str
-    history: list[str] = Field(description="the ancestors, nearest last, as type@url")
+    history: list[str] = Field(description="ancestors as type@url, nearest last")
     failures: list[FailureShape]
     traceback: str
-    request: dict[str, Any] = Field(description="the request as a queue's message has it")
-    raw: str | None = Field(description="base64 of a message that was no request")
+    request: dict[str, Any] = Field(description="the request in queue message format")
+    raw: str | None = Field(description="unreadable message, base64-encoded")
 
     @classmethod
     def of(cls, letter: Deadletter, written: Written) -> DeadletterShape:
@@ -138,71 +166,90 @@ class DeadletterShape(BaseModel):
 
 
 class DeadlettersShape(BaseModel):
-    """A page of deadletters, newest first. next: what `after` of the next page is; null: this is the last."""
+    """A page of deadletters, newest first. next: `after` of the next page; null: last page."""
 
     deadletters: list[DeadletterShape]
     next: str | None
 
 
+class TypeCountShape(BaseModel):
+    """How many there are of one type of one platform."""
+
+    platform: str
+    type: str
+    count: int
+
+    @classmethod
+    def of(cls, counts: Mapping[TypeName, int]) -> list[TypeCountShape]:
+        """The shapes of counts, in order."""
+        return [cls(platform=type.platform, type=type.name, count=count) for type, count in sorted(counts.items())]
+
+
 class CountsShape(BaseModel):
-    """How many deadletters a filter admits."""
+    """Number of deadletters that match the filter."""
 
     total: int
-    by_type: dict[str, int]
+    types: list[TypeCountShape]
+    by_type: dict[str, int] = Field(description=BY_TYPE)
     by_kind: dict[str, int]
 
     @classmethod
     def of(cls, counts: DeadletterCounts) -> CountsShape:
         """The shape of these counts."""
-        return cls(total=counts.total, by_type=dict(counts.by_type), by_kind=dict(counts.by_kind))
+        by_type = TypeNames(counts.by_type).shown(counts.by_type)
+        types = TypeCountShape.of(counts.by_type)
+        return cls(total=counts.total, types=types, by_type=by_type, by_kind=dict(counts.by_kind))
 
 
 class RoundShape(BaseModel):
-    """How far many deadletters are worked on within one answer."""
+    """Progress of an operation on many deadletters."""
 
-    matched: int = Field(description="were meant when the call began")
+    matched: int = Field(description="deadletters that matched at the start of the call")
     left: int = Field(
-        description="of these, how many there was no time for: one answer takes about a second. "
-        "Repeat the call until this is 0; what was done is durable"
+        description="matching deadletters not processed yet: a call stops after about 1 s. "
+        "Repeat the call until this is 0; processed deadletters are durable"
     )
     before: str | None = Field(
-        description="what to send as `before` with the same filter when the call is repeated, so that what is given up "
-        "meanwhile is not meant and what was passed over is not looked at again; null: none are left"
+        description="send as `before`, with the same filter, to continue: excludes deadletters that are newer than the "
+        "first call or already processed; null: none are left"
     )
     dry_run: bool
 
 
 class RequeuedShape(RoundShape):
-    """What a requeue came to, or would come to."""
+    """Result of a requeue or of its dry run."""
 
-    queued: int = Field(description="wait now because of it")
-    bounced: int = Field(description="waited already")
-    unreadable: int = Field(description="stay, because they never were requests that this version can read")
+    queued: int = Field(description="requests added to the queue")
+    bounced: int = Field(description="requests that were already queued")
+    unreadable: int = Field(description="deadletters kept because they are not readable requests")
 
 
 class DeletedShape(RoundShape):
-    """How many were forgotten, or would be."""
+    """Result of a deletion or of its dry run."""
 
     deleted: int
 
 
 class DocumentsShape(BaseModel):
-    """A page of documents, by URN. next: what `after` of the next page is; null: this is the last."""
+    """A page of documents, ordered by URN. next: `after` of the next page; null: last page."""
 
     documents: list[dict[str, Any]]
     next: str | None
 
 
 class DocumentCountsShape(BaseModel):
-    """How many documents there are that are not tombstones."""
+    """Number of documents, without tombstones."""
 
     total: int
-    by_type: dict[str, int]
+    types: list[TypeCountShape]
+    by_type: dict[str, int] = Field(description=BY_TYPE)
 
     @classmethod
-    def of(cls, counts: Mapping[str, int]) -> DocumentCountsShape:
+    def of(cls, counts: Mapping[TypeName, int]) -> DocumentCountsShape:
         """The shape of these counts by type."""
-        return cls(total=sum(counts.values()), by_type=dict(sorted(counts.items())))
+        by_type = TypeNames(counts).shown(counts)
+        types = TypeCountShape.of(counts)
+        return cls(total=sum(counts.values()), types=types, by_type=dict(sorted(by_type.items())))
 
 
 def iso_or_none(moment: datetime | None) -> str | None:

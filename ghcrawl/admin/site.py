@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from ghcrawl.live import LiveSettings
-from ghcrawl.model import QueueName, Request
-from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, DeadletterCounts, DeadletterFilter, Deadletters, Queue, Store
-from ghcrawl.receipts import Receipts
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.mount import Mounts
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Deadletters
+from ghcrawl.ports.inbox import IdempotencyKeys
+from ghcrawl.ports.queue import Queue
+from ghcrawl.ports.source import PrincipalView
+from ghcrawl.ports.store import Store
 from ghcrawl.redelivery import Redelivery
+from ghcrawl.settings.live import LiveSettings
+from ghcrawl.values.model import QueueName, Request, TypeName
+from ghcrawl.values.type_names import TypeNames
 
 
 class Round(Protocol):
@@ -52,34 +58,6 @@ class Forgotten(Round, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What is left of one resource of a principal, as far as its last answers told."""
-
-    resource: str
-    limit: int
-    remaining: int
-    reset_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Principal:
-    """One credential, for people and metrics. Nothing here is secret.
-
-    id: the same for credentials that share a budget. retired: why it is not used; empty while it is.
-    """
-
-    id: str
-    label: str
-    traits: tuple[str, ...] = ()
-    budgets: tuple[Budget, ...] = ()
-    calls: int = 0
-    in_flight: int = 0
-    benched_until: datetime | None = None
-    benched_for: str = ""
-    retired: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Doing:
     """What one loop does now: nothing (`request` None), or this request since then."""
 
@@ -90,8 +68,11 @@ class Doing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crew:
-    """The loops of this process. wanted: by the settings; blocked_until: while no platform can be asked anything."""
+class Workers:
+    """The loops of this process. wanted: by the settings; blocked_until: while no platform can be asked anything.
+
+    blocked: the platforms that cannot be asked just now, and when each can be again.
+    """
 
     worker: str
     wanted: int
@@ -102,6 +83,7 @@ class Crew:
     restarts: int
     doing: tuple[Doing, ...] = ()
     blocked_until: datetime | None = None
+    blocked: Mapping[str, datetime] = field(default_factory=dict)
     trouble: str = ""
 
 
@@ -109,7 +91,7 @@ class Crew:
 class Site:
     """One running service, as its routes see it.
 
-    api_url: of the platform that specs are read for. write: a request as JSON; read: what `write` gave, or somebody
+    mounts: the platforms, as the settings have them. write: a request as JSON; read: what `write` gave, or somebody
     else's; raises DecodeError. requeue, forget: as much as can be done with deadletters within one answer.
     use_tokens: work with these credentials until the next start; raises ConfigError. applied: returns once the live
     settings of this moment hold in this process. figures: what was done since the start, as JSON; rate: requests
@@ -121,26 +103,38 @@ class Site:
     queue: Queue
     store: Store
     deadletters: Deadletters
-    receipts: Receipts
+    idempotency_keys: IdempotencyKeys
     clock: Clock
-    platforms: Mapping[str, Platform]
-    api_url: str
+    mounts: Mounts
     live: LiveSettings
     requeue: Callable[[DeadletterFilter, QueueName | None], Awaitable[Requeued]]
     forget: Callable[[DeadletterFilter], Awaitable[Forgotten]]
     write: Callable[[Request], bytes]
     read: Callable[[bytes], Request]
-    crew: Callable[[], Crew]
-    principals: Callable[[], Sequence[Principal]]
+    workers: Callable[[], Workers]
+    principals: Callable[[], Sequence[PrincipalView]]
     use_tokens: Callable[[str], Awaitable[None]]
     figures: Callable[[], Mapping[str, object]]
     rate: Callable[[QueueName], int]
-    stored: Callable[[], Awaitable[Mapping[str, int]]]
+    stored: Callable[[], Awaitable[Mapping[TypeName, int]]]
     buried: Callable[[], Awaitable[DeadletterCounts]]
     applied: Callable[[], Awaitable[None]]
     redelivery: Redelivery | None = None
 
     @property
-    def platform(self) -> Platform:
-        """The one that specs are read for when nothing else is said: the first."""
-        return next(iter(self.platforms.values()))
+    def platforms(self) -> Mapping[str, Platform]:
+        """By name."""
+        return {mount.name: mount.platform for mount in self.mounts}
+
+    def types(self, texts: Iterable[str], platforms: Collection[str]) -> tuple[TypeName, ...]:
+        """The types that are meant, of these platforms if any are given. Raises SpecError for an ambiguous name.
+
+        What no platform here has may be of another version, or of a platform that is mounted no more.
+        """
+        names = TypeNames(self.mounts.types)
+        found: list[TypeName] = []
+        for text in texts:
+            known, (platform, slash, name) = names.read(text, platforms), text.partition("/")
+            unknown = [TypeName(platform, name)] if slash else [TypeName(p, text) for p in platforms or self.platforms]
+            found += [known] if known else unknown
+        return tuple(found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
@@ -21,24 +21,22 @@ from ghcrawl.admin import bodies
 from ghcrawl.admin.problems import Problem, unavailable
 from ghcrawl.admin.secret_lines import SecretKind, SecretLines
 from ghcrawl.admin.signature import is_signed
-from ghcrawl.errors import CrawlError, Unstorable
-from ghcrawl.jsontext import loads
-from ghcrawl.model import JsonObject, Push, Request
-from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock
-from ghcrawl.receipts import Receipts, Taking
-from ghcrawl.standing_aside import Answering
+from ghcrawl.platforms.contract import Deliveries
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
+from ghcrawl.telemetry.load_shedding import Answering
+from ghcrawl.values.errors import CrawlError, Unstorable
+from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, loads
+from ghcrawl.values.model import JsonObject, Push, Request
 
 log = structlog.stdlib.get_logger(__name__)
 
-MAX_BYTES: Final = 25 * 1024 * 1024
-"""GitHub delivers nothing larger."""
 MAX_HELD: Final = 100 * 1024 * 1024
 """Of large bodies at a time, whoever sends them; more is answered 503."""
 AT_ONCE: Final = 256
 """Deliveries that are being made durable at a time; the others wait. At 200 a second each may take a second."""
-KEPT_DAYS: Final = 8
-"""How long ids are remembered: twice as long as GitHub can send a delivery again."""
+KEPT_TIMES: Final = 2
+"""Ids are remembered this many times longer than a delivery can arrive again, and a day more."""
 _EVENT = re.compile(r"[a-z0-9_]{1,100}")
 _DELIVERY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
@@ -62,6 +60,7 @@ UNVERIFIED: Final = "unverified"
 
 
 class _Heading(NamedTuple):
+    sender: Deliveries
     event: str
     delivery: str
     signature: str
@@ -69,11 +68,14 @@ class _Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """What deliveries need. count: told the event and the result of each; answering: that somebody waits for it."""
+    """What deliveries need. count: told the event and the result of each; answering: that a sender waits for it.
 
-    platform: Platform
-    taking: Taking
-    receipts: Receipts
+    senders: the webhooks of every platform that has some; the headers of a delivery tell which one sent it.
+    """
+
+    senders: Sequence[Deliveries]
+    inbox: Inbox
+    idempotency_keys: IdempotencyKeys
     clock: Clock
     secrets: SecretLines
     count: Callable[[str, str], None]
@@ -111,55 +113,65 @@ class Webhook:
 
     def _heading(self, request: web.Request) -> _Heading:
         if not self._intake.secrets.now():
-            raise _refused("no_secret", 403, "no webhook secret is set here, so deliveries cannot be verified")
-        event = request.headers.get("X-GitHub-Event", "")
-        delivery = request.headers.get("X-GitHub-Delivery", "")
+            raise _refused(
+                "no_secret",
+                403,
+                "no webhook secret is set, so deliveries cannot be verified; set GHCRAWL_WEBHOOK_SECRETS",
+            )
+        if not self._intake.senders:
+            raise Problem(404, "no platform here sends deliveries")
+        headers = request.headers
+        sender = next((each for each in self._intake.senders if each.event_header in headers), self._intake.senders[0])
+        event, delivery = headers.get(sender.event_header, ""), headers.get(sender.delivery_header, "")
         if not _EVENT.fullmatch(event) or not _DELIVERY.fullmatch(delivery):
-            raise Problem(400, "a delivery has the headers X-GitHub-Event and X-GitHub-Delivery")
-        signature = request.headers.get("X-Hub-Signature-256", "")
+            raise Problem(400, f"headers {sender.event_header} and {sender.delivery_header} required")
+        signature = headers.get(sender.signature_header, "")
         if not signature:
-            weak = " (sha1 is not enough)" if "X-Hub-Signature" in request.headers else ""
-            raise _refused("unsigned", 401, f"a delivery has the header X-Hub-Signature-256{weak}")
-        return _Heading(event, delivery, signature)
+            weak = (
+                f" ({sender.weak_signature_header} is not accepted)" if sender.weak_signature_header in headers else ""
+            )
+            raise _refused("unsigned", 401, f"header {sender.signature_header} required{weak}")
+        return _Heading(sender, event, delivery, signature)
 
     async def _verified(self, request: web.Request, heading: _Heading, share: bodies.Share) -> bytes:
-        raw = await bodies.read(request, max_bytes=MAX_BYTES, timeout_s=self._intake.timeout_s, share=share)
+        raw = await bodies.read(
+            request, max_bytes=heading.sender.max_bytes, timeout_s=self._intake.timeout_s, share=share
+        )
         if not is_signed(raw, heading.signature, self._intake.secrets.now()):
-            raise _refused("forged", 401, "the signature is not that of this body under any of our secrets")
+            raise _refused("forged", 401, "the signature does not match the body under any webhook secret")
         return raw
 
     # Verified --------------------------------------------------------------------------------------------------
 
     async def _accepted(self, heading: _Heading, body: JsonObject, until_s: float) -> tuple[Result, web.Response]:
         """until_s: by the loop's clock; the sender waits for the body's way and for this together."""
-        if heading.event == "ping":
+        if heading.event == heading.sender.ping:
             return "ping", web.json_response({"message": "pong"})
         try:
             with self._intake.answering.one():
                 async with asyncio.timeout_at(until_s), self._gate:
                     push = Push(request=self._request(heading, body), queue="event")
-                    taken = await self._intake.taking.take(heading.delivery, push)
+                    taken = await self._intake.inbox.take(heading.delivery, push)
         except TimeoutError:
-            raise unavailable("the delivery could not be made durable in time; send it again") from None
+            raise unavailable("the delivery could not be saved in time; redeliver it") from None
         except Unstorable as error:
-            raise _refused("unstorable", 413, f"the delivery can never be taken: {error}") from error
+            raise _refused("unstorable", 413, f"the delivery is not acceptable: {error}") from error
         except CrawlError as error:
             log.warning("delivery_not_durable", hook_event=heading.event, error=str(error), kind=type(error).__name__)
-            raise unavailable("the delivery could not be made durable; send it again") from error
+            raise unavailable("the delivery could not be saved; redeliver it") from error
         if taken:
             log.info("delivery_accepted", hook_event=heading.event, delivery=heading.delivery)
-        value = {"message": "accepted" if taken else "this delivery was taken before", "delivery": heading.delivery}
+        value = {"message": "accepted" if taken else "this delivery was already accepted", "delivery": heading.delivery}
         return "accepted" if taken else "duplicate", web.json_response(value, status=202)
 
     def _request(self, heading: _Heading, body: JsonObject) -> Request:
-        deliveries = self._intake.platform.deliveries
-        if deliveries is None:
-            raise Problem(404, f"{self._intake.platform.name} sends no deliveries")
-        return deliveries(heading.event, heading.delivery, body, self._intake.clock.now())
+        return heading.sender.request(heading.event, heading.delivery, body, self._intake.clock.now())
 
     async def sweep(self) -> int:
-        """Forget the ids that nobody can send again. Returns how many. Raises StoreError."""
-        return await self._intake.receipts.sweep(self._intake.clock.now() - timedelta(days=KEPT_DAYS))
+        """Forget the ids that cannot arrive again. Returns how many. Raises StoreError."""
+        resent_for = max((each.resent_for for each in self._intake.senders), default=timedelta())
+        kept = KEPT_TIMES * resent_for + timedelta(days=1)
+        return await self._intake.idempotency_keys.sweep(self._intake.clock.now() - kept)
 
 
 class _Refusal(Problem):
@@ -180,14 +192,16 @@ def _parsed(raw: bytes, content_type: str) -> JsonObject:
         except ValueError:
             found = []
         if len(found) != 1:
-            raise Problem(400, "a form-encoded delivery has one field: payload")
+            raise Problem(400, "a form-encoded delivery must have exactly one field, payload")
         raw = found[0].encode("utf-8", "surrogatepass")
     elif content_type != "application/json":
-        raise Problem(415, "a delivery is JSON, or a form with a field payload")
+        raise Problem(415, "unsupported media type; send JSON or a form with a field payload")
     try:
-        value: Any = loads(raw)
-    except (ValueError, RecursionError):
+        value: Any = loads(raw, max_depth=MAX_DEPTH)
+    except TooDeep as error:
+        raise _refused("unstorable", 413, f"the delivery can never be taken: its payload is {error}") from None
+    except ValueError:
         raise Problem(400, "the payload is not JSON") from None
     if not isinstance(value, dict):
-        raise Problem(400, "the payload is no JSON object")
+        raise Problem(400, "the payload is not a JSON object")
     return value

@@ -12,8 +12,10 @@ from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
 class WhoShape(BaseModel):
     """The caller as the service knows it."""
 
-    name: str = Field(description="as the audit of settings and the log have it; of a token, the start of its hash")
-    role: Literal["anyone", "read", "operate"] = Field(description="read: may look; operate: may change things")
+    name: str = Field(
+        description="name as in the log and in the history of settings; for a token, the start of its hash"
+    )
+    role: Literal["anyone", "read", "operate"] = Field(description="read: read access; operate: full access")
 
 
 async def _who(asked: Asked[Nothing, None]) -> Answer:
@@ -25,7 +27,7 @@ ROUTES: Final = (
         method="GET",
         path="/api/v1/whoami",
         name="whoAmI",
-        about="Who asks, and what they may do",
+        about="Get the name and the role of the caller",
         handle=_who,
         tag="service",
         answer=WhoShape,

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         return misused(error)
     except typer.Abort:
-        complain("nothing was done")
+        complain("cancelled; nothing was changed")
         return 1
     except Exception as error:  # noqa: BLE001  # the last place where it can become a sentence
         return report(error)

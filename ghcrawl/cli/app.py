@@ -1,4 +1,4 @@
-"""All commands, and what is said about them."""
+"""All commands and their help."""
 
 from __future__ import annotations
 
@@ -18,25 +18,28 @@ from ghcrawl.cli.commands import (
     serve,
     simulate,
     status,
+    tables,
     tokens,
+    watch,
 )
 
-HELP = """Crawl APIs, GitHub first, into one file.
+HELP = """Crawl GitHub and other APIs into one file.
 
-See it work, with no server and no token:
+Try it, without a server or a token:
     [bold]ghcrawl demo[/bold]
 Crawl an organisation, a user, a repository or a URL:
     [bold]ghcrawl crawl acme[/bold]
-Look at what was saved, and take it with you:
+List and export the saved documents:
     [bold]ghcrawl documents list[/bold]
     [bold]ghcrawl documents export -o acme.jsonl[/bold]
+    [bold]ghcrawl tables --to acme.sqlite[/bold]
 
-GitHub answers 60 calls an hour without a token, and 5,000 with one:
+GitHub allows 60 calls per hour without a token, 5,000 with one:
     [bold]export GHCRAWL_TOKENS=ghp_...[/bold]
 """
 EPILOG = (
-    "Exit status: 0 all is well; 1 deadletters are left, or there is no such document or deadletter; 2 it could not be "
-    "done (usage, settings, tokens, a file, an API that cannot be reached); 130 stopped by Ctrl-C; 70 a bug in ghcrawl."
+    "Exit status: 0 success; 1 deadletters remain, or the document or deadletter was not found; 2 failure (usage, "
+    "settings, tokens, file, unreachable API); 130 stopped by Ctrl-C; 70 a bug in ghcrawl."
 )
 
 app = typer.Typer(
@@ -48,7 +51,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-CRAWL, LOOK, RUN = "Crawl", "Look at what was saved", "See to the rest"
+CRAWL, LOOK, RUN = "Crawl", "Saved data", "Operations"
 
 
 def _version(wanted: bool) -> None:
@@ -60,11 +63,11 @@ def _version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001  # the callback has done everything
+    version: Annotated[  # noqa: ARG001  # handled by the callback
         bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Shows the help where nothing was asked for."""
+    """Show the help if no command is given."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -72,9 +75,12 @@ def start(
 app.command("demo", rich_help_panel=CRAWL)(demo.demo)
 app.command("crawl", rich_help_panel=CRAWL)(crawl.crawl)
 app.command("serve", rich_help_panel=CRAWL)(serve.serve)
+app.command("watch", rich_help_panel=CRAWL)(watch.watch)
+app.command("unwatch", rich_help_panel=CRAWL)(watch.unwatch)
 app.command("status", rich_help_panel=CRAWL)(status.status)
 app.command("simulate", rich_help_panel=CRAWL)(simulate.simulate)
 app.add_typer(documents.app, name="documents", rich_help_panel=LOOK)
+app.add_typer(tables.app, name="tables", rich_help_panel=LOOK)
 app.add_typer(deadletters.app, name="deadletters", rich_help_panel=LOOK)
 app.add_typer(queue.app, name="queue", rich_help_panel=RUN)
 app.add_typer(requests.app, name="requests", rich_help_panel=RUN)

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from ghcrawl.errors import CrawlError
+from ghcrawl.values.errors import CrawlError
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -7,24 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ghcrawl import settings as setting
 from ghcrawl.cli import crawling, estimating, summary
 from ghcrawl.cli.crawling import Plan
-from ghcrawl.cli.opening import asking, with_memory
+from ghcrawl.cli.opening import remembering, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import write_json
 from ghcrawl.cli.progress import LOG_LEVEL, Reporter, reporter
 from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.wanting import Wanting
-from ghcrawl.clock import SystemClock
-from ghcrawl.errors import ConfigError
-from ghcrawl.settings import LogSection, Origins, Settings
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.settings import sections as setting
+from ghcrawl.settings.sections import LogSection, Origins, Settings
+from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import read_credentials, start_logging
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Options:
     """What was typed. more: settings from the command line; arguments: all of it, behind the program's name.
 
     wanting: how much of it. max_calls: so many at the most. dry_run: only say what that would come to.
@@ -49,14 +49,12 @@ class Wish:
         return shlex.join(("ghcrawl", *(word for word in self.arguments if word != "--afresh")))
 
 
-async def crawl(wish: Wish) -> int:
+async def crawl(wish: Options) -> int:
     """Returns the exit status. Raises CrawlError where nothing could be begun."""
     if wish.follow and not wish.specs:
-        raise ConfigError("name what to follow: ghcrawl crawl ORG --follow")
+        raise ConfigError("--follow needs a SPEC: ghcrawl crawl ORG --follow")
     settings, origins, remembered = await with_memory(wish.place, wish.more)
-    again = remembered.latest is not None and "github.api_url" not in origins
-    if remembered.latest is not None and again:
-        settings = asking(settings, remembered.latest.api_url)
+    before, settings = settings, remembering(settings, origins, remembered)
     settings = wish.wanting.applied(settings, SystemClock().now())
     plan = Plan(
         specs=wish.specs,
@@ -68,8 +66,8 @@ async def crawl(wish: Wish) -> int:
         follow=wish.follow,
         command=wish.command,
         afresh=wish.afresh,
-        chatty="log.level" in origins,
-        remembered=again,
+        verbose="log.level" in origins,
+        remembered=remembered.latest is not None and settings is not before,
     )
     shown = reporter(quiet=wish.quiet or wish.dry_run)
     log_to(shown, settings, origins)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
 from ghcrawl.cli import live, records, roots
 from ghcrawl.cli.following import Follower
-from ghcrawl.cli.hopeless import hopeless
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.program import as_typed
@@ -19,28 +19,40 @@ from ghcrawl.cli.records import Begun, Record
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.roots import Root
 from ghcrawl.cli.signals import Signals
+from ghcrawl.cli.unrecoverable import unrecoverable
+from ghcrawl.cli.waiting import left_waiting, ours, sentences
 from ghcrawl.cli.watching import Watcher, quotas
 from ghcrawl.cli.words import counted, stamp, written
-from ghcrawl.errors import ConfigError, CrawlError
-from ghcrawl.fetch.github import Credential
-from ghcrawl.model import QUEUES, Push, iso, moment
-from ghcrawl.ports import DeadletterFilter
-from ghcrawl.settings import Settings
-from ghcrawl.tally import Tally
-from ghcrawl.telemetry import Observers, SettledLog
-from ghcrawl.tuning import FREE_QUEUES
-from ghcrawl.wiring import Service, github_platform, open_service, redacted
+from ghcrawl.platforms.mount import Mounts
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.logs import SettledLog
+from ghcrawl.telemetry.metrics import Observers
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import ConfigError, CrawlError
+from ghcrawl.values.model import (
+    QUEUES,
+    Push,
+    QueueName,
+    iso,
+    moment,
+)
+from ghcrawl.values.tuning import FREE_QUEUES
+from ghcrawl.wiring import Credentials, Service, mounts, open_service, redacted
 
 TICK_S: Final = 0.1
 SHOWN_EVERY_S: Final = 0.25
 LIVE_EVERY_S: Final = 1.0
-TROUBLE_S: Final = 3.0
+SCHEDULE_S: Final = 10.0
+"""How often to look whether a tick of the schedule is due."""
+OUTAGE_S: Final = 3.0
 """How long a file may fail without a single success before the crawl stops with what it says."""
 STUCK_GRACE_S: Final = 2.0
 PEEKED: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What is to be crawled, and how. specs: none works through what waits.
 
@@ -54,13 +66,12 @@ class Plan:
     specs: tuple[str, ...]
     place: Place
     settings: Settings
-    credentials: Sequence[Credential] = ()
+    credentials: Credentials = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
     command: str = "ghcrawl crawl"
     afresh: bool = False
-    chatty: bool = False
+    verbose: bool = False
     remembered: bool = False
-    unhurried: bool = True
     max_calls: int | None = None
     follow: bool = False
     title: str = ""
@@ -70,27 +81,25 @@ class Plan:
         """For specs that name none."""
         return self.settings.crawl.policy
 
-    @property
-    def api_url(self) -> str:
-        """Without a slash at its end."""
-        return self.settings.github.api_url.rstrip("/")
+    @cached_property
+    def mounts(self) -> Mounts:
+        """The platforms as these settings have them."""
+        return mounts(self.settings)
 
     @property
     def heading(self) -> str:
         """What is crawled, in a few words."""
         named = ", ".join(self.specs[:3]) + (f" and {len(self.specs) - 3} more" if len(self.specs) > 3 else "")
-        return self.title or (f"Crawling {named}" if named else f"Working through {self.settings.waits_in}")
+        return self.title or (f"Crawling {named}" if named else f"Crawling queued requests of {self.settings.waits_in}")
 
 
 async def crawl(plan: Plan, reporter: Reporter) -> Result:
     """What the crawl came to. Raises CrawlError for whatever stands in the way of beginning, ending or counting it."""
-    wanted = roots.read(github_platform(plan.settings), plan.specs, plan.api_url, plan.policy)
+    wanted = roots.read(plan.mounts, plan.specs, plan.policy)
     tally = Tally(asked=roots.names(wanted))
-    observer = Observers(tally, SettledLog()) if plan.chatty else tally
+    observer = Observers(tally, SettledLog()) if plan.verbose else tally
     with Signals(reporter.close) as signals:
-        opening = open_service(
-            plan.settings, plan.credentials, observer, unhurried=plan.unhurried, max_calls=plan.max_calls
-        )
+        opening = open_service(plan.settings, plan.credentials, observer, max_calls=plan.max_calls)
         async with opening as service:
             return await _Crawl(plan, service, tally, reporter, signals).run(wanted)
 
@@ -105,9 +114,8 @@ class _Crawl:
         self._reporter = reporter
         self._signals = signals
         self._clock = service.backend.clock
-        reserve = plan.settings.github.reserve
         unpause = as_typed(shlex.join(("ghcrawl", "config", "set", "crawl.paused", "false", *plan.place.typed())))
-        self._watcher = Watcher(service, tally, title=plan.heading, reserve=reserve, unpause=unpause)
+        self._watcher = Watcher(service, tally, title=plan.heading, unpause=unpause)
         self._began_s = asyncio.get_running_loop().time()
         self._next_shown_s = 0.0
         self._next_live_s = LIVE_EVERY_S
@@ -115,6 +123,7 @@ class _Crawl:
         self._stopping = ""
         self._follower: Follower | None = None
         self._complete = False
+        self._next_schedule_s = 0.0
 
     async def run(self, wanted: Sequence[Root]) -> Result:
         begun = await self._begin(wanted)
@@ -129,7 +138,7 @@ class _Crawl:
         finally:
             drained = await self._drain(grace_s)
             self._reporter.close()
-        short = self._service.spending is not None and not await self._service.queue.is_empty()
+        short = self._service.spending is not None and not await self._nothing_waits()
         finished = not (trouble or short or self._signals.received)
         if finished:
             await records.finish(self._service.backend.store, begun.record if begun else None, self._clock.now())
@@ -142,50 +151,76 @@ class _Crawl:
         plan, backend = self._plan, self._service.backend
         await self._demand_ours()
         if not wanted:
-            if await backend.queue.is_empty():
-                raise ConfigError(f"nothing waits in {plan.settings.waits_in}; name what to crawl: ghcrawl crawl ORG")
-            self._reporter.say(f"{plan.heading} from {plan.api_url}: {await self._waiting()}.")
+            if await self._nothing_waits():
+                raise ConfigError(
+                    "; ".join((f"no requests are queued in {plan.settings.waits_in}", *await self._left_waiting()))
+                    + "; give a SPEC: ghcrawl crawl ORG"
+                )
+            self._reporter.say(f"{plan.heading}{_from(plan.mounts.base_urls.values())}: {await self._waiting()}.")
+            await self._tell_left_waiting()
             return None
         record = Record(
             specs=tuple(root.spec for root in wanted),
             policy=plan.policy,
-            api_url=plan.api_url,
+            bases=_bases(plan.mounts, wanted),
             asked_at=moment(iso(self._clock.now())),
             command=redacted(plan.command),
         )
-        waited = "" if await backend.queue.is_empty() else await self._waiting()
+        waited = "" if await self._nothing_waits() else await self._waiting()
         begun = await records.begin(backend.store, record, afresh=plan.afresh)
         asked_at = begun.record.asked_at
         pushes = [Push(request=replace(root.request, asked_at=asked_at), queue="immediate") for root in wanted]
         await backend.queue.push(pushes)
         self._introduce(begun, waited)
+        await self._tell_left_waiting()
         return begun
 
     def _introduce(self, begun: Begun, waited: str) -> None:
         plan, say = self._plan, self._reporter.say
         if not plan.title:
-            say(f"{plan.heading} from {plan.api_url} into {plan.settings.kept_in}, {_as_whom(plan)}.")
+            bases = begun.record.bases
+            say(f"{plan.heading}{_from(bases.values())} into {plan.settings.kept_in}{_as_whom(plan, bases)}.")
         if begun.resumed:
-            say(f"Going on with the crawl begun at {stamp(begun.record.asked_at)}: {waited or 'nothing waits'}.")
+            say(f"Resuming the crawl started at {stamp(begun.record.asked_at)}: {waited or 'no requests wait'}.")
         elif begun.others and waited:
             others = ", ".join(dict.fromkeys(spec for record in begun.others for spec in record.specs))
-            say(f"An earlier crawl ({others}) is not finished: {waited}, and is worked through as well.")
+            say(f"An earlier crawl ({others}) is not finished: {waited}; this crawl processes them too.")
         elif waited:
-            say(f"{waited[0].upper()}{waited[1:]} already, and is worked through as well.")
+            say(f"{waited[0].upper()}{waited[1:]} already; this crawl processes them too.")
 
     async def _demand_ours(self) -> None:
-        """Raises ConfigError where requests wait that another API would have to answer."""
-        ours, place = self._plan.api_url, self._plan.settings.waits_in
+        """Raises ConfigError where requests wait that another API would have to answer.
+
+        A request that carries its payload asks no API: the event of a webhook has no URL of one.
+        """
+        place = self._plan.settings.waits_in
         for name in QUEUES:
             for request in await self._service.backend.queue.peek(name, limit=PEEKED):
-                if request.url != ours and not request.url.startswith((f"{ours}/", f"{ours}?")):
+                mount = self._plan.mounts.get(request.platform)
+                if mount is not None and request.payload is None and not mount.owns(request.url):
                     raise ConfigError(
-                        f"in {place} requests wait for another API than {ours} ({request.url}); "
-                        "name that one with --api-url, or another file with --db"
+                        f"{place} contains requests for another API than {mount.base_url} ({request.url}); "
+                        "choose that API with --api-url, or another file with --db"
                     )
 
-    async def _waiting(self) -> str:
+    async def _nothing_waits(self) -> bool:
+        """Whether nothing is left to do of what this version can do."""
+        return await self._service.backend.queue.is_empty(self._service.engine.platforms)
+
+    async def _left_waiting(self) -> Iterable[str]:
+        """What this version can do nothing with, and leaves where it is."""
         depths = await self._service.backend.queue.depths()
+        return sentences(left_waiting(depths, self._service.engine.platforms))
+
+    async def _tell_left_waiting(self) -> None:
+        for sentence in await self._left_waiting():
+            self._reporter.say(f"{sentence}.")
+
+    async def _depths(self) -> Mapping[QueueName, Depth]:
+        return by_queue(ours(await self._service.backend.queue.depths(), self._service.engine.platforms))
+
+    async def _waiting(self) -> str:
+        depths = await self._depths()
         count = sum(depth.total for depth in depths.values())
         return f"{counted(count, 'request waits', 'requests wait')}"
 
@@ -193,13 +228,13 @@ class _Crawl:
 
     async def _until_over(self, begun: Begun | None) -> str:
         """Return once nothing is left to do, all calls are made, or somebody stops it; or why it cannot go on."""
-        queue, engine = self._service.backend.queue, self._service.engine
+        engine = self._service.engine
         while not self._signals.received:
-            if why := self._hopeless():
+            if why := self._unrecoverable(begun):
                 return why
             if self._follower is not None:
                 await self._go_on(self._follower, begun)
-            done = self._follower is None and await queue.is_empty()
+            done = self._follower is None and await self._nothing_waits()
             if not engine.busy and (done or await self._spent()):
                 return ""
             await self._attend()
@@ -209,27 +244,30 @@ class _Crawl:
     def _following(self, wanted: Sequence[Root]) -> Follower | None:
         backend = self._service.backend
         roots = [root.request for root in wanted]
-        platform = self._service.platforms["github"]
         if not self._plan.follow:
             return None
-        return Follower(platform=platform, queue=backend.queue, store=backend.store, clock=backend.clock, roots=roots)
+        platforms = self._service.platforms
+        return Follower(platforms=platforms, queue=backend.queue, store=backend.store, clock=backend.clock, roots=roots)
 
     async def _go_on(self, follower: Follower, begun: Begun | None) -> None:
         """Keep what was asked for up to date, once it is there: what still waits was put off until bursts are over."""
         if not self._complete and not self._service.engine.busy:
-            depths = await self._service.backend.queue.depths()
+            depths = await self._depths()
             if not any(depth.ready or depth.in_flight for depth in depths.values()):
                 self._complete = True
                 await records.finish(self._service.backend.store, begun.record if begun else None, self._clock.now())
-                self._reporter.say("Everything is there. Following what happens; Ctrl-C stops it.")
+                self._reporter.say("The crawl is complete. Following changes; Ctrl-C stops.")
         await follower.attend(complete=self._complete)
+        if self._elapsed_s() >= self._next_schedule_s:
+            self._next_schedule_s = self._elapsed_s() + SCHEDULE_S
+            await self._service.look_again()
 
     async def _spent(self) -> bool:
         """Whether all calls are made that may be made, and nothing waits that needs none."""
         spending = self._service.spending
         if spending is None or not spending.spent:
             return False
-        depths = await self._service.backend.queue.depths()
+        depths = await self._depths()
         return all(not depths[name].ready for name in FREE_QUEUES)
 
     async def _attend(self) -> None:
@@ -249,24 +287,30 @@ class _Crawl:
         try:
             applied = live.changed(self._plan.place, self._plan.more, self._live, kept)
         except CrawlError as error:
-            self._reporter.say(f"The live settings cannot be used: {error}")
+            self._reporter.say(f"The live settings are invalid: {error}")
         else:
             self._service.tune(applied.settings)
             for name in sorted({name for name in {*kept, *self._live} if kept.get(name) != self._live.get(name)}):
                 live_here = applied.origins.get(name) == "live"
-                used = f"{written(kept[name])} from now on" if live_here else "nothing that can be used here"
+                used = (
+                    f"now {written(kept[name])}" if live_here else "set to a value that this version does not support"
+                )
                 self._reporter.say(f"{name} is {used if name in kept else 'no longer set'}.")
         self._live = kept
 
-    def _hopeless(self) -> str:
-        """Why going on is of no use; empty while it is."""
+    def _unrecoverable(self, begun: Begun | None) -> str:
+        """Why the crawl cannot go on; empty: it can."""
         service, plan = self._service, self._plan
-        hint = f" ({plan.settings.kept_in} was crawled from there; --api-url names another)" if plan.remembered else ""
-        if sentence := hopeless(service, plan.api_url, hint=hint):
+        hint = (
+            f" ({plan.settings.kept_in} was crawled from there; choose another API with --api-url)"
+            if plan.remembered
+            else ""
+        )
+        if sentence := unrecoverable(service, begun.record.bases if begun else service.opened, hint=hint):
             return sentence
-        trouble = service.trouble
-        if trouble is not None and (self._clock.now() - trouble.since).total_seconds() >= TROUBLE_S:
-            return str(trouble.error)
+        outage = service.outage
+        if outage is not None and (self._clock.now() - outage.since).total_seconds() >= OUTAGE_S:
+            return str(outage.error)
         return ""
 
     async def _show(self) -> None:
@@ -279,7 +323,7 @@ class _Crawl:
 
     async def _drain(self, grace_s: float) -> bool:
         """True: what was in hand is finished. What is not waits again."""
-        self._stopping = "Stopping: what is in hand is being finished. Ctrl-C again stops at once."
+        self._stopping = "Stopping: finishing requests in flight. Press Ctrl-C again to stop immediately."
         draining = asyncio.ensure_future(self._service.supervisor.drain(grace_s))
         while not draining.done():
             await asyncio.wait([draining], timeout=SHOWN_EVERY_S)
@@ -294,7 +338,7 @@ class _Crawl:
         return Result(
             specs=plan.specs,
             policy=plan.policy,
-            api_url=plan.api_url,
+            bases=_bases(plan.mounts, wanted) or plan.mounts.base_urls,
             db=plan.settings.kept_in,
             command=plan.command,
             asked_at=begun.record.asked_at if begun else None,
@@ -308,18 +352,29 @@ class _Crawl:
             tally=self._tally,
             entity_types=entity_types(self._service.platforms.values()),
             refused=roots.refused(wanted, self._tally),
-            depths=await backend.queue.depths(),
+            depths=await self._depths(),
             stored=await backend.store.counts(),
             deadletters=await backend.deadletters.count(DeadletterFilter()),
-            quotas=quotas(self._service, plan.settings.github.reserve),
+            quotas=quotas(self._service),
             restarts=self._service.supervisor.restarts,
             suggested=plan.place.typed(),
         )
 
 
-def _as_whom(plan: Plan) -> str:
-    if plan.credentials:
-        return f"with {counted(len(plan.credentials), 'token')}"
-    if plan.settings.github.api_url.rstrip("/") == "https://api.github.com":
-        return "without a token: 60 calls an hour (with one in GHCRAWL_TOKENS: 5,000)"
-    return "without a token"
+def _bases(mounts: Mounts, wanted: Sequence[Root]) -> Mapping[str, str]:
+    """Platform of a root → the base URL of its API; empty: its URLs name their hosts."""
+    return {name: mounts[name].base_url for name in dict.fromkeys(root.request.platform for root in wanted)}
+
+
+def _from(base_urls: Iterable[str]) -> str:
+    """Where it is crawled from, in a sentence."""
+    return f" from {named}" if (named := ", ".join(filter(None, base_urls))) else ""
+
+
+def _as_whom(plan: Plan, names: Iterable[str]) -> str:
+    """With how many credentials, or what it means that there are none."""
+    if count := sum(len(plan.credentials.get(name, ())) for name in names):
+        return f", with {counted(count, 'token')}"
+    mounted = [plan.mounts[name] for name in names]
+    said = [each.platform.credentials.without(each.section) for each in mounted if each.platform.credentials]
+    return f", {', '.join(said)}" if said else ""

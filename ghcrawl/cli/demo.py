@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from ghcrawl import settings as setting
 from ghcrawl.cli import crawling, summary
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.options import Place
@@ -16,16 +15,18 @@ from ghcrawl.cli.progress import LOG_LEVEL, reporter
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, duration, number
-from ghcrawl.errors import ConfigError
-from ghcrawl.settings import LogSection, Settings
-from ghcrawl.simulator.generation.generate import generate
-from ghcrawl.simulator.generation.size import WorldSize
-from ghcrawl.simulator.run import running
-from ghcrawl.simulator.server import Setup
-from ghcrawl.wiring import crawled_by, open_backend, read_credentials, start_logging
+from ghcrawl.settings.sections import LogSection, Settings
+from ghcrawl.simulator.github.generation.generate import generate
+from ghcrawl.simulator.github.generation.size import WorldSize
+from ghcrawl.simulator.github.run import running
+from ghcrawl.simulator.github.server import Setup
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.wiring import crawled_by, load, open_backend, read_credentials, start_logging
 
 STATE: Final = "demo"
 ORG: Final = "acme"
+UNHINDERED: Final = {"github.calls_per_min": 0, "github.response_s_per_min": 0}
+"""A simulator has no secondary limits."""
 THINGS: Final = 0.9
 """The rest of the documents are pages of lists."""
 TOKEN: Final = "ghp_theDemosOwnTokenWhichOpensNothingElse"  # noqa: S105  # opens a simulator in this process
@@ -39,7 +40,7 @@ async def demo(*, size: int, db: Path, seed: int) -> int:
     async with running(world, Setup(tokens={TOKEN: world.principal(member)})) as server:
         settings = _settings(db, server.url)
         await _mark(settings, size=size, seed=seed)
-        say(f"A GitHub is simulated at {server.url}; its organisation {ORG} is crawled into {db}.")
+        say(f"Simulating GitHub at {server.url}; crawling its organisation {ORG} into {db}.")
         crawls = await _crawls(settings)
     first, last = crawls[0], crawls[-1]
     out = console()
@@ -58,7 +59,7 @@ async def demo(*, size: int, db: Path, seed: int) -> int:
 async def _crawls(settings: Settings) -> Sequence[Result]:
     """Three crawls, or as many as somebody had the patience for."""
     results: list[Result] = []
-    for title in (f"Crawling {ORG}", f"Crawling {ORG} again", f"Crawling {ORG} once more"):
+    for title in (f"Crawling {ORG}", f"Crawling {ORG} again (2 of 3)", f"Crawling {ORG} again (3 of 3)"):
         results.append(await _crawl(settings, title))
         if not results[-1].finished:
             break
@@ -74,7 +75,6 @@ async def _crawl(settings: Settings, title: str) -> Result:
         settings=settings,
         credentials=read_credentials(settings, {"GHCRAWL_TOKENS": TOKEN}),
         command=shlex.join(("ghcrawl", "demo", "--db", str(settings.sqlite.path))),
-        unhurried=False,
         title=title,
     )
     try:
@@ -85,7 +85,7 @@ async def _crawl(settings: Settings, title: str) -> Result:
 
 def _settings(db: Path, api_url: str) -> Settings:
     """Nobody's config file and environment: a demo is the same everywhere."""
-    return setting.load(None, {}, {"sqlite.path": db, "github.api_url": api_url})[0]
+    return load(None, {}, {"sqlite.path": db, "github.api_url": api_url, **UNHINDERED})[0]
 
 
 async def _clear(db: Path) -> None:
@@ -93,10 +93,10 @@ async def _clear(db: Path) -> None:
     if not _is_there(db):
         return
     if pid := crawled_by(db):
-        raise ConfigError(f"another ghcrawl is crawling {db} (pid {pid})")
+        raise ConfigError(f"{db} is being crawled by another process (pid {pid})")
     async with open_backend(_settings(db, "http://127.0.0.1")) as backend:
         if await backend.store.read_state(STATE) is None:
-            raise ConfigError(f"{db} is not a demo's file and stays as it is; name another with --db")
+            raise ConfigError(f"{db} was not created by a demo; choose another file with --db")
     _remove(db)
 
 
@@ -116,20 +116,27 @@ async def _mark(settings: Settings, *, size: int, seed: int) -> None:
 
 def _shown(first: Result, again: Result, last: Result) -> Iterable[str]:
     yield (
-        f"The first crawl took {number(first.tally.calls)} calls for {counted(first.entities_saved, 'thing')}: lists "
-        "carry most of them whole, a hundred to a call."
+        f"The first crawl took {number(first.tally.calls)} calls for {_entities(first.entities_saved)}: most of them "
+        "are complete in lists of up to 100 per call."
     )
     yield (
-        f"The second took {duration(again.duration_s)} to ask {number(again.tally.calls)} times whether anything had "
-        f"changed. {number(again.tally.statuses[304])} answers were free; {number(again.tally.charged)} were charged, "
-        "to learn where each list goes on."
+        f"The second crawl made {number(again.tally.calls)} calls in {duration(again.duration_s)} to find changes. "
+        f"{number(again.tally.statuses[304])} were free (304); {number(again.tally.charged)} were charged, to find the "
+        "end of each list."
     )
-    yield f"The third was charged {counted(last.tally.charged, 'call')}: what has not changed costs nothing."
+    yield f"The third crawl was charged {counted(last.tally.charged, 'call')}: unchanged data is free."
+
+
+def _entities(count: int) -> str:
+    return counted(count, "entity", "entities")
 
 
 def _steps(db: Path) -> Iterable[tuple[str, str]]:
     place = ("--db", str(db))
-    yield shlex.join(("ghcrawl", "documents", "list", "--type", "issue", "--limit", "10", *place)), "what was saved"
-    yield shlex.join(("ghcrawl", "documents", "show", f"{ORG}/web", *place)), "one of them, and where it leads"
-    yield shlex.join(("ghcrawl", "documents", "export", *place, "-o", "demo.jsonl")), "all of it, a document a line"
-    yield shlex.join(("ghcrawl", "crawl", "octocat/Hello-World")), "the real GitHub, without a token"
+    yield shlex.join(("ghcrawl", "documents", "list", "--type", "issue", "--limit", "10", *place)), "list some issues"
+    yield shlex.join(("ghcrawl", "documents", "show", f"{ORG}/web", *place)), "show a document and its links"
+    yield (
+        shlex.join(("ghcrawl", "documents", "export", *place, "-o", "demo.jsonl")),
+        "export all documents, one per line",
+    )
+    yield shlex.join(("ghcrawl", "crawl", "octocat/Hello-World")), "crawl the real GitHub, without a token"

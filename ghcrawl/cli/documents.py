@@ -5,22 +5,23 @@ from __future__ import annotations
 import json as jsonlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from rich.highlighter import JSONHighlighter
 
 from ghcrawl.cli import links, output, roots
-from ghcrawl.cli.desk import Desk
-from ghcrawl.cli.kinds import demand_known, entity_types, split
-from ghcrawl.cli.opening import desk as opened
+from ghcrawl.cli.crawl_backend import CrawlBackend
+from ghcrawl.cli.kinds import entity_types, meant
+from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, number, one_line, printable, since
-from ghcrawl.errors import SpecError
-from ghcrawl.model import Document, JsonObject, iso
-from ghcrawl.ports import DocumentFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import Document, JsonObject, TypeName, iso
+from ghcrawl.values.type_names import TypeNames
 
 NOT_THERE = 1
 _TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")
@@ -35,6 +36,7 @@ class Which:
     """
 
     types: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
     under: str = ""
     since: str = ""
     until: str = ""
@@ -44,30 +46,30 @@ class Which:
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
-    async with opened(place) as desk:
-        found = [one async for one in _limited(selected(desk, which), limit)]
+    async with opened(place) as backend:
+        found = [one async for one in _limited(selected(backend, which), limit)]
     _tell(found, json=json)
     if limit and len(found) == limit:
-        say(f"These are the first {number(limit)}; --limit 0 lists all, --type and --under choose.")
+        say(f"Showing the first {number(limit)}; --limit 0 shows all, --type and --under filter.")
     return 0
 
 
 async def show(place: Place, name: str, *, type: str, json: bool) -> int:
     """Returns the exit status: 1 where there is no such document. Raises ConfigError, StoreError."""
-    async with opened(place) as desk:
-        named = await _named(desk, name)
-    found = [one for one in named if type in ("", one.type)]
+    async with opened(place) as backend:
+        named = await _named(backend, name)
+    found = [one for one in named if type in ("", one.type, str(one.type_name))]
     if not named:
-        return _not_there(desk, name)
+        return _not_there(backend, name)
     if not found:
-        complain(f"{name} leads to no {type}, but to {', '.join(one.type for one in named)}")
+        complain(f"{name} matches no {type}, but {', '.join(one.type for one in named)}")
         return NOT_THERE
     if json:
         output.write_json(found[0].to_json())
     else:
         _show(found[0])
     if others := [one.type for one in found[1:]]:
-        say(f"The same name leads to {', '.join(others)}; --type chooses.")
+        say(f"The name also matches {', '.join(others)}; choose with --type.")
     return 0
 
 
@@ -76,46 +78,48 @@ async def follow(place: Place, name: str, link: str, *, limit: int, json: bool) 
 
     Raises ConfigError, StoreError.
     """
-    async with opened(place) as desk:
-        documents = await _named(desk, name)
+    async with opened(place) as backend:
+        documents = await _named(backend, name)
         if not documents:
-            return _not_there(desk, name)
+            return _not_there(backend, name)
         start = next((document for document in documents if link in document.links), None)
         if start is None:
             known = dict.fromkeys(name for document in documents for name in document.links)
             complain(f"{documents[0].urn} has no link {link}; it has {', '.join(known)}")
             return NOT_THERE
-        found = [one async for one in _limited(links.behind(desk, start.links[link]), limit)]
+        found = [one async for one in _limited(links.behind(backend, start.links[link]), limit)]
     _tell(found, json=json)
     if limit and len(found) == limit:
-        say(f"These are the first {number(limit)}; --limit 0 lists all.")
+        say(f"Showing the first {number(limit)}; --limit 0 shows all.")
     return 0
 
 
 async def count(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
-    async with opened(place) as desk:
-        counts = await desk.documents.counts()
-    things, _ = split(counts, entity_types([desk.platform]))
-    lists = {type: count for type, count in sorted(counts.items()) if type not in things}
+    async with opened(place) as backend:
+        counts = await backend.documents.counts()
+    entities = entity_types(backend.mounts.platforms)
+    names = TypeNames({*counts, *entities})
+    things = names.shown({type: counts[type] for type in entities if counts.get(type)})
+    lists = names.shown({type: count for type, count in sorted(counts.items()) if type not in entities})
     if json:
         total = sum(counts.values())
         output.write_json({"total": total, "entities": sum(things.values()), "by_type": {**things, **lists}})
         return 0
     rows = [*things.items(), *lists.items()]
     output.show_rows(("type", "documents"), [(type, str(count)) for type, count in rows], numbers=("documents",))
-    rest = counted(sum(lists.values()), "page of a list or cursor", "pages of lists and cursors")
-    say(f"{counted(sum(things.values()), 'thing')}, and {rest}.")
+    rest = counted(sum(lists.values()), "list page or cursor", "list pages and cursors")
+    say(f"{counted(sum(things.values()), 'entity', 'entities')}, and {rest}.")
     return 0
 
 
-async def selected(desk: Desk, which: Which) -> AsyncIterator[Document]:
+async def selected(backend: CrawlBackend, which: Which) -> AsyncIterator[Document]:
     """The documents that `which` means, by URN. Raises SpecError for an unknown type, date, or thing to look under."""
-    types = await _types(desk, which)
-    begin, end = (since(text, desk.now()) if text else None for text in (which.since, which.until))
-    for scope in await _scopes(desk, which.under):
-        chosen = DocumentFilter(types=types, scope=scope, since=begin, deleted=which.deleted)
-        async for document in desk.documents.list(chosen):
+    types = await _types(backend, which)
+    begin, end = (since(text, backend.now()) if text else None for text in (which.since, which.until))
+    chosen = DocumentFilter(types=types, platforms=which.platforms, since=begin, deleted=which.deleted)
+    for scope in await _scopes(backend, which.under):
+        async for document in backend.documents.list(replace(chosen, scope=scope)):
             if _seen_before(document, end):
                 yield document
 
@@ -124,21 +128,18 @@ def _seen_before(document: Document, end: datetime | None) -> bool:
     return end is None or document.observed_at < end
 
 
-async def _types(desk: Desk, which: Which) -> tuple[str, ...]:
-    if not which.types:
-        return () if which.lists else entity_types([desk.platform])
-    if not {*which.types} <= desk.platform.kinds.keys():  # what another version saved may be of a type it had
-        demand_known(which.types, {*desk.platform.kinds, *await desk.documents.counts()})
-    return which.types
+async def _types(backend: CrawlBackend, which: Which) -> tuple[TypeName, ...]:
+    types = await meant(which.types, which.platforms, backend.mounts.types, backend.documents.counts)
+    return types if types or which.lists else entity_types(backend.mounts.platforms)
 
 
-async def _scopes(desk: Desk, under: str) -> Sequence[str]:
+async def _scopes(backend: CrawlBackend, under: str) -> Sequence[str]:
     if not under:
         return [""]
-    found = await _named(desk, under)
+    found = await _named(backend, under)
     if not found and not under.startswith("urn:"):
-        raise SpecError(f"there is no document {under} to look under")
-    return await links.below(desk, found[0]) if found else [under]
+        raise SpecError(f"document {under} not found; --under needs a name, URL or URN of a saved document")
+    return await links.below(backend, found[0]) if found else [under]
 
 
 async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncIterator[Document]:
@@ -150,21 +151,21 @@ async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncItera
             return
 
 
-async def _named(desk: Desk, name: str) -> Sequence[Document]:
+async def _named(backend: CrawlBackend, name: str) -> Sequence[Document]:
     """What is known under a URN, a URL, or whatever a person may call it; things before pages."""
     if name.startswith("urn:"):
-        document = await desk.documents.get(name)
+        document = await backend.documents.get(name)
         return [document] if document else []
     urls = [name]
     with suppress(SpecError):
-        urls += roots.read(desk.platform, [name], desk.api_url, "default")[0].own
-    found = {document.urn: document for url in urls for document in await desk.documents.find(url)}
-    things = entity_types([desk.platform])
-    return sorted(found.values(), key=lambda document: document.type not in things)
+        urls += roots.read(backend.mounts, [name], "default")[0].own
+    found = {document.urn: document for url in urls for document in await backend.documents.find(url)}
+    things = entity_types(backend.mounts.platforms)
+    return sorted(found.values(), key=lambda document: document.type_name not in things)
 
 
-def _not_there(desk: Desk, name: str) -> int:
-    complain(f"there is no document {name} in {desk.where}; `ghcrawl documents list` names them")
+def _not_there(backend: CrawlBackend, name: str) -> int:
+    complain(f"document {name} not found in {backend.where}; run `ghcrawl documents list`")
     return NOT_THERE
 
 
@@ -177,7 +178,7 @@ def _tell(found: Sequence[Document], *, json: bool) -> None:
         shown = [(type, urn, name) for type, urn, _, name in rows] if output.console().is_terminal else rows
         output.show_rows(("type", "urn", "url", "title") if shown is rows else ("type", "urn", "title"), shown)
     else:
-        say("There are no such documents.")
+        say("No documents match.")
 
 
 def title(body: JsonObject) -> str:

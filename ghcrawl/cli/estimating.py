@@ -16,15 +16,15 @@ from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.roots import Root
 from ghcrawl.cli.surveying import Surveyor
 from ghcrawl.cli.words import counted, number
-from ghcrawl.errors import ConfigError
-from ghcrawl.ports import Clock
-from ghcrawl.settings import Settings
-from ghcrawl.tally import Tally
-from ghcrawl.wiring import Estimate, Service, github_platform, open_service, survey
+from ghcrawl.platforms.survey import Estimate
+from ghcrawl.ports.clock import Clock
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.wiring import Service, open_service
 
 FEW: Final = 3
 """Calls for a single thing with what it leads to."""
-SURVEYED: Final = frozenset({"org", "user", "repo"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,19 +83,18 @@ async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None
     say: tells a person what is waited for.
     """
     if not plan.specs:
-        raise ConfigError("name what would be crawled: ghcrawl crawl --dry-run ORG")
-    wanted = roots.read(github_platform(plan.settings), plan.specs, plan.api_url, plan.policy)
+        raise ConfigError("--dry-run needs a SPEC: ghcrawl crawl --dry-run ORG")
+    wanted = roots.read(plan.mounts, plan.specs, plan.policy)
     tally = Tally()
     opening = open_service(
         _forgetful(plan.settings),
         plan.credentials,
         tally,
         clock=clock,
-        unhurried=plan.unhurried,
         max_calls=plan.max_calls,
     )
     async with opening as service:
-        surveyor = Surveyor(service, plan.api_url, reserve=plan.settings.github.reserve, say=say)
+        surveyor = Surveyor(service, say=say)
         found = [await _root(service, surveyor, root, plan.policy) for root in wanted]
     calls, documents = Counter[str](), Counter[str]()
     for estimate in found:
@@ -123,19 +122,19 @@ def _forgetful(settings: Settings) -> Settings:
 
 async def _root(service: Service, surveyor: Surveyor, root: Root, policy: str) -> Estimate:
     request = root.request
-    if request.type not in SURVEYED or request.context.then:
-        return Estimate(calls={request.type: float(FEW)}, documents={request.type: 1.0}, repos=0, sampled=0)
+    platform = service.platforms[request.platform]
+    going = platform.survey(platform.scenarios, request, policy)
+    if going is None:
+        return Estimate(calls={request.type: float(FEW)}, documents={request.type: 1.0})
     if surveyor.spent:
         surveyor.unasked += 1
-        return Estimate(calls={request.type: 1.0}, documents={request.type: 1.0}, repos=0, sampled=0)
-    platform = service.platforms["github"]
-    going = survey(platform.scenarios, request.type, request.url, policy)
+        return Estimate(calls={request.type: 1.0}, documents={request.type: 1.0})
     questions = next(going)
     while True:
-        replies = await asyncio.gather(*(surveyor.ask(question) for question in questions))
+        replies = await asyncio.gather(*(surveyor.ask(request.platform, question) for question in questions))
         nothing = not surveyor.unasked and not any(reply.body is not None for reply in replies)
-        if nothing and questions[0].type in ("user", "repo"):
-            raise ConfigError(f"{root.spec} leads to nothing ({questions[0].url})")
+        if nothing and questions[0].url == tuple(root.asks)[-1]:
+            raise ConfigError(f"{root.spec} was not found ({questions[0].url})")
         try:
             questions = going.send(replies)
         except StopIteration as done:
@@ -149,21 +148,21 @@ def show(foreseen: Foreseen) -> None:
     out.print()
     about = "At least" if foreseen.unasked else "About"
     headline = f"{about} {counted(foreseen.total, 'call')} for a first crawl of {', '.join(foreseen.specs)}"
-    out.print(Text(f"{headline}; this took {counted(foreseen.asked, 'call')}.", style="bold"))
+    out.print(Text(f"{headline}; the estimate took {counted(foreseen.asked, 'call')}.", style="bold"))
     for sentence in _reservations(foreseen):
         out.print(sentence, highlight=False)
     out.print()
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     grid.add_column("type")
     grid.add_column("calls", justify="right")
-    grid.add_column("things", justify="right")
+    grid.add_column("entities", justify="right")
     calls, documents = _rounded(foreseen.calls), _rounded(foreseen.documents)
     for type in sorted({*calls, *documents}, key=lambda type: (-calls.get(type, 0), type)):
         grid.add_row(type, number(calls.get(type, 0)), number(documents.get(type, 0)) if type in documents else "")
     out.print(grid)
     if foreseen.sampled < foreseen.repos:
         out.print()
-        out.print(f"{foreseen.sampled} of {foreseen.repos} repositories were looked at, and count for the others.")
+        out.print(f"Extrapolated from {foreseen.sampled} of {foreseen.repos} repositories.")
 
 
 def _reservations(foreseen: Foreseen) -> Iterable[str]:
@@ -172,7 +171,7 @@ def _reservations(foreseen: Foreseen) -> Iterable[str]:
         yield f"--max-calls {foreseen.max_calls} covers about {_percent(foreseen.covered)} of them."
     if foreseen.unasked:
         left = counted(foreseen.unasked, "page was", "pages were")
-        yield f"{left} not looked at, as --max-calls holds for a dry run too; each counts for one call."
+        yield f"{left} not read because of --max-calls; each counts as one call."
 
 
 def _percent(share: float) -> str:

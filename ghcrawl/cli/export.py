@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TextIO
 
 from ghcrawl.cli.documents import Which, selected
-from ghcrawl.cli.opening import desk as opened
+from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted
-from ghcrawl.errors import ConfigError
-from ghcrawl.model import Document
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Document, JsonObject
 
 __all__ = ["Which", "export"]
 
@@ -27,9 +27,9 @@ async def export(place: Place, which: Which, *, output: Path | None, format: str
     A file is written beside its place and put there once it is whole: half an export is never taken for one.
     """
     if format != "jsonl":
-        raise ConfigError(f"there is no format {format}; there is jsonl")
-    async with opened(place) as desk:
-        documents = selected(desk, which)
+        raise ConfigError(f"unknown format {format}; use jsonl")
+    async with opened(place) as backend:
+        documents = selected(backend, which)
         if output is None or str(output) == "-":
             await _write(documents, sys.stdout, flat=flat)
             return 0
@@ -37,7 +37,7 @@ async def export(place: Place, which: Which, *, output: Path | None, format: str
             with _whole(output) as file:
                 written = await _write(documents, file, flat=flat)
         except OSError as error:
-            raise ConfigError(f"{output} cannot be written: {error.strerror}") from error
+            raise ConfigError(f"cannot write {output}: {error.strerror}") from error
     say(f"{counted(written, 'document')} written to {output}.")
     return 0
 
@@ -63,7 +63,12 @@ def _whole(output: Path) -> Iterator[TextIO]:
 async def _write(documents: AsyncIterator[Document], file: TextIO, *, flat: bool) -> int:
     written = 0
     async for document in documents:
-        value = document.body if flat else document.to_json()
+        value = _flat(document) if flat else document.to_json()
         file.write(f"{json.dumps(value, separators=(',', ':'))}\n")
         written += 1
     return written
+
+
+def _flat(document: Document) -> JsonObject:
+    """The body with what tells it from all others: in an export of everything, rows of one type can be chosen."""
+    return {**document.body, "_urn": document.urn, "_type": document.type}

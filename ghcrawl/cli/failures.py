@@ -14,7 +14,7 @@ from typing import Any, Final, TextIO
 import typer
 
 from ghcrawl.cli.stderr import complain, redacted
-from ghcrawl.errors import ConfigError, CrawlError
+from ghcrawl.values.errors import ConfigError, CrawlError
 
 FAILED: Final = 2
 BUG: Final = 70
@@ -37,7 +37,7 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
         if error.errno not in _FULL:
             raise
         _let_go_of_output()
-        raise ConfigError(f"standard output cannot be written: {error.strerror}") from error
+        raise ConfigError(f"cannot write to standard output: {error.strerror}") from error
     return status
 
 
@@ -76,9 +76,9 @@ def report(error: Exception) -> int:
         complain(str(error))
         return FAILED
     if isinstance(error, ConnectionError):
-        complain(f"a connection broke off: {error.strerror or type(error).__name__}; begin again")
+        complain(f"connection lost: {error.strerror or type(error).__name__}; run the command again")
         return FAILED
     complain(f"this is a bug in ghcrawl: {type(error).__name__}: {error}")
     if not os.environ.get(DEBUG):
-        complain(f"set {DEBUG}=1 to see where, and please report it")
+        complain(f"set {DEBUG}=1 for a traceback, and please report it")
     return BUG

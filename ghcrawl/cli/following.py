@@ -5,26 +5,29 @@ Feeds tell of what is new, hardly ever of what was edited, and never of what is 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from ghcrawl.model import Document, Push, Request
-from ghcrawl.platform import Platform
-from ghcrawl.ports import Clock, DocumentFilter, Queue, Store
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.kind import alternative
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.queue import Queue
+from ghcrawl.ports.store import DocumentFilter, Store
+from ghcrawl.values.model import Document, Push, Request, TypeName
 
 POLL_EVERY: Final = timedelta(seconds=60)
 AUDIT_EVERY: Final = timedelta(hours=24)
 LOOK_EVERY: Final = timedelta(minutes=10)
-"""How often to look which repositories are private: those are in no feed but their own."""
+"""How often to look for things that are in no feed but their own."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Follower:
     """Follows the things that `roots` name. Whoever holds it calls `attend` again and again."""
 
-    platform: Platform
+    platforms: Mapping[str, Platform]
     queue: Queue
     store: Store
     clock: Clock
@@ -34,7 +37,7 @@ class Follower:
     _next_poll: datetime | None = None
     _next_audit: datetime | None = None
     _next_look: datetime | None = None
-    _private: tuple[Request, ...] = ()
+    _separate: tuple[Request, ...] = ()
 
     async def attend(self, *, complete: bool) -> None:
         """Queue whatever is due. complete: what was crawled is there, so that it can be audited. Raises QueueError."""
@@ -58,26 +61,33 @@ class Follower:
         feeds, known = [], []
         for root in self.roots:
             found = [each for each in await self.store.find(root.url) if each.deleted_at is None]
-            found += [] if found else await self.store.find(_as_user(root.url))
+            found += [] if found else await self._found_instead(root)
             known += found
             places = [(each.type, each.url) for each in found] or [(root.type, root.url)]
-            feeds += [feed for type, url in places if (feed := self.platform.feed(type, url)) is not None]
+            asking = self.platforms[root.platform].feed
+            feeds += [feed for type, url in places if asking and (feed := asking.request(type, url)) is not None]
         if self._next_look is None or now >= self._next_look:
             self._next_look = now + LOOK_EVERY
-            self._private = tuple([feed async for feed in self._private_feeds(known)])
-        return [*feeds, *self._private]
+            owners = {each.urn for each in known}
+            self._separate = tuple([feed async for feed in self._separate_feeds(owners)])
+        return [*feeds, *self._separate]
 
-    async def _private_feeds(self, known: Sequence[Document]) -> AsyncIterator[Request]:
-        owners = {each.urn for each in known}
-        async for each in self.store.list(DocumentFilter(types=("repo",), deleted=False)):
-            theirs = any(link.href in owners for link in each.links.values()) and each.urn not in owners
-            feed = self.platform.feed(each.type, each.url) if theirs and each.body.get("private") is True else None
-            if feed is not None:
-                yield feed
+    async def _found_instead(self, root: Request) -> Sequence[Document]:
+        """What was found where the URL of `root` did not exist."""
+        instead = alternative(self.platforms[root.platform].kinds[root.type], root)
+        return await self.store.find(instead.url) if instead is not None else ()
 
-
-def _as_user(url: str) -> str:
-    return url.replace("/orgs/", "/users/", 1)
+    async def _separate_feeds(self, owners: Container[str]) -> AsyncIterator[Request]:
+        """Of things whose owner is followed, and whose feed says more than the owner's."""
+        for platform, feed in [(name, each.feed) for name, each in self.platforms.items()]:
+            if feed is None or not feed.separate:
+                continue
+            which = DocumentFilter(types=(TypeName(platform, feed.separate),), deleted=False)
+            async for thing in self.store.list(which):
+                theirs = any(link.href in owners for link in thing.links.values()) and thing.urn not in owners
+                polled = feed.request(thing.type, thing.url) if theirs and feed.is_separate(thing) else None
+                if polled is not None:
+                    yield polled
 
 
 def _audit(policy: str) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ghcrawl.cli import output
 from ghcrawl.cli.words import ago, counted, duration, printable, stamp
-from ghcrawl.model import Deadletter, iso
+from ghcrawl.values.model import Deadletter, iso
 
 MAX_RAW = 2_000
 
@@ -23,19 +23,19 @@ def show_incident(letter: Deadletter, now: datetime, retry: str) -> None:
     out.print()
     facts = [
         ("deadletter", letter.urn),
-        ("asked for", f"{request.type} {request.url}"),
+        ("request", f"{request.type} {request.url}"),
         ("policy", request.policy),
         ("queue", letter.queue),
         ("parent", request.context.qualifier),
-        ("since", f"{stamp(letter.first_at)}, {ago(letter.first_at, now)}"),
-        ("given up", f"{stamp(letter.last_at)}, {ago(letter.last_at, now)}, after {_attempts(letter)}"),
-        ("carried", f"its body, from a {request.payload.origin}" if request.payload else ""),
+        ("first failed", f"{stamp(letter.first_at)}, {ago(letter.first_at, now)}"),
+        ("dead-lettered", f"{stamp(letter.last_at)}, {ago(letter.last_at, now)}, after {_attempts(letter)}"),
+        ("payload", f"from a {request.payload.origin}" if request.payload else ""),
     ]
     output.show_facts([(name, value) for name, value in facts if value])
     _ancestors(out, letter)
     _failures(out, letter)
     _details(out, letter)
-    out.print(Text("\nTo try it again", style="bold"))
+    out.print(Text("\nTo retry", style="bold"))
     out.print(Text(retry), soft_wrap=True)
 
 
@@ -46,13 +46,13 @@ def _attempts(letter: Deadletter) -> str:
 def _ancestors(out: Console, letter: Deadletter) -> None:
     if not letter.request.context.history:
         return
-    out.print(Text("\nHow it was found", style="bold"))
+    out.print(Text("\nHow it was discovered", style="bold"))
     for depth, name in enumerate((*letter.request.context.history, letter.request.name)):
         out.print(Text(printable(f"{'  ' * depth}{name.replace('@', ' ', 1)}")), soft_wrap=True)
 
 
 def _failures(out: Console, letter: Deadletter) -> None:
-    out.print(Text("\nWhat went wrong", style="bold"))
+    out.print(Text("\nAttempts", style="bold"))
     before: datetime | None = None
     for place, failure in enumerate(letter.failures, start=1):
         later = f", {duration((failure.at - before).total_seconds())} later" if before is not None else ""
@@ -64,11 +64,11 @@ def _failures(out: Console, letter: Deadletter) -> None:
 
 def _details(out: Console, letter: Deadletter) -> None:
     if letter.traceback:
-        out.print(Text("\nWhere", style="bold"))
+        out.print(Text("\nTraceback", style="bold"))
         lines = [line for line in letter.traceback.splitlines() if line.strip(" ^~")]
         out.print(Text(printable("\n".join(lines)), style="dim"), soft_wrap=True)
     if letter.raw is not None:
-        out.print(Text("\nThe message, which is no request", style="bold"))
+        out.print(Text("\nUnreadable message", style="bold"))
         out.print(Text(printable(letter.raw[:MAX_RAW].decode("utf-8", "backslashreplace"))), soft_wrap=True)
 
 

@@ -2,43 +2,66 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
 from ghcrawl.cli.words import counted, number, tallied
-from ghcrawl.errors import SpecError
-from ghcrawl.platform import Platform
-from ghcrawl.ports import DeadletterCounts
-from ghcrawl.visitor_map import SELF
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.kind import Event, Part, Thing
+from ghcrawl.ports.deadletters import DeadletterCounts
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import TypeName
+from ghcrawl.values.type_names import TypeNames, suggestion
 
 
-def entity_types(platforms: Iterable[Platform]) -> tuple[str, ...]:
-    """The things, in the order of their platform. A page stands below something, a cursor nowhere."""
+def entity_types(platforms: Iterable[Platform]) -> tuple[TypeName, ...]:
+    """The things, parts and events, in the order of their platform: neither pages of lists nor cursors."""
     return tuple(
-        name
+        TypeName(platform.name, name)
         for platform in platforms
         for name, kind in platform.kinds.items()
-        if "@" not in kind.position and kind.position != SELF
+        if isinstance(kind, Thing | Part | Event)
     )
 
 
-def split(counts: Mapping[str, int], entities: Iterable[str]) -> tuple[dict[str, int], int]:
-    """Of `counts` by type: those of things, in order; and the sum of the others."""
-    things = {type: counts[type] for type in entities if counts.get(type)}
+def split(counts: Mapping[TypeName, int], entities: Collection[TypeName]) -> tuple[dict[str, int], int]:
+    """Of `counts` by type: those of things, in order and by text; and the sum of the others."""
+    things = TypeNames(entities).shown({type: counts[type] for type in entities if counts.get(type)})
     return things, sum(counts.values()) - sum(things.values())
 
 
 def kept(things: Mapping[str, int], lists: int, letters: DeadletterCounts) -> Iterable[tuple[str, str]]:
     """What there is, line by line for a person. things, lists: as `split` gives them."""
-    yield "documents", f"{counted(sum(things.values()), 'thing')}{': ' if things else ''}{tallied(things)}"
-    yield "", counted(lists, "page of a list or cursor", "pages of lists and cursors")
+    yield "documents", f"{counted(sum(things.values()), 'entity', 'entities')}{': ' if things else ''}{tallied(things)}"
+    yield "", counted(lists, "list page or cursor", "list pages and cursors")
     yield "deadletters", f"{number(letters.total)}{': ' if letters.total else ''}{tallied(letters.by_kind)}"
 
 
-def demand_known(types: Iterable[str], known: Collection[str]) -> None:
-    """Raises SpecError for a type that is none of `known`, and says which may be meant."""
-    for type in types:
-        if type not in known:
-            close = difflib.get_close_matches(type, known, n=1)
-            meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
-            raise SpecError(f"no type is called {type}; {meant}")
+async def meant(
+    texts: Sequence[str],
+    platforms: Collection[str],
+    mounted: Iterable[TypeName],
+    counted: Callable[[], Awaitable[Iterable[TypeName]]],
+) -> tuple[TypeName, ...]:
+    """The types that `texts` name, of `platforms` if any are given. Raises SpecError for an unknown or ambiguous name.
+
+    counted: what there is. What another version saved may be of a type, or of a platform, that only it has.
+    """
+    known = {*mounted}
+    if any(TypeNames(known).read(text, platforms) is None for text in texts) or not _platforms(known, platforms):
+        known |= {*await counted()}
+    if not _platforms(known, platforms):
+        there_are = sorted({type.platform for type in known})
+        raise SpecError(f"unknown platform {' or '.join(platforms)}; known platforms: {', '.join(there_are)}")
+    return tuple(_meant(text, platforms, known) for text in texts)
+
+
+def _platforms(known: Iterable[TypeName], platforms: Collection[str]) -> bool:
+    return {*platforms} <= {type.platform for type in known}
+
+
+def _meant(text: str, platforms: Collection[str], known: Collection[TypeName]) -> TypeName:
+    names = TypeNames(known)
+    if found := names.read(text, platforms):
+        return found
+    texts = sorted({names.text(type) for type in known if not platforms or type.platform in platforms})
+    raise SpecError(f"unknown type {text}; {suggestion(text, texts)}")

@@ -9,32 +9,32 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 
-from ghcrawl.cli.desk import Desk
-from ghcrawl.model import Document, Link
-from ghcrawl.ports import DocumentFilter
+from ghcrawl.cli.crawl_backend import CrawlBackend
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import Document, Link
 
 SIBLINGS, RESOURCES = "siblings", "resources"
 
 
-async def behind(desk: Desk, link: Link) -> AsyncIterator[Document]:
+async def behind(backend: CrawlBackend, link: Link) -> AsyncIterator[Document]:
     """The documents that `link` leads to, each once. What is not in the file is left out. Raises StoreError."""
     seen: set[str] = set()
     if link.type == "resource":
-        async for document in _named(desk, link.hrefs or (link.href or "",), seen):
+        async for document in _named(backend, link.hrefs or (link.href or "",), seen):
             yield document
         return
     href = link.href or ""
-    pages = [one async for one in desk.documents.list(DocumentFilter(scope=href))]
+    pages = [one async for one in backend.documents.list(DocumentFilter(scope=href))]
     for page in pages:
-        async for document in _named(desk, page.links.get(RESOURCES, Link(type="resource")).hrefs, seen):
+        async for document in _named(backend, page.links.get(RESOURCES, Link(type="resource")).hrefs, seen):
             yield document
-    async for document in desk.documents.list(DocumentFilter(scope=href.rpartition(":")[0])):
+    async for document in backend.documents.list(DocumentFilter(scope=href.rpartition(":")[0])):
         if _siblings(document) == href and document.urn not in seen and not _is_page(document):
             seen.add(document.urn)
             yield document
 
 
-async def below(desk: Desk, document: Document) -> Sequence[str]:
+async def below(backend: CrawlBackend, document: Document) -> Sequence[str]:
     """The URNs under which everything lies that belongs to `document`: its own, and those of what it owns elsewhere.
 
     An organisation's repositories have URNs of their own; they say to which collection they belong.
@@ -43,20 +43,20 @@ async def below(desk: Desk, document: Document) -> Sequence[str]:
     for name, link in document.links.items():
         if link.type != "collection" or name == SIBLINGS:
             continue
-        pages = [one async for one in desk.documents.list(DocumentFilter(scope=link.href or ""))]
+        pages = [one async for one in backend.documents.list(DocumentFilter(scope=link.href or ""))]
         hrefs = [href for page in pages for href in page.links.get(RESOURCES, Link(type="resource")).hrefs]
         elsewhere = [href for href in dict.fromkeys(hrefs) if not href.startswith(f"{document.urn}:")]
-        found = [one async for one in _named(desk, elsewhere, set(scopes))]
+        found = [one async for one in _named(backend, elsewhere, set(scopes))]
         scopes += [one.urn for one in found if _siblings(one) == link.href]
     return scopes
 
 
-async def _named(desk: Desk, urns: Iterable[str], seen: set[str]) -> AsyncIterator[Document]:
+async def _named(backend: CrawlBackend, urns: Iterable[str], seen: set[str]) -> AsyncIterator[Document]:
     for urn in urns:
         if urn in seen:
             continue
         seen.add(urn)
-        document = await desk.documents.get(urn)
+        document = await backend.documents.get(urn)
         if document is not None:
             yield document
 

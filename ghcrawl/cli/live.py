@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ghcrawl import settings as setting
 from ghcrawl.cli.options import Place
-from ghcrawl.live import STATE, checked, understood
-from ghcrawl.ports import Store
-from ghcrawl.settings import Origins, Settings
-from ghcrawl.wiring import demand_runnable
+from ghcrawl.ports.store import Store
+from ghcrawl.settings import sections as setting
+from ghcrawl.settings.live import STATE, checked, understood
+from ghcrawl.settings.sections import Origins, Settings
+from ghcrawl.wiring import SETTINGS, demand_runnable, load
 
 __all__ = ["Applied", "applied", "changed", "checked", "kept"]
 
@@ -38,13 +38,13 @@ def applied(place: Place, more: Mapping[str, Any], values: Mapping[str, Any]) ->
 
     Those of `values` that this version cannot use are left out.
     """
-    found = understood(lambda live: _runnable(place, more, live), values)
+    found = understood(lambda live: _runnable(place, more, live), values, SETTINGS)
     settings, origins = found.held
     return Applied(settings=settings, origins=origins, strange=found.strange)
 
 
 def _runnable(place: Place, more: Mapping[str, Any], live: Mapping[str, Any]) -> tuple[Settings, Origins]:
-    settings, origins = setting.load(place.config, setting.environment(), {**place.overrides(), **more}, live)
+    settings, origins = load(place.config, setting.environment(), {**place.overrides(), **more}, live)
     if origins.get("crawl.scenario") == "live":  # any other is judged by whoever works with it
         demand_runnable(settings)
     return settings, origins

@@ -7,29 +7,28 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ghcrawl import settings as setting
 from ghcrawl.cli import live, records
-from ghcrawl.cli.desk import BackendLetters, Desk, Reading
+from ghcrawl.cli.crawl_backend import BackendLetters, CrawlBackend, Reading
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.server.desk import read_by, served
+from ghcrawl.cli.server.crawl_backend import read_by, served
 from ghcrawl.cli.stderr import say
-from ghcrawl.errors import ConfigError
-from ghcrawl.settings import Origins, Settings
-from ghcrawl.wiring import Backend, crawled_by, github_platform, open_backend
+from ghcrawl.settings import sections as setting
+from ghcrawl.settings.sections import Origins, Settings
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.wiring import PLATFORMS, Backend, based, crawled_by, load, mounts, open_backend
 
 
 def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins]:
     """The settings without the live ones. more: other options, as `section.name` → value. Raises ConfigError."""
-    return setting.load(place.config, setting.environment(), {**place.overrides(), **(more or {})})
+    return load(place.config, setting.environment(), {**place.overrides(), **(more or {})})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A place that was crawled into. api_url: where what is in it comes from."""
+    """A place that was crawled into. settings: with the base URLs that it was crawled from."""
 
     backend: Backend
     settings: Settings
-    api_url: str
 
     @property
     def where(self) -> str:
@@ -42,18 +41,17 @@ async def existing(place: Place, *, makes: bool = False) -> AsyncIterator[Opened
     """What is kept at `place`, open. Raises ConfigError where nothing is, since looking makes no file; StoreError."""
     settings, origins = settings_of(place)
     if settings.store.provider == "memory":
-        raise ConfigError("these settings keep everything in memory, so there is nothing to look at afterwards")
+        raise ConfigError("the settings keep all data in memory, so none is left; set store.provider")
     path = settings.sqlite.path
     if settings.embedded and not makes and not path.exists():
-        raise ConfigError(f"there is no file {path} here; `ghcrawl crawl` makes one, and --db names another")
-    async with open_backend(settings) as backend:
+        raise ConfigError(f"file {path} not found; create it with `ghcrawl crawl`, or choose another with --db")
+    async with open_backend(settings, platforms=[platform.name for platform in PLATFORMS]) as backend:
         remembered = await records.read(backend.store)
-        latest = remembered.latest if "github.api_url" not in origins else None
-        yield Opened(backend=backend, settings=settings, api_url=latest.api_url if latest else settings.github.api_url)
+        yield Opened(backend=backend, settings=remembering(settings, origins, remembered))
 
 
 @asynccontextmanager
-async def desk(place: Place, *, makes: bool = False) -> AsyncIterator[Desk]:
+async def backend(place: Place, *, makes: bool = False) -> AsyncIterator[CrawlBackend]:
     """What is at `place`, to be looked at and acted upon. makes: a file that is not there is made.
 
     Raises ConfigError where nothing is there; StoreError.
@@ -63,10 +61,9 @@ async def desk(place: Place, *, makes: bool = False) -> AsyncIterator[Desk]:
             yield found
         return
     async with existing(place, makes=makes) as opened:
-        yield Desk(
+        yield CrawlBackend(
             where=opened.where,
-            api_url=opened.api_url,
-            platform=github_platform(opened.settings),
+            mounts=mounts(opened.settings),
             now=opened.backend.clock.now,
             queues=opened.backend.queue,
             documents=opened.backend.store,
@@ -83,12 +80,7 @@ async def reading(place: Place, policy: str | None) -> Reading:
     if place.server:
         return await read_by(place.server, policy)
     settings, origins, remembered = await with_memory(place, {"crawl.policy": policy} if policy else {})
-    latest = remembered.latest if "github.api_url" not in origins else None
-    return Reading(
-        platform=github_platform(settings),
-        api_url=latest.api_url if latest else settings.github.api_url,
-        policy=settings.crawl.policy,
-    )
+    return Reading(mounts=mounts(remembering(settings, origins, remembered)), policy=settings.crawl.policy)
 
 
 async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins, records.Records]:
@@ -106,10 +98,13 @@ async def with_memory(place: Place, more: Mapping[str, Any] | None = None) -> tu
         applied = live.applied(place, more or {}, kept)
         settings, origins = applied.settings, applied.origins
         for name, why in applied.strange.items():
-            say(f"{name}, which is set live, cannot be used by this version and is left as it is: {why}")
+            say(f"ignoring the live setting {name}, which this version does not support: {why}")
     return settings, origins, remembered
 
 
-def asking(settings: Settings, api_url: str) -> Settings:
-    """The same settings for the API at `api_url`: what was found there, nobody else can answer."""
-    return settings.model_copy(update={"github": settings.github.model_copy(update={"api_url": api_url})})
+def remembering(settings: Settings, origins: Origins, remembered: records.Records) -> Settings:
+    """The same settings for the APIs that the latest crawl asked: others cannot answer what was found there.
+
+    A base URL that a person has set wins.
+    """
+    return settings if remembered.latest is None else based(settings, remembered.latest.bases, but=origins)

@@ -1,4 +1,4 @@
-"""The options that several commands share, and what they say together."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -11,58 +11,59 @@ import typer
 
 Db = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help="The file; ghcrawl.db if nothing else is set.", show_default=False),
+    typer.Option("--db", metavar="FILE", help="Database file. Default: ghcrawl.db.", show_default=False),
 ]
 Server = Annotated[
     str | None,
     typer.Option(
         "--server",
         metavar="URL",
-        help="A running service instead of a file; its token in GHCRAWL_ADMIN_TOKEN.",
+        help="Use a running service instead of a file. Reads its token from GHCRAWL_ADMIN_TOKEN.",
         show_default=False,
     ),
 ]
 Config = Annotated[
     Path | None,
-    typer.Option(
-        "--config", metavar="FILE", envvar="GHCRAWL_CONFIG", help="A TOML file with settings.", show_default=False
-    ),
+    typer.Option("--config", metavar="FILE", envvar="GHCRAWL_CONFIG", help="Settings file (TOML).", show_default=False),
 ]
 ApiUrl = Annotated[
     str | None,
     typer.Option(
         "--api-url",
         metavar="URL",
-        help="Another API than https://api.github.com: https://HOST/api/v3 of GitHub Enterprise, or a simulator.",
+        help="Base URL of the API: of a self-hosted server (https://HOST/api/v3) or a simulator.",
         show_default=False,
     ),
 ]
 TokensFile = Annotated[
     Path | None,
-    typer.Option("--tokens-file", metavar="FILE", help="Tokens, one a line, besides those in GHCRAWL_TOKENS."),
+    typer.Option("--tokens-file", metavar="FILE", help="Tokens file, one per line; adds to GHCRAWL_TOKENS."),
 ]
 
 
-def flag(*names: str, help: str) -> Any:  # noqa: A002  # typer's own word for it
-    """An option that is there or not. Its help shows no value, since it takes none."""
+def flag(*names: str, help: str) -> Any:  # noqa: A002  # typer's name for it
+    """A boolean option. Its help shows no value."""
     return typer.Option(*names, metavar="", help=help, show_default=False)
 
 
 Json = Annotated[bool, flag("--json", help="Print JSON.")]
-Yes = Annotated[bool, flag("--yes", "-y", help="Do not ask.")]
+Yes = Annotated[bool, flag("--yes", "-y", help="Skip confirmation.")]
 LogLevel = Annotated[
     str | None,
     typer.Option(
-        "--log-level", metavar="LEVEL", help="debug, info, warning or error; none if not set.", show_default=False
+        "--log-level",
+        metavar="LEVEL",
+        help="Log level: debug, info, warning or error. Default: no logs.",
+        show_default=False,
     ),
 ]
-Verbose = Annotated[bool, flag("--verbose", "-v", help="Log everything.")]
-Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many at most; 0: all.")]
+Verbose = Annotated[bool, flag("--verbose", "-v", help="Log at debug level.")]
+Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="Maximum number of rows; 0: all.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where to work: what the common options say. None: as the settings say. server: the URL of a service, instead."""
+    """The common options. None: use the settings. server: URL of a service to use instead of a file."""
 
     db: Path | None = None
     server: str | None = None
@@ -71,16 +72,15 @@ class Place:
     tokens_file: Path | None = None
 
     def overrides(self) -> Mapping[str, Any]:
-        """The settings that these options are."""
-        wanted = {
-            "sqlite.path": self.db,
-            "github.api_url": self.api_url,
-            "github.tokens_file": str(self.tokens_file) if self.tokens_file else None,
-        }
-        return {name: value for name, value in wanted.items() if value is not None}
+        """Setting name → value, for the options that were given."""
+        from ghcrawl.wiring import option_settings  # noqa: PLC0415  # `--help` need not wait for it
+
+        found: dict[str, Any] = {} if self.db is None else {"sqlite.path": self.db}
+        tokens_file = str(self.tokens_file) if self.tokens_file else None
+        return {**found, **option_settings({"--api-url": self.api_url, "--tokens-file": tokens_file})}
 
     def typed(self) -> tuple[str, ...]:
-        """What leads another command to the same file, as arguments."""
+        """The arguments that point another command at the same place."""
         words: list[str] = []
         for option, value in (("--server", self.server), ("--db", self.db), ("--config", self.config)):
             words += [option, str(value)] if value is not None else []

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ghcrawl.cli.words import one_line, printable
-from ghcrawl.errors import ConfigError
+from ghcrawl.values.errors import ConfigError
 
 GAP: Final = "  "
 MIN_LAST: Final = 6
@@ -91,5 +91,5 @@ def agreed(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise ConfigError(f"{question} Nobody is here to answer: add --yes")
+        raise ConfigError(f"{question} Standard input is not a terminal: confirm with --yes")
     return typer.confirm(question, err=True)

@@ -13,7 +13,7 @@ from rich.live import Live
 from ghcrawl.cli.screen import screen
 from ghcrawl.cli.snapshot import Snapshot
 from ghcrawl.cli.words import number, rate
-from ghcrawl.telemetry import LogLevel
+from ghcrawl.telemetry.logs import LogLevel
 
 LINE_EVERY_S: Final = 10.0
 LOG_LEVEL: Final[LogLevel] = "critical"
@@ -132,7 +132,7 @@ def line(snapshot: Snapshot) -> str:
         f"{number(snapshot.calls)} calls",
         *([f"{number(sum(quota))} calls left"] if quota else []),
         *([f"{number(sum(snapshot.buried.values()))} deadletters"] if snapshot.buried else []),
-        *([f"left: {snapshot.left}"] if snapshot.left else []),
+        *([f"remaining: {snapshot.left}"] if snapshot.left else []),
     ]
     return f"{snapshot.now.astimezone():%H:%M:%S} {snapshot.title}: {', '.join(parts)}"
 

@@ -9,14 +9,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ghcrawl.cli import output, roots
-from ghcrawl.cli.desk import Reading
-from ghcrawl.cli.opening import desk as opened
+from ghcrawl.cli.crawl_backend import Reading
+from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.opening import reading
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.words import counted, number, path_of, stamp
-from ghcrawl.errors import SpecError
-from ghcrawl.model import QUEUES, Push, QueueName, Request, iso
+from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import (
+    QUEUES,
+    Push,
+    QueueName,
+    Request,
+    iso,
+)
+from ghcrawl.values.type_names import suggestion
 from ghcrawl.wiring import read_message
 
 
@@ -25,15 +33,15 @@ def queue_name(text: str) -> QueueName:
     found = next((name for name in QUEUES if name == text.strip().lower()), None)
     if found is None:
         close = difflib.get_close_matches(text.lower(), QUEUES, n=1)
-        meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(QUEUES)}"
-        raise SpecError(f"no queue is called {text}; {meant}")
+        meant = f"did you mean {close[0]}?" if close else f"known queues: {', '.join(QUEUES)}"
+        raise SpecError(f"unknown queue {text}; {meant}")
     return found
 
 
 async def depths(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, QueueError."""
-    async with opened(place) as desk:
-        found = await desk.queues.depths()
+    async with opened(place) as backend:
+        found = by_queue(await backend.queues.depths())
     if json:
         parts = ("ready", "delayed", "in_flight", "total")
         output.write_json({name: {part: getattr(found[name], part) for part in parts} for name in QUEUES})
@@ -42,7 +50,7 @@ async def depths(place: Place, *, json: bool) -> int:
         (name, number(depth.ready), number(depth.delayed), number(depth.in_flight))
         for name, depth in ((name, found[name]) for name in QUEUES)
     ]
-    output.show_rows(("queue", "ready", "delayed", "in hand"), rows, numbers=("ready", "delayed", "in hand"))
+    output.show_rows(("queue", "ready", "delayed", "in flight"), rows, numbers=("ready", "delayed", "in flight"))
     return 0
 
 
@@ -52,26 +60,26 @@ async def purge(place: Place, name: str, *, yes: bool) -> int:
     A queue in which nothing is seen is emptied as well: what seems to wait in a broker that was lost is forgotten so.
     """
     queue = queue_name(name)
-    async with opened(place) as desk:
-        depth = (await desk.queues.depths())[queue]
+    async with opened(place) as backend:
+        depth = by_queue(await backend.queues.depths())[queue]
         waiting = depth.ready + depth.delayed
-        question = f"Forget {counted(waiting, 'request')} in the queue {queue}, for ever?"
+        question = f"Permanently delete {counted(waiting, 'request')} in queue {queue}?"
         if waiting and not output.agreed(question, yes=yes):
-            say("Nothing was done.")
-        elif purged := await desk.queues.purge(queue):
-            say(f"{counted(purged, 'request')} forgotten.")
+            say("Nothing was changed.")
+        elif purged := await backend.queues.purge(queue):
+            say(f"{counted(purged, 'request')} deleted.")
         else:
-            say(f"Nothing waits in {queue}.")
+            say(f"Queue {queue} is empty.")
     return 0
 
 
 async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, QueueError."""
     queue = queue_name(name)
-    async with opened(place) as desk:
-        depth = (await desk.queues.depths())[queue]
+    async with opened(place) as backend:
+        depth = by_queue(await backend.queues.depths())[queue]
         waiting = depth.ready + depth.delayed
-        found = await desk.queues.peek(queue, limit=limit or max(1, waiting))
+        found = await backend.queues.peek(queue, limit=limit or max(1, waiting))
     if json:
         output.write_json([_brief(request) for request in found])
         return 0
@@ -80,9 +88,9 @@ async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
     if rows:
         output.show_rows(("type", "policy", "failures", "path"), rows, numbers=("failures",))
     if len(found) < waiting:
-        say(f"These are {number(len(found))} of {number(waiting)}; --limit 0 shows all.")
+        say(f"Showing {number(len(found))} of {number(waiting)}; --limit 0 shows all.")
     if not found:
-        say(f"Nothing waits in {queue}.")
+        say(f"Queue {queue} is empty.")
     return 0
 
 
@@ -91,15 +99,15 @@ async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | 
     to = queue_name(queue)
     read = await reading(place, policy)
     requests = [_request(one, read) for one in _words(typed)]
-    async with opened(place, makes=True) as desk:
-        now = desk.now()
+    async with opened(place, makes=True) as backend:
+        now = backend.now()
         asked = [request if request.asked_at else replace(request, asked_at=now) for request in requests]
-        pushed = await desk.queues.push([Push(request=request, queue=to) for request in asked])
-    waited = f", {number(pushed.bounced)} of which waited already" if pushed.bounced else ""
-    waiting = counted(pushed.queued + pushed.bounced, "request waits", "requests wait")
-    say(f"{waiting} in {to}{waited}.")
-    if not desk.attended:
-        suggest("works through what waits", ("ghcrawl", "crawl", *place.typed()))
+        pushed = await backend.queues.push([Push(request=request, queue=to) for request in asked])
+    waited = f", {number(pushed.bounced)} of which were already queued" if pushed.bounced else ""
+    waiting = counted(pushed.queued + pushed.bounced, "request")
+    say(f"{waiting} queued in {to}{waited}.")
+    if not backend.attended:
+        suggest("process the queued requests", ("ghcrawl", "crawl", *place.typed()))
     return 0
 
 
@@ -113,17 +121,19 @@ def _words(typed: Sequence[str]) -> Iterable[str]:
 
 
 def _request(text: str, read: Reading) -> Request:
-    platform = read.platform
     if not text.lstrip().startswith("{"):
-        return roots.read(platform, [text], read.api_url, read.policy)[0].request
+        return roots.read(read.mounts, [text], read.policy)[0].request
     try:
         value = jsonlib.loads(text)
     except ValueError as error:
-        raise SpecError(f"{text[:60]!r} is no JSON object: {error}") from None
-    defaults = {"v": 1, "policy": read.policy, "platform": platform.name}
+        raise SpecError(f"{text[:60]!r} is not a JSON object: {error}") from None
+    defaults = {"v": 1, "policy": read.policy, "platform": read.mounts.default.name}
     request = read_message(jsonlib.dumps({**defaults, **value}))
-    if request.platform == platform.name and request.type not in platform.kinds:
-        raise SpecError(f"no type is called {request.type!r}; there are {', '.join(platform.kinds)}")
+    if request.attempt < 0:
+        raise SpecError(f"attempt is {request.attempt}; it must be at least 0")
+    mount = read.mounts.get(request.platform)
+    if mount is not None and request.type not in mount.platform.kinds:
+        raise SpecError(f"unknown type {request.type!r}; {suggestion(request.type, mount.platform.kinds)}")
     return request
 
 

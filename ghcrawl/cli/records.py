@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from ghcrawl.model import iso, moment
-from ghcrawl.ports import Store
+from ghcrawl.ports.store import Store
+from ghcrawl.values.model import LEGACY_PLATFORM, iso, moment
 
 STATE: Final = "crawls"
 MAX_UNFINISHED: Final = 20
@@ -21,25 +21,29 @@ MAX_UNFINISHED: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One crawl. asked_at: the moment that all its requests share; command: what goes on with it."""
+    """One crawl. asked_at: the moment that all its requests share; command: what goes on with it.
+
+    bases: platform → base URL of its API; empty: its URLs name their hosts.
+    """
 
     specs: tuple[str, ...]
     policy: str
-    api_url: str
+    bases: Mapping[str, str]
     asked_at: datetime
     command: str
     finished_at: datetime | None = None
 
     def is_of(self, other: Record) -> bool:
         """Whether both were begun by the same command."""
-        return (set(self.specs), self.policy, self.api_url) == (set(other.specs), other.policy, other.api_url)
+        return (set(self.specs), self.policy, self.bases) == (set(other.specs), other.policy, other.bases)
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept."""
         return {
             "specs": list(self.specs),
             "policy": self.policy,
-            "api_url": self.api_url,
+            "api_url": next(filter(None, self.bases.values()), ""),
+            "bases": dict(self.bases),
             "asked_at": iso(self.asked_at),
             "command": self.command,
             "finished_at": iso(self.finished_at) if self.finished_at else None,
@@ -52,7 +56,7 @@ class Record:
         return cls(
             specs=tuple(value["specs"]),
             policy=value["policy"],
-            api_url=value["api_url"],
+            bases=value.get("bases") or {LEGACY_PLATFORM: value["api_url"]},
             asked_at=moment(value["asked_at"]),
             command=value["command"],
             finished_at=moment(finished) if finished else None,

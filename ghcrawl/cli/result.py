@@ -11,9 +11,10 @@ from ghcrawl.cli.kinds import split
 from ghcrawl.cli.roots import Refused
 from ghcrawl.cli.signals import SignalName
 from ghcrawl.cli.snapshot import Quota
-from ghcrawl.model import QUEUES, QueueName, iso
-from ghcrawl.ports import DeadletterCounts, Depth
-from ghcrawl.tally import Tally
+from ghcrawl.ports.deadletters import DeadletterCounts
+from ghcrawl.ports.queue import Depth
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.model import QUEUES, QueueName, TypeName, iso
 
 CLEAN: Final = 0
 DEADLETTERS: Final = 1
@@ -25,6 +26,7 @@ INTERRUPTED: Final = 130
 class Result:
     """One crawl, ended.
 
+    bases: platform → base URL of its API; empty: its URLs name their hosts.
     asked_at: None where only what waited was worked through. finished: nothing waits any more.
     interrupted: by which signal. trouble: why it could not go on. drained: what was in hand then was finished.
     refused: what led to nothing. restarts: of loops that died, which only a bug makes them do.
@@ -33,7 +35,7 @@ class Result:
 
     specs: Sequence[str]
     policy: str
-    api_url: str
+    bases: Mapping[str, str]
     db: str
     command: str
     asked_at: datetime | None
@@ -44,10 +46,10 @@ class Result:
     drained: bool
     duration_s: float
     tally: Tally
-    entity_types: Sequence[str]
+    entity_types: Sequence[TypeName]
     refused: Sequence[Refused]
     depths: Mapping[QueueName, Depth]
-    stored: Mapping[str, int]
+    stored: Mapping[TypeName, int]
     deadletters: DeadletterCounts
     quotas: Sequence[Quota] = ()
     restarts: int = 0
@@ -84,7 +86,8 @@ class Result:
         return {
             "specs": list(self.specs),
             "policy": self.policy,
-            "api_url": self.api_url,
+            "api_url": next(filter(None, self.bases.values()), None),
+            "base_urls": dict(self.bases),
             "db": self.db,
             "asked_at": iso(self.asked_at) if self.asked_at else None,
             "resumed": self.resumed,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ghcrawl.errors import SpecError
-from ghcrawl.model import Request
-from ghcrawl.platform import Platform
-from ghcrawl.policy import parse
-from ghcrawl.tally import Tally
+from ghcrawl.platforms.kind import alternative
+from ghcrawl.platforms.mount import Mounts
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import Request
+from ghcrawl.values.policy import parse
 from ghcrawl.wiring import redacted
 
 
@@ -24,8 +25,8 @@ class Root:
     @property
     def own(self) -> tuple[str, ...]:
         """Where the thing itself may live: behind its parent, if it needs one."""
-        errands = tuple(errand.url for errand in self.request.context.then)
-        return errands or tuple(self.asks)
+        deferred_requests = tuple(deferred.url for deferred in self.request.context.then)
+        return deferred_requests or tuple(self.asks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +39,9 @@ class Refused:
     detail: str
 
 
-def read(platform: Platform, specs: Sequence[str], api_url: str, policy: str) -> tuple[Root, ...]:
+def read(mounts: Mounts, specs: Sequence[str], policy: str) -> tuple[Root, ...]:
     """The roots of a crawl. Raises SpecError for what nobody can read, and for a policy that leads nowhere."""
-    return tuple(_root(platform, spec, api_url, policy) for spec in dict.fromkeys(specs))
+    return tuple(_root(mounts, spec, policy) for spec in dict.fromkeys(specs))
 
 
 def names(roots: Sequence[Root]) -> frozenset[str]:
@@ -60,16 +61,16 @@ def refused(roots: Sequence[Root], tally: Tally) -> Sequence[Refused]:
     return found
 
 
-def _root(platform: Platform, spec: str, api_url: str, policy: str) -> Root:
+def _root(mounts: Mounts, spec: str, policy: str) -> Root:
     if redacted(spec) != spec:
-        raise SpecError("a spec looks like a token; tokens belong in GHCRAWL_TOKENS or in a --tokens-file")
-    request = platform.read_spec(spec, api_url, policy)
-    fallback = platform.kinds[request.type].fallback
-    other = fallback(request) if fallback else None
+        raise SpecError("a SPEC looks like a token; put tokens into GHCRAWL_TOKENS or a --tokens-file")
+    request = mounts.read_spec(spec, policy)
+    platform = mounts[request.platform].platform
+    other = alternative(platform.kinds[request.type], request)
     asks = {request.url: request.type}
     if other is not None:
         asks[other.url] = other.type
-    asks |= {errand.url: errand.type for errand in request.context.then}
+    asks |= {deferred.url: deferred.type for deferred in request.context.then}
     for type, wanted in [(request.type, request.policy), *((e.type, e.policy) for e in request.context.then)]:
         platform.scenarios.onward(parse(wanted).placed(platform.kinds[type].position).spec)
     return Root(spec=spec, request=request, asks=asks)

@@ -6,16 +6,32 @@ half written changes nothing: those that were read last go on asking.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import structlog
 
 from ghcrawl.admin.secret_lines import Stamp, stamp_of
-from ghcrawl.errors import ConfigError
-from ghcrawl.fetch.github import Credential
+from ghcrawl.ports.source import Credential
+from ghcrawl.settings.sections import Settings
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.wiring import Service, credential_file, read_credentials
 
 log = structlog.stdlib.get_logger(__name__)
+
+
+def rotations(service: Service, settings: Settings, environ: Mapping[str, str]) -> Sequence[Rotation]:
+    """One for every platform that has credentials."""
+    return [
+        Rotation(credential_file(settings, name), partial(_read, settings, environ, name), opened.source.use)
+        for name, opened in service.opened.items()
+        if opened.platform.credentials is not None
+    ]
+
+
+def _read(settings: Settings, environ: Mapping[str, str], name: str) -> Sequence[Credential]:
+    return read_credentials(settings, environ)[name]
 
 
 class Rotation:
@@ -48,7 +64,7 @@ class Rotation:
         except ConfigError as error:
             if self._refused != str(error):
                 self._refused = str(error)
-                log.warning("tokens_refused", error=str(error), instead="those that were read before are still used")
+                log.warning("tokens_refused", error=str(error), instead="keeping the previous tokens")
             return
         self._stamp, self._refused = stamp, ""
         log.info("tokens_read", count=len(credentials))

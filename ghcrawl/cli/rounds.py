@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 from ghcrawl.admin.site import Round
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import number
-from ghcrawl.errors import CrawlError
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.errors import CrawlError
 
 R = TypeVar("R", bound=Round)
 
@@ -74,7 +74,7 @@ class Progress:
         """It goes no further. left: None: nobody said."""
         self.clear()
         if left:
-            say(f"Broken off: {number(done)} {self._done}, {number(left)} left. The same command goes on from there.")
+            say(f"Interrupted: {number(done)} {self._done}, {number(left)} left. Run the same command again to resume.")
         elif left is not None:
             say(f"{number(done)} {self._done}, none left.")
 

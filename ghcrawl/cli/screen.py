@@ -23,7 +23,7 @@ def screen(snapshot: Snapshot, width: int) -> RenderableType:
     table.add_column(overflow="fold")
     for label, value in _rows(snapshot, width):
         table.add_row(label, value)
-    hint = Text("Ctrl-C stops; the same command goes on from there.", style="dim")
+    hint = Text("Ctrl-C stops; run the same command again to resume.", style="dim")
     notes = [Text(note, style="yellow") for note in snapshot.notes.values()]
     return Group(_head(snapshot), *([_bar(snapshot, width)] if width >= NARROW else []), table, *(notes or [hint]))
 
@@ -57,8 +57,8 @@ def _rows(snapshot: Snapshot, width: int) -> Iterable[tuple[str, Text]]:
         yield "quota" if place == 0 else "", _quota(quota, snapshot)
     if more := len(snapshot.quotas) - len(shown):
         yield "", Text(f"and {more} more", style="dim")
-    yield "trouble", _trouble(snapshot)
-    yield "left", Text(snapshot.left or "no telling yet")
+    yield "errors", _trouble(snapshot)
+    yield "remaining", Text(snapshot.left or "not known yet")
 
 
 def _documents(snapshot: Snapshot) -> Text:
@@ -70,7 +70,7 @@ def _documents(snapshot: Snapshot) -> Text:
 
 def _requests(snapshot: Snapshot) -> Text:
     later = f", {number(snapshot.delayed)} delayed" if snapshot.delayed else ""
-    in_hand = f"{number(snapshot.in_hand)} in hand"
+    in_hand = f"{number(snapshot.in_hand)} in flight"
     return Text(f"{number(snapshot.settled)} done, {rate(snapshot.settled_per_s)}, {in_hand}{later}")
 
 
@@ -93,9 +93,9 @@ def _quota(quota: Quota, snapshot: Snapshot) -> Text:
         style = "red" if quota.remaining < quota.limit * 0.1 else ""
         text.append(f"{number(quota.remaining)} of {number(quota.limit)} left", style=style)
         if quota.reset_at is not None:
-            text.append(f", new at {time_of_day(quota.reset_at, snapshot.now)}")
+            text.append(f", resets at {time_of_day(quota.reset_at, snapshot.now)}")
     elif not quota.trouble:
-        text.append("no limit heard of yet", style="dim")
+        text.append("rate limit not known yet", style="dim")
     if quota.trouble:
         until = f" until {time_of_day(quota.until, snapshot.now)}" if quota.until else ""
         text.append(f"{', ' if quota.remaining is not None else ''}{quota.trouble}{until}", style="yellow")
@@ -111,5 +111,5 @@ def _trouble(snapshot: Snapshot) -> Text:
     if snapshot.buried:
         parts.append(f"{counted(sum(snapshot.buried.values()), 'deadletter')} ({tallied(snapshot.buried)})")
     if snapshot.restarts:
-        parts.append(f"{counted(snapshot.restarts, 'loop')} died and began again (-v says why)")
+        parts.append(f"{counted(snapshot.restarts, 'worker')} crashed and restarted (-v shows why)")
     return Text(" · ".join(parts) or "none", style="red" if snapshot.buried else "")

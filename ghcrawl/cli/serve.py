@@ -14,23 +14,26 @@ from typing import Any, Final, TextIO
 import structlog
 from prometheus_client import ProcessCollector
 
-from ghcrawl import settings as setting
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import Addresses, Listening, application, serving
 from ghcrawl.admin.webhook import Webhook
 from ghcrawl.cli.beside import Beside, unless_told_to_stop
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.rotation import Rotation
+from ghcrawl.cli.rotation import rotations
 from ghcrawl.cli.serve_site import Surface, Watching
 from ghcrawl.cli.signals import Signals
-from ghcrawl.errors import CrawlError
-from ghcrawl.live import Base, Holding, LiveSettings
-from ghcrawl.rates import Rates
-from ghcrawl.service_metrics import ServiceMetrics
-from ghcrawl.settings import LogSection, Settings
-from ghcrawl.tally import Tally
-from ghcrawl.telemetry import Metrics, Observers, SettledLog
+from ghcrawl.settings import sections as setting
+from ghcrawl.settings.live import Base, Holding, LiveSettings
+from ghcrawl.settings.sections import LogSection, Settings
+from ghcrawl.telemetry.logs import SettledLog
+from ghcrawl.telemetry.metrics import Metrics, Observers
+from ghcrawl.telemetry.rates import Rates
+from ghcrawl.telemetry.schedule_metrics import ScheduleMetrics
+from ghcrawl.telemetry.service_metrics import ServiceMetrics
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import CrawlError
 from ghcrawl.wiring import (
+    SETTINGS,
     Service,
     demand_runnable,
     open_redelivery,
@@ -44,31 +47,34 @@ log = structlog.stdlib.get_logger(__name__)
 TICK_S: Final = 1.0
 """How often live settings and files of secrets are looked at."""
 SWEEP_S: Final = 3600.0
+SCHEDULE_S: Final = 10.0
+"""How often each replica looks whether a tick of the schedule is due."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Options:
     """What was typed. more: settings from the command line besides those of `place`."""
 
     place: Place
     more: Mapping[str, Any] = field(default_factory=dict)
-    unhurried: bool = True
 
 
-async def serve(wish: Wish, stream: TextIO | None = None) -> int:
+async def serve(wish: Options, stream: TextIO | None = None) -> int:
     """Returns the exit status once it is stopped: 0. Raises CrawlError where it could not begin.
 
     stream: where logs go; standard error if not given.
     """
     stream = stream or sys.stderr
     environ = setting.environment()
-    base = Base(path=wish.place.config, environ=environ, overrides={**wish.place.overrides(), **wish.more})
+    base = Base(
+        path=wish.place.config, environ=environ, overrides={**wish.place.overrides(), **wish.more}, model=SETTINGS
+    )
     settings = base.holding({}).settings
     start_logging(settings.log, stream)
     loop = asyncio.get_running_loop()
     metrics, settled = Metrics(), SettledLog()
     ProcessCollector(registry=metrics.registry)  # among others since when it runs, which the alerts ask for
-    gauges = ServiceMetrics(metrics.registry)
+    gauges, schedule = ServiceMetrics(metrics.registry), ScheduleMetrics(metrics.registry)
     watching = Watching(tally=Tally(), rates=Rates(loop.time), metrics=metrics, gauges=gauges)
     observer = Observers(metrics, watching.tally, watching.rates, settled)
     worker = f"{socket.gethostname()}:{os.getpid()}"
@@ -78,12 +84,13 @@ async def serve(wish: Wish, stream: TextIO | None = None) -> int:
             read_credentials(settings, environ),
             observer,
             worker=worker,
-            unhurried=wish.unhurried,
             measure=gauges.measure,
         )
         async with opening as service:
             for name, platform in service.platforms.items():
                 metrics.expect(name, platform.kinds)
+            for ticker in service.tickers:
+                schedule.follow(ticker)
             serving = _Serving(base, settings, service, watching, _Logging(stream, settled, settings.log), worker)
             return await serving.run(signals)
 
@@ -115,12 +122,11 @@ class _Serving:
         self._live = LiveSettings(service.backend.store, service.backend.clock, base, demand=demand_runnable)
         self._holding: Holding | None = None
         self._strange: Mapping[str, str] = {}
-        self._tokens = Rotation(
-            settings.github.tokens_file, lambda: read_credentials(settings, base.environ), service.github.use
-        )
+        self._rotations = rotations(service, settings, base.environ)
         self._next_sweep_s = 0.0
         self._redelivery = open_redelivery(service, settings, worker=worker, tell=watching.gauges.swept)
         self._redelivering, self._sweeping = Beside("redelivery"), Beside("sweep of receipts")
+        self._scheduling, self._next_schedule_s = Beside("schedule"), 0.0
         self._surface = Surface(
             settings=settings,
             environ=base.environ,
@@ -168,7 +174,8 @@ class _Serving:
         grace_s = self._settings.crawl.shutdown_grace_s
         log.info("service_draining", signal=received, busy=self._service.engine.busy, grace_s=grace_s)
         finished, *_ = await asyncio.gather(
-            self._service.supervisor.drain(grace_s), self._redelivering.stop(grace_s), self._sweeping.stop(grace_s)
+            self._service.supervisor.drain(grace_s),
+            *(work.stop(grace_s) for work in (self._redelivering, self._sweeping, self._scheduling)),
         )
         log.info("service_stopped", finished=finished)
 
@@ -181,12 +188,13 @@ class _Serving:
 
     async def _attend(self, webhook: Webhook) -> None:
         """What changed outside holds from now on. Whatever cannot be looked at is looked at again in a moment."""
-        for look in (self._follow, self._tokens.follow):
+        for look in (self._follow, *(rotation.follow for rotation in self._rotations)):
             try:
                 await look()
             except CrawlError as error:
                 log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
         self._sweep(webhook)
+        self._schedule()
         if self._redelivery is not None:
             self._redelivering.go_on(self._redelivery.turn)
 
@@ -209,6 +217,12 @@ class _Serving:
         for name in sorted({*strange} - {*self._strange}):
             log.warning("live_setting_not_understood", name=name, why=strange[name])
         self._strange = strange
+
+    def _schedule(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        if now_s >= self._next_schedule_s and not self._service.supervisor.tuning.paused:
+            self._next_schedule_s = now_s + SCHEDULE_S
+            self._scheduling.go_on(self._service.look_again)
 
     def _sweep(self, webhook: Webhook) -> None:
         now_s = asyncio.get_running_loop().time()

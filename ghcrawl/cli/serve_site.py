@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, get_args
 
@@ -12,19 +12,19 @@ from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.probes import Probed, why_not
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.shared import Shared
-from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
+from ghcrawl.admin.site import Doing, Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
-from ghcrawl.errors import ConfigError
-from ghcrawl.live import STATE, LiveSettings
-from ghcrawl.model import QueueName
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter
-from ghcrawl.rates import Rates
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.source import PrincipalView
 from ghcrawl.redelivery import Redelivery
-from ghcrawl.service_metrics import ServiceMetrics
-from ghcrawl.settings import Settings
-from ghcrawl.tally import Tally
-from ghcrawl.telemetry import Metrics
-from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_credentials, read_message, write_message
+from ghcrawl.settings.live import STATE, LiveSettings
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.metrics import Metrics
+from ghcrawl.telemetry.rates import Rates
+from ghcrawl.telemetry.service_metrics import ServiceMetrics
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.model import QueueName, TypeName
+from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, use_text, write_message
 
 SCRAPE_S: Final = 3.0
 """How long a scrape waits for queue and store. Prometheus waits for 10 s, and where it gives up it sees no gauge at
@@ -54,7 +54,7 @@ class Surface:
     applied: Callable[[], Awaitable[None]]
     redelivery: Redelivery | None = None
     draining: bool = False
-    _stored: Shared[Mapping[str, int]] = field(init=False)
+    _stored: Shared[Mapping[TypeName, int]] = field(init=False)
     _buried: Shared[DeadletterCounts] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,11 +72,10 @@ class Surface:
         text, file = self.environ.get(SECRETS.variable, ""), self.settings.service.webhook_secrets_file
         self.watching.gauges.expect(get_args(Result))
         backend, platforms = self.service.backend, self.service.platforms.values()
-        sending = [platform for platform in platforms if platform.deliveries is not None]
         intake = Intake(
-            platform=next(iter(sending or platforms)),
-            taking=backend.taking,
-            receipts=backend.receipts,
+            senders=[platform.deliveries for platform in platforms if platform.deliveries is not None],
+            inbox=backend.inbox,
+            idempotency_keys=backend.idempotency_keys,
             clock=backend.clock,
             secrets=SecretLines(text, file, SECRETS, learn=conceal),
             count=self.watching.gauges.delivered,
@@ -89,19 +88,18 @@ class Surface:
         """What the routes work on."""
         backend = self.service.backend
         return Site(
-            queue=self.service.measured or backend.queue,
+            queue=self.service.queue,
             store=backend.store,
             deadletters=backend.deadletters,
-            receipts=backend.receipts,
+            idempotency_keys=backend.idempotency_keys,
             clock=backend.clock,
-            platforms=self.service.platforms,
-            api_url=self.settings.github.api_url.rstrip("/"),
+            mounts=self.service.mounts,
             live=self.live,
             requeue=self._requeue,
             forget=self._forget,
             write=write_message,
             read=lambda message: read_message(message.decode()),
-            crew=self.crew,
+            workers=self.workers,
             principals=self.principals,
             use_tokens=self._use_tokens,
             figures=self.watching.tally.figures,
@@ -114,26 +112,26 @@ class Surface:
 
     def probed(self) -> Probed:
         """What the probes look at."""
-        backend, measured = self.service.backend, self.service.measured
-        assert measured is not None
+        backend, queue = self.service.backend, self.service.queue
         return Probed(
             queue=backend.queue,
             store=backend.store,
             clock=backend.clock,
             registry=self.watching.metrics.registry,
-            crew=self.crew,
-            last_turn=lambda: measured.last_turn,
+            workers=self.workers,
+            last_turn=lambda: queue.last_turn,
             timeout_s=lambda: self.service.supervisor.tuning.timeout_s,
             refresh=self._refresh,
             broker=backend.broker,
         )
 
-    def crew(self) -> Crew:
+    def workers(self) -> Workers:
         """The loops at this moment."""
         service, supervisor = self.service, self.service.supervisor
-        turns = service.measured.turns() if service.measured else ()
+        turns = service.queue.turns()
         doing = [Doing(loop=turn.loop, since=turn.since, request=turn.request, queue=turn.queue) for turn in turns]
-        return Crew(
+        blocked = self._blocked()
+        return Workers(
             worker=self.worker,
             wanted=supervisor.tuning.loops,
             running=supervisor.running,
@@ -142,33 +140,19 @@ class Surface:
             draining=self.draining,
             restarts=supervisor.restarts,
             doing=tuple(doing),
-            blocked_until=self._blocked_until(),
-            trouble=str(service.trouble.error) if service.trouble else "",
+            blocked_until=min(blocked.values()) if blocked.keys() == service.engine.platforms else None,
+            blocked=blocked,
+            trouble=str(service.outage.error) if service.outage else "",
         )
 
-    def principals(self) -> Sequence[Principal]:
-        """Whoever the platform is asked as."""
-        return [
-            Principal(
-                id=view.id,
-                label=view.label,
-                traits=view.traits,
-                budgets=tuple(
-                    Budget(resource=b.resource, limit=b.limit, remaining=b.remaining, reset_at=b.reset_at)
-                    for b in view.budgets
-                ),
-                calls=view.calls,
-                in_flight=view.in_flight,
-                benched_until=view.benched_until,
-                benched_for=view.benched_for,
-                retired=view.retired,
-            )
-            for view in self.service.github.principals()
-        ]
+    def principals(self) -> Sequence[PrincipalView]:
+        """The credentials in use."""
+        opened = self.service.opened.items()
+        return [replace(view, platform=name) for name, each in opened for view in each.source.principals()]
 
-    def _blocked_until(self) -> datetime | None:
-        until = self.service.engine.blocked_until()
-        return until if until is not None and until > self.service.backend.clock.now() else None
+    def _blocked(self) -> Mapping[str, datetime]:
+        now = self.service.backend.clock.now()
+        return {platform: until for platform, until in self.service.engine.blocked().items() if until > now}
 
     async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
         try:
@@ -183,29 +167,28 @@ class Surface:
             self._buried.forget()
 
     async def _use_tokens(self, text: str) -> None:
-        """Ask as these and the Apps. Raises ConfigError, also where there is no token."""
-        section = self.settings.github
-        alone = self.settings.model_copy(update={"github": section.model_copy(update={"tokens_file": ""})})
-        credentials = read_credentials(alone, {"GHCRAWL_TOKENS": text}, source="this")
-        if len(credentials) == len(section.apps):
-            raise ConfigError("there is no token in this; what was used before is still used")
-        await self.service.github.use(credentials)
+        """Use these instead of the tokens file. Raises ConfigError, also where there is no token."""
+        await use_text(self.service, self.settings, text)
 
     async def _refresh(self) -> None:
         """The gauges say what is now; what cannot be asked stays as it was, and is said to be away."""
-        gauges, backend, crew = self.watching.gauges, self.service.backend, self.crew()
-        gauges.crew(
-            running=crew.running, busy=crew.busy, wanted=crew.wanted, restarts=crew.restarts, paused=crew.paused
+        gauges, backend, workers = self.watching.gauges, self.service.backend, self.workers()
+        gauges.workers(
+            running=workers.running,
+            busy=workers.busy,
+            wanted=workers.wanted,
+            restarts=workers.restarts,
+            paused=workers.paused,
         )
         gauges.broker_blocked(backend.broker is not None and backend.broker.blocked)
         gauges.outages("queue", self.service.queue.outages)
-        gauges.outages("store", self.service.ledger.outages)
+        gauges.outages("store", self.service.unit_of_work.outages)
         found = self.principals()
         gauges.principals(
             benched=len({one.id for one in found if one.benched_until}),
             retired=sum(bool(one.retired) for one in found),
-            blocked_until=crew.blocked_until,
         )
+        gauges.blocked({platform: workers.blocked.get(platform) for platform in self.service.engine.platforms})
         asking: list[Awaitable[object]] = [self._tell("store", self._kept())]
         if backend.broker is None:
             asking.append(self._tell("queue", self._queued()))
@@ -217,7 +200,7 @@ class Surface:
         self.watching.gauges.reachable(port, answers=not await why_not(asking, within_s=SCRAPE_S))
 
     async def _queued(self) -> None:
-        self.watching.gauges.depths(await (self.service.measured or self.service.backend.queue).depths())
+        self.watching.gauges.depths(await self.service.queue.depths(), self.service.engine.platforms)
 
     async def _kept(self) -> None:
         gauges = self.watching.gauges

@@ -13,23 +13,23 @@ from typing import Final
 from ghcrawl.cli.output import write
 from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.stderr import say
-from ghcrawl.errors import ConfigError
+from ghcrawl.simulator.chance import seeded
 from ghcrawl.simulator.faults import Faults
-from ghcrawl.simulator.generation.chance import seeded
-from ghcrawl.simulator.generation.generate import generate
-from ghcrawl.simulator.generation.size import WorldSize
-from ghcrawl.simulator.live.live import Life
-from ghcrawl.simulator.live.sending import Sender
-from ghcrawl.simulator.run import running
-from ghcrawl.simulator.server import Server, Setup
-from ghcrawl.simulator.shapes.site import Site
+from ghcrawl.simulator.github.generation.generate import generate
+from ghcrawl.simulator.github.generation.size import WorldSize
+from ghcrawl.simulator.github.live.live import Life
+from ghcrawl.simulator.github.live.sending import Sender
+from ghcrawl.simulator.github.run import running
+from ghcrawl.simulator.github.server import Server, Setup
+from ghcrawl.simulator.github.shapes.site import Site
+from ghcrawl.values.errors import ConfigError
 
 ORG: Final = "acme"
 TICK_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Options:
     """What was typed. changes_per_minute: 0, nothing happens; webhook_url: who is told what does."""
 
     port: int
@@ -44,7 +44,7 @@ class Wish:
     webhook_secret: str = field(default="", repr=False)
 
 
-async def simulate(wish: Wish) -> int:
+async def simulate(wish: Options) -> int:
     """Returns the exit status once it is stopped. Raises ConfigError where the port is taken."""
     world = generate(WorldSize.about(wish.size), seed=wish.seed)
     members = [member.user.login for member in world.org(ORG).members.values()][: wish.tokens]
@@ -65,14 +65,14 @@ async def simulate(wish: Wish) -> int:
                         await signals.wait(TICK_S)
         except OSError as error:
             raise ConfigError(
-                f"port {wish.port} cannot be used: {os.strerror(error.errno or 0)}; name another with --port"
+                f"cannot listen on port {wish.port}: {os.strerror(error.errno or 0)}; choose another with --port"
             ) from error
     say("Stopped.")
     return 0
 
 
 @asynccontextmanager
-async def _living(server: Server, wish: Wish, stays: Sequence[str]) -> AsyncIterator[None]:
+async def _living(server: Server, wish: Options, stays: Sequence[str]) -> AsyncIterator[None]:
     """Things happen in the block, if that was wished for."""
     if not wish.changes_per_minute:
         yield
@@ -82,8 +82,8 @@ async def _living(server: Server, wish: Wish, stays: Sequence[str]) -> AsyncIter
     if wish.webhook_url:
         sender = Sender(wish.webhook_url, wish.webhook_secret, seeded(wish.seed, "deliveries"))
         server.webhooks.add(f"orgs/{ORG}", sender)
-    told = f", and {wish.webhook_url} is told" if sender else ""
-    say(f"About {wish.changes_per_minute:g} things happen there a minute{told}.")
+    told = f", with webhooks to {wish.webhook_url}" if sender else ""
+    say(f"Making about {wish.changes_per_minute:g} changes per minute{told}.")
     stop = asyncio.Event()
     living = asyncio.create_task(life.run(stop, per_minute=wish.changes_per_minute, sender=sender))
     try:
@@ -93,15 +93,15 @@ async def _living(server: Server, wish: Wish, stays: Sequence[str]) -> AsyncIter
         await living
         answers = sorted(sender.answers.items()) if sender else ()
         words = ", ".join(f"{count} with {status or 'nothing'}" for status, count in answers)
-        say(f"{life.counts.total()} things happened{f'; webhooks were answered {words}' if words else ''}.")
+        say(f"{life.counts.total()} changes made{f'; webhooks were answered {words}' if words else ''}.")
 
 
 def _introduce(url: str, tokens: dict[str, str]) -> None:
     write(url)
     sys.stdout.flush()
-    say(f"A simulated GitHub answers there, with the organisation {ORG}. Without a token it answers 60 calls an hour.")
+    say(f"This simulated GitHub has the organisation {ORG}. It allows 60 calls per hour without a token.")
     for token, login in tokens.items():
-        say(f"  {token}  opens it as {login}")
+        say(f"  {token}  authenticates as {login}")
     say("Try it from another terminal:")
     say(f"  GHCRAWL_TOKENS='{';'.join(tokens)}' ghcrawl crawl {ORG} --api-url {url} --db simulated.db")
-    say("Ctrl-C stops it.")
+    say("Press Ctrl-C to stop.")

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from ghcrawl.cli.words import counted, duration, number, time_of_day
-from ghcrawl.fetch.reach import Outage
-from ghcrawl.model import QUEUES, QueueName
-from ghcrawl.ports import Depth
-from ghcrawl.tuning import FREE_QUEUES
+from ghcrawl.fetch.circuit_breaker import Outage
+from ghcrawl.ports.queue import Depth
+from ghcrawl.values.model import QUEUES, QueueName
+from ghcrawl.values.tuning import FREE_QUEUES
 
 WINDOW_S: Final = 15.0
 SETTLED_IN_S: Final = 2.0
@@ -95,8 +95,8 @@ class Snapshot:
         notes = {
             "outage": _outage(self),
             "quota": _out_of_quota(self),
-            "paused": f"paused; to go on: {self.paused}" if self.paused else "",
-            "trouble": f"{self.trouble}; trying again" if self.trouble else "",
+            "paused": f"paused; resume with: {self.paused}" if self.paused else "",
+            "trouble": f"{self.trouble}; retrying" if self.trouble else "",
             "stopping": self.stopping,
         }
         return {reason: sentence for reason, sentence in notes.items() if sentence}
@@ -108,7 +108,7 @@ def _outage(snapshot: Snapshot) -> str:
         return ""
     again = max(0.0, (outage.until - snapshot.now).total_seconds())
     when = f"in {duration(again)}" if again >= 1 else "now"
-    return f"{outage.base_url} cannot be reached ({outage.reason}); trying again {when}. Ctrl-C stops, nothing is lost."
+    return f"cannot reach {outage.base_url} ({outage.reason}); next attempt {when}. Ctrl-C stops and loses nothing."
 
 
 def _out_of_quota(snapshot: Snapshot) -> str:
@@ -117,9 +117,9 @@ def _out_of_quota(snapshot: Snapshot) -> str:
         return ""
     what = counted(snapshot.waiting, "request waits", "requests wait")
     if free := sum(depth.total for name, depth in snapshot.depths.items() if name in FREE_QUEUES):
-        what += f", of which {number(free)} need no call"
+        what += f", {number(free)} of which need no API call"
     why = why_nobody_is_asked(snapshot.quotas)
-    return f"{why} until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C is safe meanwhile."
+    return f"{why} until {time_of_day(until, snapshot.now)}; {what}. Ctrl-C stops and loses nothing."
 
 
 def why_nobody_is_asked(quotas: Sequence[Quota]) -> str:
@@ -128,8 +128,8 @@ def why_nobody_is_asked(quotas: Sequence[Quota]) -> str:
     if troubles and all(troubles):
         return ", ".join(sorted(set(troubles)))
     if any(quota.usable and not quota.trouble for quota in quotas):
-        return "all that GitHub allows in a minute is asked; nothing more"
-    return "quota used up"
+        return "rate limit per minute reached; waiting"
+    return "quota exhausted; waiting"
 
 
 class _Mark(NamedTuple):
@@ -177,12 +177,12 @@ def estimate(pace: Pace, *, waiting: int, calls: int, quota: int | None) -> str:
     calls: that will be needed for what waits, going by what was needed so far. quota: left; None: not known.
     """
     if quota is not None and calls > quota:
-        return f"about {calls:,} calls, of which the quota has {quota:,} for now"
+        return f"about {calls:,} calls; {quota:,} left in the quota"
     if not pace.settled_per_s:
         return ""
     at_least = waiting / pace.settled_per_s
     if pace.drained_per_s <= pace.settled_per_s * 0.05:
-        return f"more than {duration(max(1.0, at_least))}, as more is being found"
+        return f"more than {duration(max(1.0, at_least))}; still discovering requests"
     return f"about {duration(max(1.0, waiting / pace.drained_per_s))}"
 
 

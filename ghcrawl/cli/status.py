@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -19,12 +19,14 @@ from ghcrawl.cli.server import running
 from ghcrawl.cli.server import watch as watching
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
+from ghcrawl.cli.waiting import left_waiting, ours, sentences
 from ghcrawl.cli.words import ago, number, size, stamp, written
-from ghcrawl.errors import ConfigError
-from ghcrawl.model import QUEUES, QueueName
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth
-from ghcrawl.settings import Settings
-from ghcrawl.wiring import Backend, crawled_by, github_platform
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.settings.sections import Settings
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import QUEUES, Lane
+from ghcrawl.wiring import PLATFORMS, Backend, crawled_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,8 @@ class State:
     now: datetime
     crawled_by: int | None
     records: Records
-    depths: Mapping[QueueName, Depth]
+    depths: Mapping[Lane, Depth]
+    platforms: Collection[str]
     things: Mapping[str, int]
     lists: int
     deadletters: DeadletterCounts
@@ -48,13 +51,13 @@ class State:
     @property
     def waiting(self) -> int:
         """Requests that are not done."""
-        return sum(depth.total for depth in self.depths.values())
+        return sum(depth.total for depth in ours(self.depths, self.platforms).values())
 
 
 async def status(place: Place, *, json: bool, watch: bool = False) -> int:
     """Returns the exit status. Raises ConfigError, QueueError, StoreError."""
     if watch and json:
-        raise ConfigError("--watch is for a person; call --json again for every look")
+        raise ConfigError("--watch and --json cannot be combined; run --json repeatedly instead")
     if watch:
         return await watching.watch(partial(watching.service, place.server) if place.server else partial(_look, place))
     if place.server:
@@ -78,7 +81,7 @@ async def _look(place: Place) -> Sequence[tuple[str, str]]:
 async def _state(backend: Backend, settings: Settings) -> State:
     path = settings.sqlite.path
     files = [path, Path(f"{path}-wal")]
-    things, lists = split(await backend.store.counts(), entity_types([github_platform(settings)]))
+    things, lists = split(await backend.store.counts(), entity_types(PLATFORMS))
     return State(
         where=settings.kept_in,
         size_bytes=sum(file.stat().st_size for file in files if file.exists())
@@ -88,6 +91,7 @@ async def _state(backend: Backend, settings: Settings) -> State:
         crawled_by=crawled_by(path) if settings.embedded else None,
         records=await records.read(backend.store),
         depths=await backend.queue.depths(),
+        platforms=[platform.name for platform in PLATFORMS],
         things=things,
         lists=lists,
         deadletters=await backend.deadletters.count(DeadletterFilter()),
@@ -97,18 +101,21 @@ async def _state(backend: Backend, settings: Settings) -> State:
 
 def _facts(state: State) -> Iterable[tuple[str, str]]:
     if state.size_bytes is None:
-        yield "kept in", state.where
+        yield "store", state.where
     else:
         yield "file", f"{state.where}, {size(state.size_bytes)}"
-        yield "crawled by", f"process {state.crawled_by}, now" if state.crawled_by else "nobody now"
+        yield "crawled by", f"process {state.crawled_by}" if state.crawled_by else "no process"
     for record in state.records.unfinished:
-        yield "unfinished", f"{', '.join(record.specs)}, begun {_when(record.asked_at, state.now)}"
+        yield "unfinished", f"{', '.join(record.specs)}, started {_when(record.asked_at, state.now)}"
     if state.records.last is not None and state.records.last.finished_at is not None:
         last, finished_at = state.records.last, state.records.last.finished_at
-        yield "finished", f"{', '.join(last.specs) or 'what waited'}, {_when(finished_at, state.now)}"
-    yield "waiting", depth_line(state.depths)
-    if delayed := sum(depth.delayed for depth in state.depths.values()):
-        yield "", f"{number(delayed)} of them later"
+        yield "finished", f"{', '.join(last.specs) or 'queued requests'}, {_when(finished_at, state.now)}"
+    waiting = by_queue(ours(state.depths, state.platforms))
+    yield "waiting", depth_line(waiting)
+    if delayed := sum(depth.delayed for depth in waiting.values()):
+        yield "", f"{number(delayed)} of them delayed"
+    for sentence in sentences(left_waiting(state.depths, state.platforms)):
+        yield "", sentence
     yield from kept(state.things, state.lists, state.deadletters)
     if state.live:
         yield "live", ", ".join(f"{name} = {written(value)}" for name, value in sorted(state.live.items()))
@@ -122,22 +129,23 @@ def _advice(state: State, place: Place) -> Iterable[tuple[str, Sequence[str]]]:
     if state.crawled_by:
         return
     for record in state.records.unfinished:
-        yield f"goes on with {', '.join(record.specs)}", shlex.split(record.command)
+        yield f"resume {', '.join(record.specs)}", shlex.split(record.command)
     if state.waiting and not state.records.unfinished and state.size_bytes is not None:  # others work on a broker
-        yield "works through what waits", ("ghcrawl", "crawl", *place.typed())
+        yield "process the queued requests", ("ghcrawl", "crawl", *place.typed())
     if state.deadletters.total:
-        yield "what was given up, and why", ("ghcrawl", "deadletters", "list", *place.typed())
+        yield "list deadletters and their reasons", ("ghcrawl", "deadletters", "list", *place.typed())
 
 
 def _figures(state: State) -> Mapping[str, Any]:
-    parts = ("ready", "delayed", "in_flight", "total")
+    parts, depths = ("ready", "delayed", "in_flight", "total"), by_queue(ours(state.depths, state.platforms))
     return {
         "db": state.where,
         "size_bytes": state.size_bytes,
         "crawled_by": state.crawled_by,
         "unfinished": [_record(record) for record in state.records.unfinished],
         "last": _record(state.records.last) if state.records.last else None,
-        "queues": {name: {part: getattr(state.depths[name], part) for part in parts} for name in QUEUES},
+        "queues": {name: {part: getattr(depths[name], part) for part in parts} for name in QUEUES},
+        "left_waiting": dict(left_waiting(state.depths, state.platforms)),
         "documents": {"entities": sum(state.things.values()), "by_type": dict(state.things), "lists": state.lists},
         "deadletters": {"total": state.deadletters.total, "by_class": dict(state.deadletters.by_kind)},
         "live": dict(state.live),

@@ -16,6 +16,7 @@ from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.snapshot import Quota
 from ghcrawl.cli.words import counted, duration, number, tallied
+from ghcrawl.values.type_names import TypeNames
 
 MAX_QUOTAS: Final = 5
 
@@ -27,7 +28,7 @@ def headline(result: Result) -> str:
         return f"Finished: {saved}."
     by = {"SIGINT": " by Ctrl-C", "SIGTERM": " by SIGTERM"}.get(result.interrupted, "") if not result.trouble else ""
     if not by and not result.trouble and result.max_calls is not None:
-        by = f" after the {counted(result.max_calls, 'call')} that were allowed"
+        by = f" by --max-calls after {counted(result.max_calls, 'call')}"
     return f"Stopped{by}: {saved}; {counted(result.waiting, 'request waits', 'requests wait')} in {result.db}."
 
 
@@ -39,7 +40,8 @@ def table(result: Result) -> Table:
     grid.add_column("type")
     for title in ("saved", "unchanged", "in the file"):
         grid.add_column(title, justify="right")
-    for type in result.entity_types:
+    names = TypeNames(result.entity_types)
+    for type in map(names.text, result.entity_types):
         if any(type in things for things, _ in columns):
             grid.add_row(type, *(number(things.get(type, 0)) for things, _ in columns))
     grid.add_row("lists and cursors", *(number(rest) for _, rest in columns), style="dim")
@@ -57,7 +59,7 @@ def facts(result: Result) -> Iterable[tuple[str, str]]:
         "throttled": tallied(tally.throttles),
         "skipped": tallied(_explained(tally.skipped)),
         "retried": tallied(tally.retried),
-        "buried": tallied(tally.buried),
+        "dead-lettered": tallied(tally.buried),
         "deadletters": f"{number(left.total)} in the file: {tallied(left.by_kind)}" if left.total else "",
     }
     yield from ((name, text) for name, text in counts.items() if text)
@@ -71,18 +73,18 @@ def _quota(quota: Quota) -> str:
 
 
 _REASONS: Final = {
-    "visited": "asked for already",
-    "not_known": "nothing known to look for",
-    "missing": "not there",
-    "excluded": "excluded by the settings",
-    "not_stored": "not in the file",
+    "visited": "already requested",
+    "not_known": "nothing known to follow",
+    "missing": "not found",
+    "excluded": "excluded by settings",
+    "not_stored": "not stored",
     "not_ready": "not ready yet",
-    "narrowed": "lists read for what is recent",
-    "partial": "pages that leave out what a token may not see",
-    "moved": "things that live in another repository now",
-    "still_refused": "refused lately, and not asked again",
-    "too_large": "too much of it for GitHub to say",
-    "list_capped": "ends of lists that are not shown",
+    "narrowed": "lists read for recent entries only",
+    "partial": "pages without entries that the token may not read",
+    "moved": "moved to another repository",
+    "still_refused": "refused recently, not retried yet",
+    "too_large": "too large for the API to answer",
+    "list_capped": "lists truncated by the API",
 }
 
 
@@ -104,7 +106,7 @@ def _calls(result: Result) -> str:
         f"{number(tally.calls)}, of which {number(tally.statuses[304])} free (304) and {number(tally.charged)} charged"
     )
     if result.calls_per_entity is not None:
-        text += f"; {result.calls_per_entity:.2f} for each thing saved"
+        text += f"; {result.calls_per_entity:.2f} per saved entity"
     return text
 
 
@@ -116,14 +118,14 @@ def advice(result: Result) -> Iterable[tuple[str, str]]:
         return shlex.join(("ghcrawl", *words, *place))
 
     if not result.finished:
-        yield result.command, "goes on from here"
+        yield result.command, "resume"
     if result.deadletters.total:
-        yield command("deadletters", "list"), "what was given up, and why"
+        yield command("deadletters", "list"), "list deadletters and their reasons"
     if result.stored:
-        yield command("documents", "list", "--limit", "20"), "what was saved"
-        yield command("documents", "export", "--output", "documents.jsonl"), "all of it, one document a line"
+        yield command("documents", "list", "--limit", "20"), "list documents"
+        yield command("documents", "export", "--output", "documents.jsonl"), "export all documents, one per line"
     if result.finished and result.stored and result.specs and not result.refused:
-        yield result.command, "refreshes it, for next to nothing"
+        yield result.command, "refresh; unchanged data is free"
 
 
 def show(result: Result, *, steps: Iterable[tuple[str, str]] | None = None) -> None:
@@ -152,10 +154,10 @@ def complaints(result: Result) -> Iterable[str]:
     """What went wrong, a line each, for standard error."""
     for refused in result.refused:
         detail = f", {refused.detail}" if refused.detail else ""
-        yield f"{refused.spec} leads to nothing: {_in_words(refused.reason)}{detail} ({refused.url})"
+        yield f"{refused.spec} cannot be crawled: {_in_words(refused.reason)}{detail} ({refused.url})"
     if result.restarts:
-        yield f"{counted(result.restarts, 'loop')} died and began again, which is a bug in ghcrawl; -v shows it"
+        yield f"{counted(result.restarts, 'worker')} crashed and restarted: a bug in ghcrawl; -v shows the traceback"
     if result.trouble:
-        yield f"{result.trouble}. Nothing is lost: the same command goes on from here"
+        yield f"{result.trouble}. Nothing is lost: run the same command again to resume"
     elif result.interrupted and not result.drained:
-        yield "some requests were cut short; they wait again"
+        yield "some requests were interrupted; they are queued again"

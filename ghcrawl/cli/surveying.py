@@ -6,16 +6,21 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from ghcrawl.cli.hopeless import hopeless, unreached
 from ghcrawl.cli.snapshot import why_nobody_is_asked
+from ghcrawl.cli.unrecoverable import unreached, unrecoverable
 from ghcrawl.cli.watching import quotas
 from ghcrawl.cli.words import duration, time_of_day
-from ghcrawl.errors import ConfigError, FetchError
-from ghcrawl.fetch.spending import SPENT, Budgeted
-from ghcrawl.model import Context, Request
-from ghcrawl.outcome import Fetched, Missing, Retrieved, Throttled
-from ghcrawl.ports import Fetcher
-from ghcrawl.wiring import Question, Reply, Service
+from ghcrawl.fetch.call_budget import SPENT
+from ghcrawl.platforms.survey import Question, Reply
+from ghcrawl.values.errors import ConfigError, FetchError
+from ghcrawl.values.model import Context, Request
+from ghcrawl.values.outcome import (
+    Fetched,
+    Missing,
+    Retrieved,
+    Throttled,
+)
+from ghcrawl.wiring import Service
 
 TRIES: Final = 5
 """How often a question is asked that the API fails to answer."""
@@ -28,19 +33,14 @@ WORTH_SAYING: Final = timedelta(seconds=2)
 class Surveyor:
     """Asks one service, no more than it may spend. say: tells a person what is waited for.
 
-    reserve: the part of each budget that is left to others. unasked: questions that were left, for want of calls.
+    unasked: questions that were not asked because no calls were left.
     """
 
-    def __init__(self, service: Service, api_url: str, *, reserve: float, say: Callable[[str], None]) -> None:
+    def __init__(self, service: Service, *, say: Callable[[str], None]) -> None:
         self.unasked = 0
         self._service = service
         self._clock = service.backend.clock
-        self._fetcher: Fetcher = service.reach
-        if service.spending is not None:
-            self._fetcher = Budgeted(service.reach, service.spending, self._clock)
-        self._api_url = api_url
         self._say = say
-        self._reserve = reserve
         self._told_until: datetime | None = None
         self._told_outage: datetime | None = None
 
@@ -49,16 +49,16 @@ class Surveyor:
         """Whether nothing may be asked any more."""
         return self._service.spending is not None and self._service.spending.spent
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, platform: str, question: Question) -> Reply:
         """What the platform shows; nothing where it shows nothing, or may not be asked any more. Waits for quota.
 
         Raises ConfigError where waiting is of no use, FetchError for what fails again and again.
         """
-        request = Request(type=question.type, url=question.url, context=Context())
+        request = Request(platform=platform, type=question.type, url=question.url, context=Context())
         failures = 0
         while True:
             try:
-                retrieved = await self._fetcher.fetch(request, None)
+                retrieved = await self._service.opened[platform].fetcher.fetch(request, None)
             except FetchError:
                 failures += 1
                 if failures == TRIES:
@@ -70,26 +70,27 @@ class Surveyor:
             if retrieved.reason == SPENT:
                 self.unasked += 1
                 return Reply()
-            await self._wait(retrieved.until)
+            await self._wait(platform, retrieved.until)
 
-    async def _wait(self, until: datetime) -> None:
-        if why := hopeless(self._service, self._api_url):
+    async def _wait(self, platform: str, until: datetime) -> None:
+        if why := unrecoverable(self._service, [platform]):
             raise ConfigError(why)
-        self._tell()
+        self._tell(platform)
         await self._clock.sleep(max(0.1, (until - self._clock.now()) / timedelta(seconds=1)))
 
-    def _tell(self) -> None:
+    def _tell(self, platform: str) -> None:
         """Once for each thing that is waited for."""
-        now, outage, until = self._clock.now(), self._service.reach.outage, self._service.github.blocked_until()
+        opened = self._service.opened[platform]
+        now, outage, until = self._clock.now(), opened.breaker.outage, opened.source.blocked_until()
         if outage is not None:
             if self._told_outage != outage.since:
                 self._told_outage = outage.since
-                self._say(f"{unreached(outage)}; trying again. Ctrl-C stops.")
+                self._say(f"{unreached(outage)}; retrying. Ctrl-C stops.")
         elif until is not None and until - now > WORTH_SAYING and not self._told(until):
             self._told_until = until
-            why = why_nobody_is_asked(quotas(self._service, self._reserve))
+            why = why_nobody_is_asked(quotas(self._service))
             left = duration(max(1.0, (until - now).total_seconds()))
-            self._say(f"{why} until {time_of_day(until, now)}; the estimate waits for it ({left}). Ctrl-C stops.")
+            self._say(f"{why} until {time_of_day(until, now)}, in {left}. Ctrl-C stops.")
 
     def _told(self, until: datetime) -> bool:
         return self._told_until is not None and until <= self._told_until + WORTH_SAYING

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ghcrawl.cli.words import since
-from ghcrawl.settings import Settings
-from ghcrawl.wiring import narrow
+from ghcrawl.settings.sections import Settings
+from ghcrawl.values.narrowing import narrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

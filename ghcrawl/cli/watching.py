@@ -7,23 +7,26 @@ from dataclasses import replace
 from datetime import datetime
 
 from ghcrawl.cli.snapshot import Pace, Quota, Snapshot, estimate
-from ghcrawl.tally import Tally
+from ghcrawl.cli.waiting import ours
+from ghcrawl.fetch.circuit_breaker import Outage
+from ghcrawl.ports.queue import by_queue
+from ghcrawl.ports.source import PrincipalView
+from ghcrawl.telemetry.tally import Tally
 from ghcrawl.wiring import Service
 
 _BENCHED = {
-    "secondary": "asked to pause",
-    "no_principal": "has no token for now",
+    "secondary": "secondary rate limit",
+    "no_principal": "no valid token",
 }
 
 
 class Watcher:
-    """Looks at one crawl. reserve: the part of each budget that is left to others. unpause: what ends a pause."""
+    """Looks at one crawl. unpause: what ends a pause."""
 
-    def __init__(self, service: Service, tally: Tally, *, title: str, reserve: float, unpause: str) -> None:
+    def __init__(self, service: Service, tally: Tally, *, title: str, unpause: str) -> None:
         self._service = service
         self._tally = tally
         self._title = title
-        self._reserve = reserve
         self._unpause = unpause
         self._pace = Pace()
 
@@ -35,21 +38,21 @@ class Watcher:
             now=now,
             title=self._title,
             elapsed_s=elapsed_s,
-            depths=await service.backend.queue.depths(),
+            depths=by_queue(ours(await service.backend.queue.depths(), service.engine.platforms)),
             settled=tally.done,
             saved=tally.documents,
             unchanged=tally.unchanged.total(),
             calls=tally.calls,
             free=tally.statuses[304],
             charged=tally.charged,
-            quotas=quotas(service, self._reserve),
+            quotas=quotas(service),
             retried=dict(tally.retried),
             throttles=dict(tally.throttles),
             buried=dict(tally.buried),
-            outage=service.reach.outage,
+            outage=outage_of(service),
             quota_until=_quota_until(service, now),
             paused=self._unpause if service.supervisor.tuning.paused else "",
-            trouble=str(service.trouble.error) if service.trouble else "",
+            trouble=str(service.outage.error) if service.outage else "",
             restarts=service.supervisor.restarts,
             stopping=stopping,
         )
@@ -58,29 +61,42 @@ class Watcher:
         return replace(snapshot, settled_per_s=pace.settled_per_s, saved_per_s=pace.saved_per_s, left=left)
 
 
-def quotas(service: Service, reserve: float) -> Sequence[Quota]:
-    """One a principal, by name. reserve: the part of each budget that is left to others."""
-    found: dict[str, Quota] = {}
-    for view in service.github.principals():
-        core = next((budget for budget in view.budgets if budget.resource == "core"), None)
-        quota = Quota(label=view.label, calls=view.calls)
-        if core is not None and not view.retired:
-            reserved = int(core.limit * reserve)
-            quota = replace(
-                quota, remaining=core.remaining, limit=core.limit, reset_at=core.reset_at, reserved=reserved
-            )
-        if view.retired:
-            quota = replace(quota, trouble=f"refused ({view.retired})", until=view.retired_until)
-        elif view.benched_until is not None:
-            quota = replace(quota, trouble=_BENCHED.get(view.benched_for, "waits"), until=view.benched_until)
-        if view.id not in found or found[view.id].trouble:
-            found[view.id] = quota
+def quotas(service: Service) -> Sequence[Quota]:
+    """One a principal, by name; with its platform's name where several are mounted."""
+    several = len(service.opened) > 1
+    found: dict[tuple[str, str], Quota] = {}
+    for name, opened in service.opened.items():
+        for view in opened.source.principals():
+            key = (name, view.id)
+            if key not in found or found[key].trouble:
+                found[key] = _quota(view, f"{name} {view.label}" if several else view.label)
     return sorted(found.values(), key=lambda quota: quota.label)
 
 
+def _quota(view: PrincipalView, label: str) -> Quota:
+    quota = Quota(label=label, calls=view.calls)
+    main = next((budget for budget in view.budgets if budget.main), None)
+    if main is not None and not view.retired:
+        quota = replace(
+            quota, remaining=main.remaining, limit=main.limit, reset_at=main.reset_at, reserved=main.reserved
+        )
+    if view.retired:
+        return replace(quota, trouble=f"refused ({view.retired})", until=view.retired_until)
+    if view.benched_until is not None:
+        return replace(quota, trouble=_BENCHED.get(view.benched_for, "waits"), until=view.benched_until)
+    return quota
+
+
+def outage_of(service: Service) -> Outage | None:
+    """The outage that has lasted longest; None: every platform can be reached."""
+    found = [opened.breaker.outage for opened in service.opened.values()]
+    return min((outage for outage in found if outage is not None), key=lambda outage: outage.since, default=None)
+
+
 def _quota_until(service: Service, now: datetime) -> datetime | None:
-    until = service.github.blocked_until()
-    return until if until is not None and until > now else None
+    """When the first of the platforms without quota can be asked again; None: each of them can be."""
+    found = [opened.source.blocked_until() for opened in service.opened.values()]
+    return min((until for until in found if until is not None and until > now), default=None)
 
 
 def _left(snapshot: Snapshot, tally: Tally, pace: Pace) -> str:

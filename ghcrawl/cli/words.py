@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ghcrawl.errors import SpecError
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import moment
 
 _AGE: Final = re.compile(r"(\d+)\s*([smhdw])")
 _UNIT_S: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -71,7 +72,7 @@ def age(text: str) -> timedelta:
     """The length of time that `2h`, `3d` or `1d12h` writes. Raises SpecError."""
     parts = _AGE.findall(text)
     if not parts or _AGE.sub("", text).strip():
-        raise SpecError(f"{text!r} is no length of time; write 30m, 2h, 3d or 1w")
+        raise SpecError(f"{text!r} is not a duration; write 30m, 2h, 3d or 1w")
     return timedelta(seconds=sum(int(count) * _UNIT_S[unit] for count, unit in parts))
 
 
@@ -80,10 +81,9 @@ def since(text: str, now: datetime) -> datetime:
     try:
         if _AGE.match(text):
             return now - age(text)
-        moment = datetime.fromisoformat(text)
+        return moment(text, zone=UTC)
     except (ValueError, OverflowError):
-        raise SpecError(f"{text!r} is no date; write 2026-11-01, 2026-11-01T12:00Z, or 7d for a week ago") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        raise SpecError(f"{text!r} is not a date; write 2026-11-01, 2026-11-01T12:00Z, or 7d for 7 days ago") from None
 
 
 def tallied(counts: Mapping[str, int]) -> str:
@@ -120,10 +120,10 @@ def printable(text: str) -> str:
 
 
 def written(value: Any) -> str:
-    """`value` as TOML writes it: for what settings hold, as JSON does."""
-    if isinstance(value, Path):
-        value = str(value)
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    """`value` of a setting, as TOML writes it."""
+    import tomlkit  # noqa: PLC0415  # 50 ms that only commands which show settings need
+
+    return tomlkit.item(str(value) if isinstance(value, Path) else value).as_string()
 
 
 def one_line(text: str, limit: int = 0) -> str:

@@ -1,17 +1,17 @@
-"""Deliveries that never arrived: found in what the platform remembers of its webhooks, and asked for again.
+"""Webhook deliveries that failed are found in the platform's own log, and the platform is asked to send them again.
 
-A platform hands over each delivery once, whatever comes of it. So every now and then one of the replicas reads the
-lists of what was tried, newest first, down to where the last walk began, and asks for those that arrived neither then
-nor later. What is asked for comes in through the webhook like any other delivery and is taken once, however often it
-is sent (`ghcrawl.receipts`): asking once too often changes nothing, and so does a crash anywhere in here.
+A platform sends each delivery once, whatever comes of it. Periodically one of the replicas reads the logs, newest
+first, down to where the last sweep stopped, and asks for the deliveries of which no attempt succeeded. A redelivery
+comes in through the webhook like any other and is taken once (`ghcrawl.ports.inbox`), so a request too many, or a crash
+anywhere in here, changes nothing.
 
-Everything known of it is one object in the store, which all replicas share (`redelivery`). Who wants to sweep swaps it
-for one with a lease on it; of several who try in the same moment one succeeds.
+The state is one object in the store, shared by all replicas (`redelivery`). A replica that wants to sweep swaps it for
+one with a lease; of several that try at the same moment one succeeds.
 """
 
-from ghcrawl.redelivery.port import Attempt, Hooks, Page, Trouble
-from ghcrawl.redelivery.state import Asked, Lost, Run, State
+from ghcrawl.ports.webhooks import ApiFailure, Attempt, Hooks, Page
+from ghcrawl.redelivery.state import Lost, Redelivered, Run, State
 from ghcrawl.redelivery.sweep import Pace
 from ghcrawl.redelivery.turns import Redelivery
 
-__all__ = ["Asked", "Attempt", "Hooks", "Lost", "Pace", "Page", "Redelivery", "Run", "State", "Trouble"]
+__all__ = ["ApiFailure", "Attempt", "Hooks", "Lost", "Pace", "Page", "Redelivered", "Redelivery", "Run", "State"]

@@ -5,64 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, TypeAlias
 
-from ghcrawl.model import iso, moment
+from pydantic import Field, PlainSerializer, TypeAdapter
+
+from ghcrawl.values.model import iso
 
 STATE: Final = "redelivery"
+Moment: TypeAlias = Annotated[datetime, PlainSerializer(iso)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Somebody sweeps, and nobody else does until then."""
+    """`worker` sweeps; no other replica does until then."""
 
     worker: str
-    until: datetime
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {"worker": self.worker, "until": iso(self.until)}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
-        return cls(worker=value["worker"], until=moment(value["until"]))
+    until: Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """A part of a list that was not read yet: from `cursor` (empty: the head) down to what was tried at `since`."""
 
-    since: datetime
+    since: Moment
     cursor: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {"since": iso(self.since), "cursor": self.cursor}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
-        return cls(since=moment(value["since"]), cursor=value["cursor"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class Checkpoint:
     """How far the list of a webhook's deliveries was read: whatever was tried until `seen` and is in none of `gaps`."""
 
     hook: str
-    seen: datetime
+    seen: Moment
     gaps: tuple[Gap, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {"hook": self.hook, "seen": iso(self.seen), "gaps": [gap.to_json() for gap in self.gaps]}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
-        gaps = tuple(Gap.from_json(each) for each in value["gaps"])
-        return cls(hook=value["hook"], seen=moment(value["seen"]), gaps=gaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,52 +51,20 @@ class Lost:
     hook: str
     id: int
     event: str
-    first_at: datetime
-    due: datetime
+    first_at: Moment
+    due: Moment
     tries: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {
-            "guid": self.guid,
-            "hook": self.hook,
-            "id": self.id,
-            "event": self.event,
-            "first_at": iso(self.first_at),
-            "due": iso(self.due),
-            "tries": self.tries,
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
-        return cls(**{**value, "first_at": moment(value["first_at"]), "due": moment(value["due"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A delivery that a sweep asked for, for the `tries`th time."""
+class Redelivered:
+    """A delivery that a sweep asked the platform to send again, for the `tries`th time."""
 
     guid: str
     hook: str
     event: str
-    first_at: datetime
+    first_at: Moment
     tries: int
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {
-            "guid": self.guid,
-            "hook": self.hook,
-            "event": self.event,
-            "first_at": iso(self.first_at),
-            "tries": self.tries,
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
-        return cls(**{**value, "first_at": moment(value["first_at"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +76,7 @@ class Run:
     waiting: all that have not arrived yet. again: the first of those asked for. troubles: what could not be asked, why.
     """
 
-    at: datetime
+    at: Moment
     worker: str = ""
     seconds: float = 0.0
     pages: int = 0
@@ -143,61 +86,29 @@ class Run:
     refused: int = 0
     given_up: int = 0
     waiting: int = 0
-    again: tuple[Asked, ...] = ()
+    again: tuple[Redelivered, ...] = ()
     troubles: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return {
-            "at": iso(self.at),
-            "worker": self.worker,
-            "seconds": self.seconds,
-            "pages": self.pages,
-            "lost": self.lost,
-            "arrived": self.arrived,
-            "asked": self.asked,
-            "refused": self.refused,
-            "given_up": self.given_up,
-            "waiting": self.waiting,
-            "again": [asked.to_json() for asked in self.again],
-            "troubles": list(self.troubles),
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
-        again = tuple(Asked.from_json(each) for each in value["again"])
-        return cls(**{**value, "at": moment(value["at"]), "again": again, "troubles": tuple(value["troubles"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """Everything that is known. next_at: when the next sweep is due; None: now."""
 
-    next_at: datetime | None = None
+    next_at: Moment | None = None
     lease: Lease | None = None
-    walks: tuple[Walk, ...] = ()
+    checkpoints: Annotated[tuple[Checkpoint, ...], Field(alias="walks")] = ()
     lost: tuple[Lost, ...] = ()
     last: Run | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept."""
-        return {
-            "next_at": iso(self.next_at) if self.next_at else None,
-            "lease": self.lease.to_json() if self.lease else None,
-            "walks": [walk.to_json() for walk in self.walks],
-            "lost": [lost.to_json() for lost in self.lost],
-            "last": self.last.to_json() if self.last else None,
-        }
+        kept: dict[str, Any] = _STATE.dump_python(self, mode="json", by_alias=True)
+        return kept
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote, or nothing at all."""
-        next_at, lease, last = (value.get(name) for name in ("next_at", "lease", "last"))
-        return cls(
-            next_at=moment(next_at) if next_at else None,
-            lease=Lease.from_json(lease) if lease else None,
-            walks=tuple(Walk.from_json(each) for each in value.get("walks", ())),
-            lost=tuple(Lost.from_json(each) for each in value.get("lost", ())),
-            last=Run.from_json(last) if last else None,
-        )
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> State:
+        """What `to_json` wrote; of an empty object, the state before the first sweep."""
+        return _STATE.validate_python(value)
+
+
+_STATE: Final = TypeAdapter(State)

@@ -9,17 +9,17 @@ from typing import Final
 
 import structlog
 
-from ghcrawl.model import iso
-from ghcrawl.ports import Clock
-from ghcrawl.redelivery.port import Attempt, Hooks, Trouble
-from ghcrawl.redelivery.state import Asked, Gap, Lost, Run, State, Walk
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.webhooks import ApiFailure, Attempt, Hooks
+from ghcrawl.redelivery.state import Checkpoint, Gap, Lost, Redelivered, Run, State
+from ghcrawl.values.model import iso
 
 log = structlog.stdlib.get_logger(__name__)
 
 HORIZON: Final = timedelta(days=3)
-"""GitHub sends nothing again that is older."""
+"""Older deliveries are not requested again: platforms keep them no longer."""
 OVERLAP: Final = timedelta(seconds=60)
-"""A walk goes so much further down than it must: deliveries are listed some time after they were tried."""
+"""Each sweep reads this much of what the last one read: attempts are listed some time after they were made."""
 MAX_PAGES: Final = 50
 """Of one list in one sweep; the next sweep goes on where this one stopped."""
 MAX_GAPS: Final = 20
@@ -58,12 +58,12 @@ class Sweep:
         self._pace = pace
         self._now = clock.now()
         horizon = self._now - HORIZON
-        self._walks = {walk.hook: walk for walk in before.walks if walk.seen > horizon - OVERLAP}
+        self._checkpoints = {each.hook: each for each in before.checkpoints if each.seen > horizon - OVERLAP}
         self._lost = {lost.guid: lost for lost in before.lost if lost.first_at > horizon}
         self._arrived: set[str] = set()
         self._failed: set[str] = set()
         self._run = Run(at=self._now, given_up=len(before.lost) - len(self._lost))
-        self._asked: list[Asked] = []
+        self._asked: list[Redelivered] = []
         self._troubles: list[str] = []
 
     def state(self, worker: str) -> State:
@@ -78,7 +78,9 @@ class Sweep:
             troubles=tuple(dict.fromkeys(self._troubles)),
         )
         next_at = now + timedelta(seconds=self._pace.every_s)
-        return State(next_at=next_at, walks=tuple(self._walks.values()), lost=tuple(self._lost.values()), last=run)
+        return State(
+            next_at=next_at, checkpoints=tuple(self._checkpoints.values()), lost=tuple(self._lost.values()), last=run
+        )
 
     async def run(self) -> None:
         """Look, then ask again. What takes too long is left for the next sweep."""
@@ -86,40 +88,42 @@ class Sweep:
             async with asyncio.timeout(SWEEP_S):
                 for name in self._hooks.names:
                     hooks = await self._hooks.found(name)
-                    if isinstance(hooks, Trouble):
-                        self._note_trouble(hooks)
+                    if isinstance(hooks, ApiFailure):
+                        self._note_failure(hooks)
                         continue
                     for hook in hooks:
-                        await self._walk(hook)
+                        await self._read_new(hook)
                 await self._ask_again()
         except TimeoutError:
             self._troubles.append(f"it took longer than {SWEEP_S:g} s")
 
-    def _note_trouble(self, trouble: Trouble) -> None:
-        self._troubles.append(trouble.detail[:MAX_DETAIL])
+    def _note_failure(self, failure: ApiFailure) -> None:
+        self._troubles.append(failure.detail[:MAX_DETAIL])
 
     # Looking
 
-    async def _walk(self, hook: str) -> None:
-        """Whatever is new, and then what was left of earlier walks, as far as one sweep goes."""
-        walk = self._walks.get(hook) or Walk(hook=hook, seen=self._now - HORIZON)
-        reading = _Reading(seen=walk.seen, pages=MAX_PAGES // 2 if walk.gaps else MAX_PAGES)
-        head = await self._read(hook, Gap(since=walk.seen - OVERLAP), reading)
-        reading.pages += MAX_PAGES // 2 if walk.gaps and not reading.stopped else 0
-        rests = [await self._read(hook, gap, reading) for gap in reversed(walk.gaps)]  # the oldest first
+    async def _read_new(self, hook: str) -> None:
+        """Read what is new, then the gaps that earlier sweeps left, as far as one sweep goes."""
+        before = self._checkpoints.get(hook) or Checkpoint(hook=hook, seen=self._now - HORIZON)
+        reading = _Reading(seen=before.seen, pages=MAX_PAGES // 2 if before.gaps else MAX_PAGES)
+        head = await self._read(hook, Gap(since=before.seen - OVERLAP), reading)
+        reading.pages += MAX_PAGES // 2 if before.gaps and not reading.stopped else 0
+        rests = [await self._read(hook, gap, reading) for gap in reversed(before.gaps)]  # the oldest first
         left = [gap for gap in (head, *reversed(rests)) if gap is not None]
         if len(left) > MAX_GAPS:
             self._troubles.append(f"{hook}: more comes than can be looked at; some of it was not")
         anew = [gap.since + OVERLAP for gap in left if not gap.cursor]
         seen = min([reading.seen, *anew])
-        self._walks[hook] = Walk(hook=hook, seen=seen, gaps=tuple(gap for gap in left if gap.cursor)[:MAX_GAPS])
+        self._checkpoints[hook] = Checkpoint(
+            hook=hook, seen=seen, gaps=tuple(gap for gap in left if gap.cursor)[:MAX_GAPS]
+        )
 
     async def _read(self, hook: str, gap: Gap, reading: _Reading) -> Gap | None:
         """What is left of `gap`."""
         while reading.pages > 0 and not reading.stopped:
             page = await self._hooks.page(hook, gap.cursor)
-            if isinstance(page, Trouble):
-                self._note_trouble(page)
+            if isinstance(page, ApiFailure):
+                self._note_failure(page)
                 reading.stopped = True
                 return gap if page.kind == "away" else Gap(since=gap.since)  # a cursor does not last for ever
             reading.pages -= 1
@@ -170,12 +174,12 @@ class Sweep:
         for number, lost in enumerate(sorted(due, key=lambda lost: lost.first_at)[:MAX_AGAIN]):
             if number:
                 await self._clock.sleep(self._pace.gap_s)
-            trouble = await self._hooks.again(lost.hook, lost.id)
-            if trouble is not None:
-                self._note_trouble(trouble)
-                if trouble.kind == "away":
+            failure = await self._hooks.redeliver(lost.hook, lost.id)
+            if failure is not None:
+                self._note_failure(failure)
+                if failure.kind == "away":
                     return
-            self._was_asked(lost, refused=trouble is not None)
+            self._was_asked(lost, refused=failure is not None)
 
     def _was_asked(self, lost: Lost, *, refused: bool) -> None:
         """Once more only after twice as long as before: what is refused every time need not come all the time."""
@@ -187,6 +191,6 @@ class Sweep:
             return
         self._run = replace(run, asked=run.asked + 1)
         self._asked.append(
-            Asked(guid=lost.guid, hook=lost.hook, event=lost.event, first_at=lost.first_at, tries=after.tries)
+            Redelivered(guid=lost.guid, hook=lost.hook, event=lost.event, first_at=lost.first_at, tries=after.tries)
         )
         log.info("delivery_asked_again", delivery=lost.guid, hook_event=lost.event, failed_at=iso(lost.first_at))

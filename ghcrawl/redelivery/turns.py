@@ -9,8 +9,9 @@ from typing import Final
 
 import structlog
 
-from ghcrawl.ports import Clock, Store
-from ghcrawl.redelivery.port import Hooks
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.store import Store
+from ghcrawl.ports.webhooks import Hooks
 from ghcrawl.redelivery.state import STATE, Lease, Run, State
 from ghcrawl.redelivery.sweep import Pace, Sweep
 

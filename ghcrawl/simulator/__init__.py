@@ -1,5 +1,4 @@
-"""A GitHub that runs on loopback: for the demo, the tests and the benchmarks.
+"""What every simulated API shares: a server on loopback, a clock, faults, and a journal of its calls.
 
-It imitates what a crawler can get wrong: ETags that depend on the credential, fixed quota windows, lists whose
-elements lack fields, links by numeric id, cursors, renames, and every special answer that is documented.
+Each platform has a package of its own below this one; nothing here knows which.
 """

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from hashlib import blake2b
 from typing import TypeAlias
 
-from ghcrawl.simulator.refusals import Answer
+from ghcrawl.simulator.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)

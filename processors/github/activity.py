@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import JsonObject
+from typing import Final
+
+from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, count, mapping, number, required, text
-from processors.github.issue import below, describe_comment
+from processors.github.issue import below
 from processors.github.repo import in_repo
 
 
@@ -18,9 +20,6 @@ def issue_event_urn(body: JsonObject, qualifier: str) -> str:
 def describe_issue_event(node: Node) -> None:
     """An event leads to who did it; whom and what it names is linked."""
     body = node.body
-    node.account("actor", body.get("actor"))
-    node.account("assignee", body.get("assignee"))
-    node.account("requested_reviewer", body.get("requested_reviewer"))
     if sha := text(body.get("commit_id")):
         node.link("commit", f"{node.repo}:commit:{sha}")
     label = number(mapping(body.get("label")).get("id"))
@@ -51,22 +50,25 @@ ISSUE_EVENT = Entity(
     describe=describe_issue_event,
     parent="issue",
     changed=("created_at",),
+    people=("actor", "assignee", "requested_reviewer"),
 )
 REACTION = Entity(
     type="reaction",
     endpoint="",
     urn=reaction_urn,
-    describe=describe_comment,
     url=reaction_url,
     parent="on",
     changed=("created_at",),
+    people=("user",),
 )
 DISCUSSION = Entity(
     type="discussion",
     endpoint="/repos/{owner}/{repo}/discussions/{discussion_number}",
     urn=lambda body, qualifier: in_repo("discussion", "number", body, qualifier),
-    describe=describe_comment,
     url=lambda body, base: f"{base}/discussions/{body.get('number')}",
     parent="repo",
     has_url=False,
+    people=("user",),
 )
+
+ENTITIES: Final = (ISSUE_EVENT, REACTION, DISCUSSION)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import JsonObject
+from typing import Final
+
+from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, sequence, text
 from processors.github.repo import in_repo
@@ -36,11 +38,6 @@ def status_url(body: JsonObject, base: str) -> str:
     return f"{text(body.get('url')) or base}#{body.get('id')}"
 
 
-def describe_status(node: Node) -> None:
-    """A status leads to who set it."""
-    node.account("creator", node.body.get("creator"))
-
-
 def describe_check_suite(node: Node) -> None:
     """A check suite is of one commit, its parent; the pull requests that propose it are linked."""
     _link_pulls(node)
@@ -61,7 +58,6 @@ def _link_pulls(node: Node) -> None:
 
 def describe_deployment(node: Node) -> None:
     """A deployment leads to who made it; its commit is linked."""
-    node.account("creator", node.body.get("creator"))
     if sha := text(node.body.get("sha")):
         node.link("commit", f"{node.repo}:commit:{sha}")
 
@@ -76,15 +72,9 @@ def deployment_status_urn(body: JsonObject, qualifier: str) -> str:
     return f"{deployment}:deployment_status:{required(number(body.get('id')), 'id')}"
 
 
-def describe_workflow(_node: Node) -> None:
-    """A workflow leads to its runs only."""
-
-
 def describe_run(node: Node) -> None:
     """A run leads to who caused it; its workflow, commit and pull requests are linked."""
     body = node.body
-    node.account("actor", body.get("actor"))
-    node.account("triggering_actor", body.get("triggering_actor"))
     workflow = number(body.get("workflow_id"))
     if workflow is not None:
         node.link("workflow", f"{node.repo}:workflow:{workflow}")
@@ -97,12 +87,12 @@ STATUS = Entity(
     type="status",
     endpoint="",
     urn=status_urn,
-    describe=describe_status,
     url=status_url,
     plural="statuses",
     parent="commit",
     has_url=False,
     was="status",
+    people=("creator",),
 )
 CHECK_SUITE = Entity(
     type="check_suite",
@@ -126,20 +116,20 @@ DEPLOYMENT = Entity(
     describe=describe_deployment,
     parent="repo",
     was="deployment",
+    people=("creator",),
 )
 DEPLOYMENT_STATUS = Entity(
     type="deployment_status",
     endpoint="/repos/{owner}/{repo}/deployments/{deployment_id}/statuses/{status_id}",
     urn=deployment_status_urn,
-    describe=describe_status,
     plural="deployment_statuses",
     parent="deployment",
+    people=("creator",),
 )
 WORKFLOW = Entity(
     type="workflow",
     endpoint="/repos/{owner}/{repo}/actions/workflows/{workflow}",
     urn=lambda body, qualifier: in_repo("workflow", "id", body, qualifier),
-    describe=describe_workflow,
     parent="repo",
 )
 WORKFLOW_RUN = Entity(
@@ -148,4 +138,7 @@ WORKFLOW_RUN = Entity(
     urn=lambda body, qualifier: in_repo("workflow_run", "id", body, qualifier),
     describe=describe_run,
     parent="repo",
+    people=("actor", "triggering_actor"),
 )
+
+ENTITIES: Final = (STATUS, CHECK_SUITE, CHECK_RUN, DEPLOYMENT, DEPLOYMENT_STATUS, WORKFLOW, WORKFLOW_RUN)

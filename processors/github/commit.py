@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import JsonObject
+from typing import Final
+
+from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, count, mapping, number, repo_of, required, sequence, text
-from processors.github.issue import describe_comment
 
 
 def commit_urn(body: JsonObject, qualifier: str) -> str:
@@ -15,8 +16,6 @@ def commit_urn(body: JsonObject, qualifier: str) -> str:
 
 def describe_commit(node: Node) -> None:
     """A commit leads to the accounts behind it; its parents are linked, for the list has them."""
-    node.account("author", node.body.get("author"))
-    node.account("committer", node.body.get("committer"))
     parents = (text(mapping(parent).get("sha")) for parent in sequence(node.body.get("parents")))
     node.hrefs("parents", (f"{node.repo}:commit:{sha}" for sha in parents if sha))
 
@@ -41,12 +40,15 @@ COMMIT = Entity(
     parent="repo",
     changed=(),
     immutable=True,
+    people=("author", "committer"),
 )
 COMMIT_COMMENT = Entity(
     type="commit_comment",
     was="commit_comment pull_request_commit_comment",
     endpoint="/repos/{owner}/{repo}/comments/{comment_id}",
     urn=commit_comment_urn,
-    describe=describe_comment,
     parent="commit",
+    people=("user",),
 )
+
+ENTITIES: Final = (COMMIT, COMMIT_COMMENT)

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from ghcrawl.errors import Malformed
-from ghcrawl.model import JsonObject
-from ghcrawl.outcome import Processor, Save, Skip, Visit
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import JsonObject, dated
+from ghcrawl.values.outcome import (
+    Processor,
+    Save,
+    Skip,
+    Visit,
+)
 from processors.github.graph import Node, repo_url, text
-from processors.github.listing import Listings, add
+from processors.github.listing import Listing, Listings, add
 from processors.github.part import Part, add_part
 
 
 def stays(_visit: Visit) -> Skip | None:
     """It never comes to lie in another repository."""
     return None
+
+
+def plain(_node: Node) -> None:
+    """It leads to nothing but persons, lists and parts."""
+
+
+def as_sent(body: JsonObject) -> JsonObject:
+    """Webhooks and events write it as its own URL does."""
+    return body
 
 
 def own_url(body: JsonObject, _base: str) -> str:
@@ -31,12 +45,15 @@ class Entity:
 
     endpoint: path of its own URL, as GitHub's documentation writes it.
     urn: its name, from its body and the URN of what it was found under. Raises Malformed.
-    describe: adds links and follow-ups to its node.
+    people: names of the links to persons, which are fields of its body: each is linked and followed.
+    describe: adds its other links and follow-ups to its node.
+    lists: the lists whose elements it is, if they are not in `listings`.
     url: its own API URL, from its body and the API URL of what it was found under; empty where neither tells.
     plural: the name of its collections; `type` + s unless it says otherwise.
     parent: name of the link to what it lies in, by the URN's prefix; roots have none.
     changed: the fields that say when it last changed, the first that is there counting.
     moved: what becomes of a visit that was answered with a thing of another repository; None where it was not.
+    as_rest: its body as its own URL writes it, where webhooks and events write it in another way.
     has_url: the body's `url` is its own; otherwise the URL that led here names it.
     was: what the predecessor called it, and what else of the predecessor's it holds.
     version: raised when its documents change shape.
@@ -45,20 +62,23 @@ class Entity:
     type: str
     endpoint: str
     urn: Callable[[JsonObject, str], str]
-    describe: Callable[[Node], None]
+    describe: Callable[[Node], None] = plain
+    people: tuple[str, ...] = ()
+    lists: tuple[Listing, ...] = ()
     url: Callable[[JsonObject, str], str] = own_url
     plural: str = ""
     parent: str = ""
     changed: tuple[str, ...] = ("updated_at",)
     immutable: bool = False
     moved: Callable[[Visit], Skip | None] = stays
+    as_rest: Callable[[JsonObject], JsonObject] = as_sent
     has_url: bool = True
     version: int = 1
     was: str = ""
 
     def changed_at(self, body: JsonObject) -> str:
-        """GitHub's text for when it last changed; empty where it says nothing."""
-        return next((text(body[name]) for name in self.changed if text(body.get(name))), "")
+        """When it last changed, as UTC to the second; empty where nothing that it says is a moment."""
+        return next((found for name in self.changed if (found := dated(text(body.get(name))))), "")
 
     def older(self, body: JsonObject, floor: str) -> bool:
         """Whether it did not change since `floor`, GitHub's text for a moment; empty: there is none.
@@ -86,6 +106,7 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
             raise Malformed(f"a {entity.type} is an object, and this is {type(body).__name__}")
         if (moved := entity.moved(visit)) is not None:
             return moved
+        body = entity.as_rest(body)
         node = _described(entity, visit, body)
         for listing in own:
             add(node, listing, listings, node.urn, node.url)
@@ -107,6 +128,9 @@ def _described(entity: Entity, visit: Visit, body: JsonObject) -> Node:
     node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
     if entity.parent:
         node.link(entity.parent, ":".join(urn.split(":")[:-2]))
+    for name in entity.people:
+        found = body.get(name)
+        (node.accounts if isinstance(found, list) else node.account)(name, found)
     entity.describe(node)
     return node
 
@@ -123,8 +147,21 @@ _BELOW: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def _run_errands(node: Node) -> None:
-    """Look at what a person asked for below this, now that it is known what this is called."""
-    for errand in node.visit.request.context.then:
-        below = next(((kind, found[1]) for pattern, kind in _BELOW if (found := pattern.search(errand.url))), None)
+    """Look at what a person asked for below this, now that it is known what this is called.
+
+    What lies below another errand is that one's: only its answer tells what that is called.
+    """
+    deferred_requests = node.visit.request.context.then
+    for deferred in deferred_requests:
+        if any(deferred.url.startswith(f"{other.url}/") for other in deferred_requests):
+            continue
+        rest = tuple(other for other in deferred_requests if other.url.startswith(f"{deferred.url}/"))
+        below = next(((kind, found[1]) for pattern, kind in _BELOW if (found := pattern.search(deferred.url))), None)
         qualifier = f"{node.urn}:{below[0]}:{below[1]}" if below else node.urn
-        node.follow(errand.type, errand.url, errand.policy, node.context(qualifier=qualifier), queue="immediate")
+        node.follow(
+            deferred.type,
+            deferred.url,
+            deferred.policy,
+            replace(node.context(qualifier=qualifier), then=rest),
+            queue="immediate",
+        )

@@ -11,26 +11,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias, TypeVar
+from collections.abc import Container, Generator, Iterable, Sequence
+from typing import Final, TypeVar
 
-from ghcrawl.model import Json, JsonObject
-from ghcrawl.policy import parse
-from ghcrawl.visitor_map import Onward, Scenarios
-from processors.github.events_maps import PEOPLE_LINKS
+from ghcrawl.platforms.survey import Estimate, Question, Reply, Survey
+from ghcrawl.values.model import Json, JsonObject, Request
+from ghcrawl.values.policy import parse
+from ghcrawl.values.visitor_map import NextHops, Scenarios
+from processors.github.entities import BY_TYPE
 from processors.github.graph import count, mapping, number, sequence, text
 from processors.github.listing import PER_PAGE, Listing
 from processors.github.listings import LISTINGS
+from processors.github.maps import PEOPLE_LINKS
+from processors.github.pagination import LOOKED_AGAIN
 from processors.github.parts import PARTS
-from processors.github.registry import BY_TYPE
 from processors.github.scenarios import floor_of
-from processors.github.walk import LOOKED_AGAIN
 
 SAMPLED: Final = 12
 """So many repositories are looked at closely."""
 KNOWN: Final = 3
 """As often is somebody taken to be seen who stands in a list that was read to its end: it says nothing of others."""
+_SURVEYED: Final = frozenset({"org", "user", "repo"})
 _PROBED: Final = frozenset(
     {"issues", "pull_requests", "commits", "issue_comments", "review_comments", "commit_comments", "issue_events"}
     | {"branches", "contributors", "deployments", "workflow_runs", "releases", "dependabot_alerts"}
@@ -43,47 +44,17 @@ _TWICE: Final = frozenset(part.type for part in PARTS if part.path.startswith("/
 _LAST = re.compile(r"[?&]page=(\d+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A page to look at."""
-
-    type: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """What stood there; nothing at all, where there was nothing or it was refused."""
-
-    body: Json = None
-    link: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """calls: by type of request; documents: by type of thing. repos: how many; sampled: of these looked at closely."""
-
-    calls: Mapping[str, float]
-    documents: Mapping[str, float]
-    repos: int
-    sampled: int
-
-    @property
-    def total(self) -> int:
-        """All calls."""
-        return round(sum(self.calls.values()))
-
-
 Thing = TypeVar("Thing")
-Survey: TypeAlias = Generator[Sequence[Question], Sequence[Reply], Estimate]
 _ROWS: Final = {(row.of, row.link): row for row in LISTINGS}
 _SUITES: Final = next(row for row in LISTINGS if row.type == "check_suites")
 _WHOLE: Final = BY_TYPE.keys() - {"org", "user", "team", "repo", "pull_request"}
 
 
-def survey(scenarios: Scenarios, type: str, url: str, policy: str) -> Survey:
-    """The survey of what a crawl would begin with: an organisation, a user or a repository; others take a few calls."""
-    return (yield from _Surveyor(scenarios, policy).run(type, url))
+def survey(scenarios: Scenarios, request: Request, policy: str) -> Survey | None:
+    """For `Platform.survey`: of an organisation, a user or a repository; others take a few calls."""
+    if request.type not in _SURVEYED or request.context.then:
+        return None
+    return _Surveyor(scenarios, policy).run(request.type, request.url)
 
 
 class _Surveyor:
@@ -116,7 +87,7 @@ class _Surveyor:
         self._people()
         return Estimate(calls=self._calls, documents=self._documents, repos=len(repos), sampled=len(sample))
 
-    def _onward(self, map_name: str) -> Onward:
+    def _onward(self, map_name: str) -> NextHops:
         policy = parse(self._policy)
         return self._scenarios.onward(policy.at(map_name).spec)
 
@@ -326,7 +297,7 @@ def _counted(row: Listing, repo: JsonObject) -> int:
 
 
 def _looked_at_again(row: Listing, pages: int) -> int:
-    """The free calls that show whether anything moved while a list was read (`walk.look_again`)."""
+    """The free calls that show whether anything moved while a list was read (`pagination.look_again`)."""
     if row.relation and pages > LOOKED_AGAIN:
         return 0
     return min(pages - 1, 1) if row.between else pages - 1

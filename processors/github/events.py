@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ghcrawl.errors import Malformed
-from ghcrawl.outcome import Processor, Save, Visit
-from ghcrawl.platform import Kind
+from ghcrawl.platforms.kind import Event, Kind
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.outcome import Processor, Save, Visit
 from processors.github.entity import Entity
+from processors.github.event_rules import EventRules
 from processors.github.events_feed import TYPE, feed_kind, identity_of
 from processors.github.events_table import TOLD, Tells
-from processors.github.events_teller import Teller
 from processors.github.graph import Node, owner_kind, required
 from processors.github.listing import Listings
 from processors.github.webhook import FALLBACK
@@ -36,10 +36,10 @@ def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: 
         node = Node(visit, body=body, urn=urn, url=request.url, siblings=f"{above}:events")
         if owner := owner_kind(request.context.qualifier):
             node.link(owner, request.context.qualifier)
-        teller = Teller(visit, node, entities, listings)
+        rules = EventRules(visit, node, entities, listings)
         for each in tells:
-            teller.tell(each)
-        return Save(document=node.document(request.type), follow_ups=(*teller.pushes, *node.follow_ups))
+            rules.tell(each)
+        return Save(document=node.document(request.type), follow_ups=(*rules.pushes, *node.follow_ups))
 
     return process
 
@@ -49,12 +49,8 @@ def event_kinds(entities: Mapping[str, Entity], listings: Listings) -> Mapping[s
     told = {**TOLD, FALLBACK: ()}
     crawled = {*entities, *(type for _, type in listings)}
     events = {
-        type: Kind(
-            processor=processor([each for each in tells if each.type in crawled], entities, listings),
-            position=POSITION,
-            queue="event",
-            immutable=True,
-            happening=True,
+        type: Event(
+            processor=processor([each for each in tells if each.type in crawled], entities, listings), position=POSITION
         )
         for type, tells in told.items()
     }

@@ -15,14 +15,23 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from ghcrawl.errors import Malformed
-from ghcrawl.model import Context, Document, Errand, Json, JsonObject, Payload, Push, Request
-from ghcrawl.outcome import Save, Visit
-from ghcrawl.platform import Kind
+from ghcrawl.platforms.kind import Continuation, List
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import (
+    Context,
+    DeferredRequest,
+    Document,
+    Json,
+    JsonObject,
+    Payload,
+    Push,
+    Request,
+)
+from ghcrawl.values.outcome import Save, Visit
 from processors.github.events_table import TOLD
-from processors.github.graph import Node, again, mapping, number, owner_kind, scope_of, text
+from processors.github.graph import NAME, Node, again, mapping, number, owner_kind, scope_of, text
 from processors.github.listing import PER_PAGE
-from processors.github.webhook import FALLBACK, POLICY, WITHIN_THE_SECOND, happened_at, read_moment, urn_of
+from processors.github.webhook import FALLBACK, POLICY, happened_at, urn_of
 
 TYPE: Final = "events"
 POSITION: Final = "feed"
@@ -43,28 +52,28 @@ def feed_request(type: str, url: str) -> Request | None:
     """
     if type not in _FOLLOWED:
         return None
-    errand = Errand(type=TYPE, url=f"{url}/events?per_page={PER_PAGE}", policy=f"event:{POSITION}")
-    context = Context(scope=scope_of(url) or "", then=(errand,))
-    return Request(type=type, url=url, policy=f"{POLICY}:self", context=context)
+    deferred = DeferredRequest(type=TYPE, url=f"{url}/events?per_page={PER_PAGE}", policy=f"event:{POSITION}")
+    context = Context(scope=scope_of(url) or "", then=(deferred,))
+    return Request(platform=NAME, type=type, url=url, policy=f"{POLICY}:self", context=context)
 
 
 def cursor_urn(request: Request) -> str:
-    """For `Kind.cursor`."""
+    """URN of the document that remembers which events were seen."""
     return f"{request.context.qualifier}:{TYPE}:cursor"
 
 
 def resume(request: Request, cursor: Document | None) -> Request:
-    """For `Kind.resume`: the poll that knows which events were seen before."""
+    """The poll that knows which events were seen before."""
     if cursor is None:
         return request
-    walk = replace(request.context.walk, until=text(cursor.body.get("newest")))
-    return replace(request, context=replace(request.context, walk=walk))
+    pagination = replace(request.context.pagination, until=text(cursor.body.get("newest")))
+    return replace(request, context=replace(request.context, pagination=pagination))
 
 
 def process(visit: Visit) -> Save:
     """Turn one page of a feed into a document, requests for its new events, and what comes next."""
     request, body = visit.request, visit.fetched.body
-    owner, walk = request.context.qualifier, request.context.walk
+    owner, pagination = request.context.qualifier, request.context.pagination
     items = body.get("elements") if isinstance(body, Mapping) else body
     if not isinstance(items, list) or owner_kind(owner) not in _FOLLOWED:
         raise Malformed("a page of events is an array, below a repository, an organisation or a user")
@@ -74,14 +83,14 @@ def process(visit: Visit) -> Save:
     node = Node(
         visit,
         body={"elements": elements},
-        urn=f"{owner}:{TYPE}:page:{walk.page}",
+        urn=f"{owner}:{TYPE}:page:{pagination.page}",
         url=request.url,
         siblings=f"{owner}:{TYPE}",
     )
     node.link(owner_kind(owner), owner)
     if stored:
         return node.save(TYPE)
-    known = frozenset(walk.until.split())
+    known = frozenset(pagination.until.split())
     pushes = [Push(request=_event_request(visit, e), queue="event") for e in events if identity_of(e) not in known]
     pushes += _onward(visit, events, known)
     return Save(document=node.document(TYPE), follow_ups=tuple(pushes))
@@ -89,14 +98,14 @@ def process(visit: Visit) -> Save:
 
 def _onward(visit: Visit, events: Sequence[JsonObject], known: frozenset[str]) -> list[Push]:
     """The next page while nothing known was met; at the end the cursor, and a refresh where something was missed."""
-    request, walk = visit.request, visit.request.context.walk
-    seen = [*walk.newest.split(), *map(identity_of, events)]
+    request, pagination = visit.request, visit.request.context.pagination
+    seen = [*pagination.newest.split(), *map(identity_of, events)]
     following = visit.fetched.link.get("next")
     met = bool(known.intersection(map(identity_of, events)))
     if following and not met:
-        onward = again(request, following, page=walk.page + 1, newest=" ".join(seen))
+        onward = again(request, following, page=pagination.page + 1, newest=" ".join(seen))
         return [Push(request=onward, queue="soon")]
-    pushes = [_cursor(visit, [*dict.fromkeys([*seen, *walk.until.split()])][:REMEMBERED])]
+    pushes = [_cursor(visit, [*dict.fromkeys([*seen, *pagination.until.split()])][:REMEMBERED])]
     if known and seen and not met:
         kind, url = owner_kind(request.context.qualifier), request.url.partition("?")[0].removesuffix("/events")
         context = Context(scope=request.context.scope, private=request.context.private)
@@ -127,10 +136,10 @@ def _event_request(visit: Visit, event: JsonObject) -> Request:
     payload = Payload.of(
         event,
         origin="event",
-        observed_at=_happened_at(event) or visit.fetched.observed_at,
+        observed_at=_happened_at(event, visit.fetched.observed_at) or visit.fetched.observed_at,
         received_at=visit.fetched.checked_at,
     )
-    policy = POLICY if request.context.walk.until or _since_we_began(payload.observed_at, request) else HISTORY
+    policy = POLICY if request.context.pagination.until or _since_we_began(payload.observed_at, request) else HISTORY
     child = request.child(type, f"{base}#{identity_of(event)}", policy, context, payload)
     return replace(child, asked_at=visit.fetched.checked_at)
 
@@ -140,9 +149,9 @@ def _since_we_began(happened_at: datetime, request: Request) -> bool:
     return request.asked_at is not None and happened_at >= request.asked_at - LAG
 
 
-def _happened_at(event: JsonObject) -> datetime | None:
-    inside, made = happened_at(mapping(event.get("payload"))), read_moment(event.get("created_at"))
-    return max(filter(None, (inside, made + WITHIN_THE_SECOND if made else None)), default=None)
+def _happened_at(event: JsonObject, seen_at: datetime) -> datetime | None:
+    payload = mapping(event.get("payload"))
+    return max(filter(None, (happened_at(payload, seen_at), happened_at(event, seen_at))), default=None)
 
 
 def _type(event: JsonObject) -> str:
@@ -161,6 +170,6 @@ def identity_of(event: JsonObject) -> str:
     return text(event.get("id")) if identity is None else str(identity)
 
 
-def feed_kind() -> Kind:
+def feed_kind() -> List:
     """The kind of all feeds."""
-    return Kind(processor=process, position=POSITION, queue="immediate", cursor=cursor_urn, resume=resume)
+    return List(processor=process, position=POSITION, continuation=Continuation(cursor=cursor_urn, resume=resume))

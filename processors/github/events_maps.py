@@ -6,48 +6,14 @@ stands: nothing behind it is asked for but accounts that we hold nothing of.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ghcrawl.visitor_map import NONE, Node, followed
+from ghcrawl.values.visitor_map import NONE, Node, followed
+from processors.github.events_table import TOLD, Verb
 
-PEOPLE_LINKS: Final = (
-    "actor",
-    "assignee",
-    "assignees",
-    "author",
-    "closed_by",
-    "committer",
-    "creator",
-    "dismissed_by",
-    "merged_by",
-    "publisher",
-    "requested_reviewer",
-    "requested_reviewers",
-    "triggering_actor",
-    "uploader",
-    "user",
-)
-"""The links to persons, whatever has them."""
-_TAKEN: Final = (
-    "check_run",
-    "check_suite",
-    "commit_comment",
-    "dependabot_alert",
-    "deployment",
-    "deployment_status",
-    "discussion",
-    "issue",
-    "issue_comment",
-    "label",
-    "milestone",
-    "pull_request",
-    "release",
-    "review",
-    "review_comment",
-    "security_advisory",
-    "workflow_run",
-)
+_TAKEN: Final = sorted({tells.type for each in TOLD.values() for tells in each if tells.verb is Verb.TAKE})
+"""What events carry whole."""
 
 _EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
     "event": {
@@ -60,7 +26,6 @@ _EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {
     },
     "feed": {},
     "roster": {"members": "pages", "repos": "pages"},
-    "people": {**dict.fromkeys(PEOPLE_LINKS, "self"), "assets": "people"},
 }
 
 _COSTLY: Final[Mapping[str, tuple[str, str, Node]]] = {
@@ -71,9 +36,10 @@ _COSTLY: Final[Mapping[str, tuple[str, str, Node]]] = {
 """What takes a call or more for each event: asked for in the scenarios that follow this link of this map, too."""
 
 
-def event_maps(maps: Mapping[str, Mapping[str, Node]]) -> Mapping[str, Mapping[str, Node]]:
-    """The maps of events in the scenario that has those `maps`."""
+def event_maps(maps: Mapping[str, Mapping[str, Node]], people: Iterable[str]) -> Mapping[str, Mapping[str, Node]]:
+    """The maps of events in the scenario that has those `maps`. people: the links to persons, whatever has them."""
     costly = {
         name: target for name, (of, link, target) in _COSTLY.items() if followed(maps.get(of, {}).get(link, NONE))
     }
-    return {**_EVENT_MAPS, "event": {**_EVENT_MAPS["event"], **costly}}
+    persons: Mapping[str, Node] = {**dict.fromkeys(people, "self"), "assets": "people"}
+    return {**_EVENT_MAPS, "event": {**_EVENT_MAPS["event"], **costly}, "people": persons}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ghcrawl.model import JsonObject
+from ghcrawl.values.model import JsonObject
 from processors.github.graph import count, mapping, text
 from processors.github.webhook import type_of
 

@@ -12,9 +12,24 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from ghcrawl.errors import Malformed
-from ghcrawl.model import Context, Document, Json, JsonObject, Link, Payload, Push, QueueName, Request, digest
-from ghcrawl.outcome import Save, Visit
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import (
+    Context,
+    Document,
+    Json,
+    JsonObject,
+    Link,
+    Payload,
+    Push,
+    QueueName,
+    Request,
+    credible,
+    digest,
+)
+from ghcrawl.values.outcome import Save, Visit
+
+NAME: Final = "github"
+"""Of the platform."""
 
 QUEUE_OF: Final[Mapping[str, QueueName]] = {"user": "later"}
 """Where requests for an entity go; `normal` unless named here. Users come last: everything else leads to more."""
@@ -163,6 +178,7 @@ class Node:
         known_as = {self._says, request.url, fetched.url, *fetched.aliases} - {self.url}
         as_sent = request.payload is not None and request.payload.body is self.digested
         return Document(
+            platform=request.platform,
             type=type,
             url=self.url,
             urn=self.urn,
@@ -173,8 +189,7 @@ class Node:
             processed_at=self.visit.processed_at,
             version=self.visit.version,
             digest=request.payload.digest if request.payload and as_sent else digest(self.digested),
-            platform=request.platform,
-            changed_at=changed_at,
+            changed_at=credible(changed_at, fetched.observed_at),
             validator=fetched.validator,
             link_header=fetched.link,
             root=request.root or request.name,
@@ -183,9 +198,9 @@ class Node:
         )
 
 
-def again(request: Request, url: str, **walk: Any) -> Request:
+def again(request: Request, url: str, **pagination: Any) -> Request:
     """The request for another page of the same walk, or for the same page in another way."""
-    context = replace(request.context, walk=replace(request.context.walk, **walk))
+    context = replace(request.context, pagination=replace(request.context.pagination, **pagination))
     return replace(request, url=url, context=context, attempt=0, failures=())
 
 

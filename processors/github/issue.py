@@ -6,8 +6,14 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from ghcrawl.model import Context, Json, JsonObject, Payload, Push
-from ghcrawl.outcome import Skip, Visit
+from ghcrawl.values.model import (
+    Context,
+    Json,
+    JsonObject,
+    Payload,
+    Push,
+)
+from ghcrawl.values.outcome import Skip, Visit
 from processors.github.entity import Entity
 from processors.github.graph import (
     Node,
@@ -54,10 +60,6 @@ def transferred(visit: Visit) -> Skip | None:
 def describe_issue(node: Node) -> None:
     """An issue leads to people, and to the pull request that it also is."""
     body = node.body
-    node.account("user", body.get("user"))
-    node.account("assignee", body.get("assignee"))
-    node.accounts("assignees", body.get("assignees"))
-    node.account("closed_by", body.get("closed_by"))
     tagged(node)
     pull_request = text(mapping(body.get("pull_request")).get("url"))
     if pull_request:
@@ -87,11 +89,6 @@ def comment_urn(body: JsonObject, qualifier: str) -> str:
     return f"{issue}:issue_comment:{required(number(body.get('id')), 'id')}"
 
 
-def describe_comment(node: Node) -> None:
-    """A comment leads to who wrote it."""
-    node.account("user", node.body.get("user"))
-
-
 ISSUE = Entity(
     type="issue",
     was="issue",
@@ -100,12 +97,15 @@ ISSUE = Entity(
     describe=describe_issue,
     parent="repo",
     moved=transferred,
+    people=("user", "assignee", "assignees", "closed_by"),
 )
 ISSUE_COMMENT = Entity(
     type="issue_comment",
     was="issue_comment",
     endpoint="/repos/{owner}/{repo}/issues/comments/{comment_id}",
     urn=comment_urn,
-    describe=describe_comment,
     parent="issue",
+    people=("user",),
 )
+
+ENTITIES: Final = (ISSUE, ISSUE_COMMENT)

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from enum import Enum
-from typing import Final
+from functools import partial
+from typing import Final, Literal
 
-from ghcrawl.model import Document, JsonObject, Request, Walk
-from ghcrawl.policy import parse
+from ghcrawl.platforms.kind import Continuation
+from ghcrawl.values.model import (
+    Document,
+    JsonObject,
+    Pagination,
+    Request,
+    time_text,
+)
+from ghcrawl.values.policy import parse
 from processors.github.graph import Node, mapping, owner_kind, repo_url, sequence, text
 from processors.github.scenarios import floor_of
 
@@ -65,6 +72,10 @@ class Listing:
     lively: what stands at its head still changes, so page 1 is saved whole; behind it only what is new.
     dated: it takes `since=`, by the elements' own dates, although it is not kept up to date by that.
     via: things that lead to this list of a commit, by what makes the commit's sha of their body.
+    topic: the scenarios `default` and those of that topic follow it; empty: only `everything` does.
+    leads_to: what a crawl follows behind it; empty: its elements, as far as the element's own map says, or in a
+    relation the elements alone.
+    on_request: no scenario follows it, but a person may ask for it.
     was: what the predecessor called its pages.
     """
 
@@ -92,6 +103,9 @@ class Listing:
     lively: bool = False
     dated: bool = False
     via: Mapping[str, Callable[[JsonObject], str]] = field(default_factory=dict)
+    topic: Literal["", "about", "issues", "code"] = ""
+    leads_to: str = ""
+    on_request: bool = False
     was: str = ""
 
     @property
@@ -176,12 +190,12 @@ def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_o
     step = node.visit.onward.links.get(listing.link)
     if step is None or not owner_url:
         return
-    walk = Walk(first=listing.url(owner_url), known=node.visit.known)
+    pagination = Pagination(first=listing.url(owner_url), known=node.visit.known)
     since = floor_of(node.visit.request.policy)
     recent = listing.url_since(owner_url, since) if since else ""
     if since and not listing.relation:
-        walk = Walk(since=since if recent else "")  # without a first page no cursor moves
-    context = replace(node.context(qualifier=owner), walk=walk, only_known=known_only)
+        pagination = Pagination(since=since if recent else "")  # without a first page no cursor moves
+    context = replace(node.context(qualifier=owner), pagination=pagination, only_known=known_only)
     node.follow(listing.type, recent or listing.url(owner_url), step.pages, context, queue="soon")
 
 
@@ -190,22 +204,22 @@ def listing_of(listings: Listings, request: Request) -> Listing | None:
     return listings.get((owner_kind(request.context.qualifier), request.type))
 
 
-def cursor_of(listings: Listings) -> Callable[[Request], str]:
-    """For `Kind.cursor`: the URN of the document that remembers how far a request's list was walked."""
+def continuation_of(listings: Listings) -> Continuation:
+    """How a request's list is read on from its cursor."""
 
     def cursor(request: Request) -> str:
         listing = listing_of(listings, request)
         return listing.cursor(request.context.qualifier) if listing else ""
 
-    return cursor
+    return Continuation(cursor=cursor, resume=partial(_resumed, listings), restart=_restarted)
 
 
 def refusal_of(listings: Listings) -> Callable[[Request], str | None]:
-    """For `Kind.refusal`: only the first page is remembered; a walk that breaks off later begins again."""
+    """URN of the record of a refusal: only that of page 1 is kept; a pagination that breaks off later restarts."""
 
     def refusal(request: Request) -> str | None:
-        listing, walk = listing_of(listings, request), request.context.walk
-        if listing is None or walk.page > 1 or walk.fresh:
+        listing, pagination = listing_of(listings, request), request.context.pagination
+        if listing is None or pagination.page > 1 or pagination.fresh:
             return None
         return f"{listing.urn(request.context.qualifier)}:refused"
 
@@ -214,42 +228,38 @@ def refusal_of(listings: Listings) -> Callable[[Request], str | None]:
 
 def asked_at_of(request: Request) -> str:
     """Since when an answer is fresh enough for `request`, as a cursor remembers it; empty where it is not said."""
-    return request.asked_at.astimezone(UTC).isoformat(timespec="microseconds") if request.asked_at else ""
+    return time_text(request.asked_at) if request.asked_at else ""
 
 
-def resume_of(listings: Listings) -> Callable[[Request, Document | None], Request | None]:
-    """For `Kind.resume`: the request that continues from the last completed walk; None where that answers it, too.
+def _resumed(listings: Listings, request: Request, cursor: Document | None) -> Request | None:
+    """The request that continues from the last completed pagination; None where that answers it, too.
 
-    Only walks that a crawl began are continued: a list that a person typed is read as typed.
+    Only paginations that a crawl started are continued: a list that a person typed is read as typed.
     """
-
-    def resume(request: Request, cursor: Document | None) -> Request | None:
-        listing, walk = listing_of(listings, request), request.context.walk
-        if cursor is None or listing is None or walk.first != request.url or walk.fresh:
-            return request
-        policy = parse(request.policy)
-        elsewhere = text(cursor.body.get("scenario")) != policy.scenario  # which may have led to less
-        if listing.walking is Walking.SINCE and (policy.complete or elsewhere):
-            return request
-        since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
-        if listing.walking is Walking.HEAD:
-            return _walking(request, request.url, replace(walk, until=newest))
-        if text(cursor.body.get("asked")) >= asked_at_of(request) > "":
-            return None  # several ask for the list that covers them all, the last of them when it was read already
-        base = request.url.partition("?")[0]
-        url = f"{base}?{listing.since_query}&since={since}&per_page={PER_PAGE}"
-        return _walking(request, url, replace(walk, first=url, since=since, until=newest, newest=newest))
-
-    return resume
+    listing, pagination = listing_of(listings, request), request.context.pagination
+    if cursor is None or listing is None or pagination.first != request.url or pagination.fresh:
+        return request
+    policy = parse(request.policy)
+    elsewhere = text(cursor.body.get("scenario")) != policy.scenario  # which may have led to less
+    if listing.walking is Walking.SINCE and (policy.complete or elsewhere):
+        return request
+    since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
+    if listing.walking is Walking.HEAD:
+        return _walking(request, request.url, replace(pagination, until=newest))
+    if text(cursor.body.get("asked")) >= asked_at_of(request) > "":
+        return None  # several ask for the list that covers them all, the last of them when it was read already
+    base = request.url.partition("?")[0]
+    url = f"{base}?{listing.since_query}&since={since}&per_page={PER_PAGE}"
+    return _walking(request, url, replace(pagination, first=url, since=since, until=newest, newest=newest))
 
 
-def walk_again(request: Request) -> Request | None:
-    """For `Kind.fallback`: what lay between two elements cannot be told any more, so everything is read again."""
-    walk = request.context.walk
-    if not walk.since or not walk.first:
+def _restarted(request: Request) -> Request | None:
+    """GitHub can no longer tell what lay between two elements, so the whole list is read again."""
+    pagination = request.context.pagination
+    if not pagination.since or not pagination.first:
         return None
-    return _walking(request, walk.first, Walk(first=walk.first, fresh=True))
+    return _walking(request, pagination.first, Pagination(first=pagination.first, fresh=True))
 
 
-def _walking(request: Request, url: str, walk: Walk) -> Request:
-    return replace(request, url=url, context=replace(request.context, walk=walk))
+def _walking(request: Request, url: str, pagination: Pagination) -> Request:
+    return replace(request, url=url, context=replace(request.context, pagination=pagination))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ghcrawl.model import JsonObject
+from ghcrawl.values.model import JsonObject
+from ghcrawl.values.visitor_map import PAGES
 from processors.github import commit
 from processors.github.activity import has_reactions
 from processors.github.automation import head_of_pull, tip_of_branch
+from processors.github.entities import ENTITIES
 from processors.github.graph import count, mapping
 from processors.github.listing import Listing, Walking
 from processors.github.parts import empty, may
@@ -28,11 +30,12 @@ def of_insiders(org: JsonObject) -> bool:
     return "total_private_repos" in org or "plan" in org
 
 
-LISTINGS: Final[tuple[Listing, ...]] = (
+_MORE: Final[tuple[Listing, ...]] = (
     Listing(
         type="repos",
         of="org",
         element="repo",
+        topic="about",
         path="/repos",
         query="type=all&sort=created&direction=desc",
         newest_first=True,
@@ -42,6 +45,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="repos",
         of="user",
         element="repo",
+        topic="about",
         path="/repos",
         query="type=owner&sort=created&direction=desc",
         newest_first=True,
@@ -49,13 +53,31 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         when=lambda user: count(user.get("public_repos")) > 0 or "plan" in user,
         was="repos",
     ),
-    Listing(type="members", of="org", element="user", path="/members", relation=True, was="members (org_members)"),
-    Listing(type="teams", of="org", element="team", path="/teams", relation=True, was="teams (org_teams)"),
+    Listing(
+        type="members",
+        of="org",
+        element="user",
+        topic="about",
+        path="/members",
+        relation=True,
+        was="members (org_members)",
+    ),
+    Listing(
+        type="teams",
+        of="org",
+        element="team",
+        topic="about",
+        leads_to="team",
+        path="/teams",
+        relation=True,
+        was="teams (org_teams)",
+    ),
     Listing(
         type="team_members",
         name="members",
         of="team",
         element="user",
+        topic="about",
         path="/members",
         relation=True,
         only_if="`members_count` > 0",
@@ -67,6 +89,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         name="repos",
         of="team",
         element="repo",
+        topic="about",
         path="/repos",
         relation=True,
         only_if="`repos_count` > 0",
@@ -77,6 +100,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="issues",
         of="repo",
         element="issue",
+        topic="issues",
         path="/issues",
         query=f"state=all&{_BY_CREATION}",
         since_query=f"state=all&{_BY_CHANGE}",
@@ -90,6 +114,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="pull_requests",
         of="repo",
         element="pull_request",
+        topic="issues",
         path="/pulls",
         query=f"state=all&{_BY_CREATION}",
         only_if="not `has_issues`: else the issues lead to them",
@@ -99,6 +124,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="issue_comments",
         of="repo",
         element="issue_comment",
+        topic="issues",
         path="/issues/comments",
         query=_BY_CREATION,
         since_query=_BY_CHANGE,
@@ -110,6 +136,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="issue_comments",
         of="issue",
         element="issue_comment",
+        topic="issues",
         path="/comments",
         complete=True,
         covered_by="repo",
@@ -117,11 +144,20 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         when=counted("comments"),
         was="issue_comments",
     ),
-    Listing(type="reviews", of="pull_request", element="review", path="/reviews", complete=True, was="reviews"),
+    Listing(
+        type="reviews",
+        of="pull_request",
+        element="review",
+        topic="issues",
+        path="/reviews",
+        complete=True,
+        was="reviews",
+    ),
     Listing(
         type="review_comments",
         of="repo",
         element="review_comment",
+        topic="issues",
         path="/pulls/comments",
         query=_BY_CREATION,
         since_query=_BY_CHANGE,
@@ -133,6 +169,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="review_comments",
         of="pull_request",
         element="review_comment",
+        topic="issues",
         path="/comments",
         complete=True,
         covered_by="repo",
@@ -144,6 +181,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="commits",
         of="repo",
         element="commit",
+        topic="code",
         path="/commits",
         complete=True,
         walking=Walking.HEAD,
@@ -157,6 +195,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="commit_comments",
         of="repo",
         element="commit_comment",
+        topic="code",
         path="/comments",
         complete=True,
         known_only=True,
@@ -166,6 +205,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="commit_comments",
         of="commit",
         element="commit_comment",
+        topic="code",
         path="/comments",
         complete=True,
         covered_by="repo",
@@ -173,15 +213,11 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         when=commit.has_comments,
         was="commit_comments, pull_request_commit_comments",
     ),
-    Listing(type="labels", of="repo", element="label", path="/labels", complete=True),
-    Listing(type="milestones", of="repo", element="milestone", path="/milestones", query="state=all", complete=True),
-    Listing(type="releases", of="repo", element="release", path="/releases", complete=True, newest_first=True),
-    Listing(type="branches", of="repo", element="branch", path="/branches", complete=True, still=empty),
-    Listing(type="tags", of="repo", element="tag", path="/tags", complete=True, still=empty),
     Listing(
         type="contributors",
         of="repo",
         element="user",
+        topic="about",
         path="/contributors",
         relation=True,
         still=empty,
@@ -213,12 +249,14 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         path="/items",
         complete=True,
     ),
-    Listing(type="orgs", of="user", element="org", path="/orgs", relation=True, was="orgs"),
+    Listing(type="orgs", of="user", element="org", leads_to=PAGES, path="/orgs", relation=True, was="orgs"),
     Listing(
         type="repo_teams",
         name="teams",
         of="repo",
         element="team",
+        topic="about",
+        leads_to=PAGES,
         path="/teams",
         relation=True,
         only_if="the token may push; an organisation owns it",
@@ -229,6 +267,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="collaborators",
         of="repo",
         element="user",
+        topic="about",
         path="/collaborators",
         query="affiliation=direct",
         relation=True,
@@ -240,6 +279,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="stargazers",
         of="repo",
         element="user",
+        leads_to=PAGES,
         path="/stargazers",
         relation=True,
         inside="user",
@@ -251,6 +291,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="subscribers",
         of="repo",
         element="user",
+        leads_to=PAGES,
         path="/subscribers",
         relation=True,
         only_if="`subscribers_count` > 0",
@@ -261,6 +302,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="forks",
         of="repo",
         element="repo",
+        leads_to=PAGES,
         path="/forks",
         query="sort=newest",
         relation=True,
@@ -271,6 +313,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="assets",
         of="release",
         element="release_asset",
+        topic="code",
         path="/assets",
         complete=True,
         embedded="assets",
@@ -279,14 +322,23 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         type="issue_events",
         of="repo",
         element="issue_event",
+        topic="issues",
         path="/issues/events",
         complete=True,
         walking=Walking.HEAD,
         only_if="`has_issues`",
         when=lambda repo: repo.get("has_issues") is not False,
     ),
-    Listing(type="issue_events", name="events", of="issue", element="issue_event", path="/events", complete=True),
-    Listing(type="timeline", of="issue", element="", path="/timeline", relation=True),
+    Listing(
+        type="issue_events",
+        name="events",
+        of="issue",
+        element="issue_event",
+        on_request=True,
+        path="/events",
+        complete=True,
+    ),
+    Listing(type="timeline", of="issue", element="", on_request=True, path="/timeline", relation=True),
     *(
         Listing(
             type="reactions",
@@ -401,6 +453,7 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         name="runs",
         of="workflow",
         element="workflow_run",
+        on_request=True,
         path="/runs",
         complete=True,
         newest_first=True,
@@ -427,3 +480,6 @@ LISTINGS: Final[tuple[Listing, ...]] = (
         when=may("push"),
     ),
 )
+"""Lists of several kinds of owner, or of what leads elsewhere; an entity's own list stands with the entity."""
+LISTINGS: Final[tuple[Listing, ...]] = (*_MORE, *(row for each in ENTITIES for row in each.lists))
+"""All lists; where several have one type, the first is the one that its pages' kind is placed by."""

@@ -1,4 +1,6 @@
-"""What a crawl of GitHub follows, by scenario. Data: a settings file may replace any of it.
+"""What a crawl of GitHub follows, by scenario, derived from the rows of things, lists and parts.
+
+A settings file may replace any of it.
 
 `self` is the thing and nothing beyond it; a name is the map of that name; `pages` are pages without their elements.
 What only `everything` follows stands in the other scenarios behind `?`: one can still ask for it by itself.
@@ -6,126 +8,62 @@ What only `everything` follows stands in the other scenarios behind `?`: one can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ghcrawl.visitor_map import NONE, ON_REQUEST, PAGES, SELF, Node
-from processors.github.events_maps import PEOPLE_LINKS, event_maps
+from ghcrawl.values.visitor_map import (
+    NONE,
+    ON_REQUEST,
+    PAGES,
+    SELF,
+    Node,
+)
+from processors.github.entities import BY_TYPE, ENTITIES
+from processors.github.events_maps import event_maps
+from processors.github.listing import Listing
+from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
 
-_PEOPLE: Final[Mapping[str, Node]] = {"user": "self"}
-_CHECKED: Final[Mapping[str, Node]] = {"statuses": "status", "check_suites": "check_suite", "check_runs": "check_run"}
+SINGLE: Final[Mapping[str, Mapping[str, Node]]] = {
+    "team": {"organization": SELF},
+    "repo": {"owner": SELF, "organization": SELF},
+    "issue": {"pull_request": "pull_request"},
+}
+"""The links to one other thing that is no person."""
+PEOPLE_LINKS: Final = frozenset(link for entity in ENTITIES for link in entity.people)
+"""The links to persons, whatever has them."""
+
+
+def _links(type: str) -> Mapping[str, Node]:
+    """Everything that a thing of that type leads to: other things, persons, lists and parts."""
+    entity = BY_TYPE.get(type)
+    people = entity.people if entity else ()
+    return {
+        **SINGLE.get(type, {}),
+        **dict.fromkeys(people, SELF),
+        **{row.link: _behind(row, type) for row in LISTINGS if type == row.of or type in row.via},
+        **{part.type: SELF for part in PARTS if part.of == type},
+    }
+
+
+def _behind(row: Listing, type: str) -> Node:
+    target = row.leads_to or (SELF if row.relation and row.element else row.element) or PAGES
+    # of every commit it would be far too many; other things lead to those of the commits that matter
+    return ON_REQUEST + target if row.on_request or (row.via and type == row.of) else target
+
 
 EVERYTHING: Final[Mapping[str, Mapping[str, Node]]] = {
-    "org": {
-        "repos": "repo",
-        "members": "self",
-        "teams": "team",
-        "outside_collaborators": "self",
-        "projects": "project",
-    },
-    "user": {"repos": "repo", "orgs": PAGES},
-    "team": {"organization": "self", "members": "self", "repos": "self"},
-    "repo": {
-        "owner": "self",
-        "organization": "self",
-        "issues": "issue",
-        "pull_requests": "pull_request",
-        "issue_comments": "issue_comment",
-        "issue_events": "issue_event",
-        "review_comments": "review_comment",
-        "commits": "commit",
-        "commit_comments": "commit_comment",
-        "labels": "label",
-        "milestones": "milestone",
-        "releases": "release",
-        "branches": "branch",
-        "tags": "tag",
-        "contributors": "self",
-        "teams": PAGES,
-        "collaborators": "self",
-        "stargazers": PAGES,
-        "subscribers": PAGES,
-        "forks": PAGES,
-        "discussions": "discussion",
-        "deployments": "deployment",
-        "workflows": "workflow",
-        "workflow_runs": "workflow_run",
-        "security_advisories": "security_advisory",
-        "dependabot_alerts": "dependabot_alert",
-        **{part.type: SELF for part in PARTS},
-    },
-    "issue": {
-        **_PEOPLE,
-        "assignee": "self",
-        "assignees": "self",
-        "closed_by": "self",
-        "pull_request": "pull_request",
-        "issue_comments": "issue_comment",
-        "events": "?issue_event",  # the repository lists them all
-        "timeline": "?pages",  # a call for each issue; the repository lists events, comments and reviews
-        "reactions": "reaction",
-    },
-    "issue_comment": {**_PEOPLE, "reactions": "reaction"},
-    "issue_event": {"actor": "self", "assignee": "self", "requested_reviewer": "self"},
-    "pull_request": {
-        **_PEOPLE,
-        "merged_by": "self",
-        "assignee": "self",
-        "assignees": "self",
-        "requested_reviewers": "self",
-        "reviews": "review",
-        "review_comments": "review_comment",
-        "commits": "commit",
-        **_CHECKED,
-    },
-    "review": _PEOPLE,
-    "review_comment": {**_PEOPLE, "reactions": "reaction"},
-    "commit": {
-        "author": "self",
-        "committer": "self",
-        "commit_comments": "commit_comment",
-        **{link: f"{ON_REQUEST}{target}" for link, target in _CHECKED.items()},  # of every commit: far too many
-    },
-    "commit_comment": {**_PEOPLE, "reactions": "reaction"},
-    "reaction": _PEOPLE,
-    "discussion": _PEOPLE,
-    "label": {},
-    "milestone": {"creator": "self"},
-    "release": {"author": "self", "assets": "release_asset", "reactions": "reaction"},
-    "release_asset": {"uploader": "self"},
-    "branch": _CHECKED,
-    "tag": {},
-    "status": {"creator": "self"},
-    "check_suite": {"check_runs": "check_run"},
-    "check_run": {},
-    "deployment": {"creator": "self", "statuses": "deployment_status"},
-    "deployment_status": {"creator": "self"},
-    "workflow": {"runs": "?workflow_run"},  # the repository lists them all
-    "workflow_run": {"actor": "self", "triggering_actor": "self"},
-    "project": {"creator": "self", "items": "project_item"},
-    "project_item": {"creator": "self"},
-    "security_advisory": {"author": "self", "publisher": "self"},
-    "dependabot_alert": {"dismissed_by": "self"},
-    **{part.type: {} for part in PARTS},
+    type: _links(type) for type in (*BY_TYPE, *(p.type for p in PARTS))
 }
 
-_ABOUT: Final = {
-    "org": ("repos", "members", "teams"),
-    "user": ("repos",),
-    "team": ("organization", "members", "repos"),
-    "repo": ("owner", "organization", "topics", "teams", "collaborators", "contributors"),
-}
-_ISSUES: Final = {
-    "repo": ("issues", "pull_requests", "issue_comments", "issue_events", "review_comments", "labels", "milestones"),
-    "issue": ("pull_request", "issue_comments"),
-    "pull_request": ("reviews", "review_comments"),
-}
-_CODE: Final = {
-    "repo": ("commits", "commit_comments", "branches", "tags", "releases"),
-    "commit": ("commit_comments",),
-    "release": ("assets",),
-}
+
+def _on(topic: str) -> Mapping[str, Sequence[str]]:
+    """The links to lists of that topic, by what they are of."""
+    return {type: [row.link for row in LISTINGS if row.of == type and row.topic == topic] for type in BY_TYPE}
+
+
+_ABOUT: Final = {"team": ("organization",), "repo": ("owner", "organization", "topics")}
+_ISSUES: Final = {"issue": ("pull_request",)}
 _FILES: Final = ("languages", "license", "readme", "codeowners")
 
 
@@ -152,7 +90,7 @@ def _relation(name: str, link: str, target: Node) -> Node:
     return PAGES if link in _RELATIONS.get(name, ()) else _on_request(target)
 
 
-DEFAULT: Final = narrowed(_ABOUT, _ISSUES, _CODE)
+DEFAULT: Final = narrowed(_ABOUT, _ISSUES, _on("about"), _on("issues"), _on("code"))
 _ROOTS: Final = {"org": ("repos",), "user": ("repos",)}
 _RELATIONS: Final = {
     "org": ("members", "teams", "outside_collaborators"),
@@ -161,11 +99,10 @@ _RELATIONS: Final = {
 }
 _CRAWLS: Final[Mapping[str, Mapping[str, Mapping[str, Node]]]] = {
     "default": DEFAULT,
-    "initialize": DEFAULT,
     "everything": EVERYTHING,
-    "metadata": narrowed(_ABOUT, {"repo": ("labels", "milestones", "community_profile", *_FILES)}),
-    "issues": narrowed(_ROOTS, _ISSUES),
-    "code": narrowed(_ROOTS, _CODE, {"repo": ("contributors", *_FILES)}),
+    "metadata": narrowed(_ABOUT, _on("about"), {"repo": ("labels", "milestones", "community_profile", *_FILES)}),
+    "issues": narrowed(_ROOTS, _ISSUES, _on("issues")),
+    "code": narrowed(_ROOTS, _on("code"), {"repo": ("contributors", *_FILES)}),
     "self": narrowed(people=False),
     "relationOnly": {
         name: {link: _relation(name, link, target) for link, target in links.items()}
@@ -173,5 +110,5 @@ _CRAWLS: Final[Mapping[str, Mapping[str, Mapping[str, Node]]]] = {
     },
 }
 SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {
-    name: {**maps, **event_maps(maps)} for name, maps in _CRAWLS.items()
+    name: {**maps, **event_maps(maps, PEOPLE_LINKS)} for name, maps in _CRAWLS.items()
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import JsonObject
+from typing import Final
+
+from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, org_url, required, text
 
@@ -58,3 +60,5 @@ TEAM = Entity(
     urn=lambda body, _: account_urn("team", body),
     describe=describe_team,
 )
+
+ENTITIES: Final = (ORG, USER, TEAM)

@@ -11,15 +11,27 @@ from hashlib import blake2b
 from typing import Final
 from urllib.parse import parse_qsl
 
-from ghcrawl.errors import Malformed
-from ghcrawl.model import Context, Document, Json, JsonObject, Push, Request
-from ghcrawl.outcome import Processor, Save, Skip, Visit
-from ghcrawl.platform import Census
-from ghcrawl.policy import Fetch, parse
+from ghcrawl.platforms.kind import Comparison
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import (
+    Context,
+    Document,
+    Json,
+    JsonObject,
+    Push,
+    Request,
+)
+from ghcrawl.values.outcome import (
+    Processor,
+    Save,
+    Skip,
+    Visit,
+)
+from ghcrawl.values.policy import Fetch, parse
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
 from processors.github.listing import Listing, Listings, Walking, listing_of
-from processors.github.walk import Page, begun_again, follow_next, look_again, move_cursor, take_census
+from processors.github.pagination import Page, begun_again, follow_next, look_again, move_cursor, reconcile
 
 _PLACES: Final = frozenset({"page", "after", "before", "cursor"})
 """What says in a URL which page of a list it is."""
@@ -46,7 +58,7 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         if more:
             return page.node.save(listing.type)
         move_cursor(page)
-        take_census(page)
+        reconcile(page)
         look_again(page)
         older = f"{listing.urn(visit.request.context.qualifier)}:" if listing.relation and not page.excerpt else ""
         return page.node.save(listing.type, supersede=older)
@@ -56,12 +68,12 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
 
 def _breaks_generation(visit: Visit) -> bool:
     """A later page changed although page 1 had not: a generation must be of one walk."""
-    walk = visit.request.context.walk
-    return walk.page > 1 and walk.started_at is None and visit.fetched.origin != "storage"
+    pagination = visit.request.context.pagination
+    return pagination.page > 1 and pagination.started_at is None and visit.fetched.origin != "storage"
 
 
 def _restart(visit: Visit, listing: Listing) -> Skip:
-    first = visit.request.context.walk.first or listing.url(_base(visit, listing))
+    first = visit.request.context.pagination.first or listing.url(_base(visit, listing))
     request = again(visit.request, first, page=1, fresh=True)
     return Skip(reason="restarted", follow_ups=(Push(request=request, queue="soon"),))
 
@@ -103,16 +115,16 @@ def _page(visit: Visit, listing: Listing, element: Entity | None) -> Page:
 
 
 def _base(visit: Visit, listing: Listing) -> str:
-    return (visit.request.context.walk.first or visit.request.url).partition("?")[0].removesuffix(listing.path)
+    return (visit.request.context.pagination.first or visit.request.url).partition("?")[0].removesuffix(listing.path)
 
 
 def _excerpt(request: Request, listing: Listing) -> str:
     """What tells a list that a person typed, with a query of their own, from the one that is crawled; else empty."""
-    walk = request.context.walk
-    if walk.first or walk.since or begun_again(request):
+    pagination = request.context.pagination
+    if pagination.first or pagination.since or begun_again(request):
         return ""
     asked = _query(request.url)
-    if walk.page > 1:
+    if pagination.page > 1:
         asked = frozenset((name, value) for name, value in asked if name not in _PLACES)
     if asked == _query(listing.url("")):
         return ""
@@ -124,13 +136,13 @@ def _query(url: str) -> frozenset[tuple[str, str]]:
 
 
 def _urn(visit: Visit, listing: Listing, excerpt: str) -> str:
-    walk, whole = visit.request.context.walk, listing.urn(visit.request.context.qualifier)
+    pagination, whole = visit.request.context.pagination, listing.urn(visit.request.context.qualifier)
     if excerpt:
-        return f"{whole}:{excerpt}:page:{walk.page}"
+        return f"{whole}:{excerpt}:page:{pagination.page}"
     if not listing.relation:
-        return f"{whole}{':updates' if walk.since else ''}:page:{walk.page}"
-    at = (walk.started_at or visit.fetched.observed_at).astimezone(UTC)
-    return f"{whole}:{at:%Y%m%dT%H%M%S}{at.microsecond // 1000:03d}Z:page:{walk.page}"
+        return f"{whole}{':updates' if pagination.since else ''}:page:{pagination.page}"
+    at = (pagination.started_at or visit.fetched.observed_at).astimezone(UTC)
+    return f"{whole}:{at:%Y%m%dT%H%M%S}{at.microsecond // 1000:03d}Z:page:{pagination.page}"
 
 
 def _items(body: Json, listing: Listing) -> list[JsonObject]:
@@ -160,7 +172,11 @@ def _follow_elements(page: Page) -> None:
     policy, listing = page.visit.onward.element, page.listing
     if policy is None or page.element is None or (page.again and page.stored):
         return
-    known = page.walk.until if listing.walking is Walking.HEAD and not listing.lively and not page.walk.since else ""
+    known = (
+        page.pagination.until
+        if listing.walking is Walking.HEAD and not listing.lively and not page.pagination.since
+        else ""
+    )
     for item, reference in zip(page.items, page.refs, strict=True):
         if known and reference.get("urn") == known:
             return
@@ -194,17 +210,17 @@ def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) ->
     node.follow(element.type, url, policy, context)
 
 
-def census(request: Request) -> Census:
-    """For `Kind.census`: what `take_census` wrote down."""
+def comparison(request: Request) -> Comparison:
+    """What `reconcile` wrote down."""
     body = request.payload.body if request.payload else {}
     named = [ref for ref in map(mapping, sequence(body.get("listed"))) if ref.get("urn")]
-    return Census(
+    return Comparison(
         pages=tuple(text(urn) for urn in sequence(body.get("pages"))),
         listed={text(ref["urn"]): text(ref.get("url")) for ref in named},
         type=text(body.get("type")),
         owner=request.context.qualifier,
         below=body.get("below") is True,
-        lasting=_by_id,
+        permanent_url=_by_id,
     )
 
 

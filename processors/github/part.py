@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from itertools import pairwise
 
-from ghcrawl.errors import Malformed
-from ghcrawl.model import JsonObject, Request
-from ghcrawl.outcome import Processor, Save, Visit
+from ghcrawl.platforms import kind
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import JsonObject, Request
+from ghcrawl.values.outcome import Processor, Save, Visit
 from processors.github.graph import Node, owner_kind
 from processors.github.listing import always
 from processors.github.webhook import POLICY
@@ -53,8 +54,27 @@ class Part:
         return f"{owner}:{self.type}"
 
     def refusal(self, request: Request) -> str:
-        """For `Kind.refusal`: one for all the places where it may be."""
+        """URN of the record of its refusal: one for all the paths where it may be."""
         return f"{self.urn(request.context.qualifier)}:refused"
+
+    def fallback(self, request: Request) -> Request | None:
+        """The request for the next path where it may be."""
+        for path, following in pairwise((self.path, *self.elsewhere)):
+            if request.url.endswith(path):
+                return replace(request, url=request.url.removesuffix(path) + following)
+        return None
+
+
+def kind_of(part: Part) -> kind.Part:
+    """The kind of request for `part`."""
+    return kind.Part(
+        processor=processor(part),
+        position=part.type,
+        version=part.version,
+        refusal=part.refusal,
+        limited=bool(part.limited),
+        fallback=part.fallback,
+    )
 
 
 def add_part(node: Node, part: Part, owner_url: str) -> None:
@@ -97,16 +117,3 @@ def processor(part: Part) -> Processor:
         return node.save(part.type)
 
     return process
-
-
-def elsewhere_of(part: Part) -> Callable[[Request], Request | None]:
-    """For `Kind.fallback`: the next place where it may be."""
-    paths = (part.path, *part.elsewhere)
-
-    def fallback(request: Request) -> Request | None:
-        for path, following in pairwise(paths):
-            if request.url.endswith(path):
-                return replace(request, url=request.url.removesuffix(path) + following)
-        return None
-
-    return fallback

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ghcrawl.model import JsonObject
+from ghcrawl.values.model import JsonObject
 from processors.github.graph import mapping
 from processors.github.part import Part
 

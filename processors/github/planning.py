@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import JsonObject
+from typing import Final
+
+from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
-from processors.github.graph import Node, number, owner_kind, repo_of, required, text
+from processors.github.graph import number, owner_kind, repo_of, required, text
 from processors.github.repo import in_repo
 
 
@@ -17,11 +19,6 @@ def project_urn(body: JsonObject, qualifier: str) -> str:
 def project_url(body: JsonObject, base: str) -> str:
     """Projects do not say where they live."""
     return f"{base}/projectsV2/{body.get('number')}"
-
-
-def describe_project(node: Node) -> None:
-    """A project leads to who made it."""
-    node.account("creator", node.body.get("creator"))
 
 
 def project_item_urn(body: JsonObject, qualifier: str) -> str:
@@ -40,47 +37,38 @@ def advisory_urn(body: JsonObject, qualifier: str) -> str:
     return f"{repo_of(qualifier)}:security_advisory:{required(text(body.get('ghsa_id')), 'ghsa_id')}"
 
 
-def describe_advisory(node: Node) -> None:
-    """An advisory leads to who wrote it and who published it."""
-    node.account("author", node.body.get("author"))
-    node.account("publisher", node.body.get("publisher"))
-
-
-def describe_alert(node: Node) -> None:
-    """An alert leads to who dismissed it."""
-    node.account("dismissed_by", node.body.get("dismissed_by"))
-
-
 PROJECT = Entity(
     type="project",
     endpoint="/orgs/{org}/projectsV2/{project_number}",
     urn=project_urn,
-    describe=describe_project,
     url=project_url,
     parent="org",
     has_url=False,
+    people=("creator",),
 )
 PROJECT_ITEM = Entity(
     type="project_item",
     endpoint="/orgs/{org}/projectsV2/{project_number}/items/{item_id}",
     urn=project_item_urn,
-    describe=describe_project,
     url=project_item_url,
     parent="project",
     has_url=False,
+    people=("creator",),
 )
 SECURITY_ADVISORY = Entity(
     type="security_advisory",
     endpoint="/repos/{owner}/{repo}/security-advisories/{ghsa}",
     urn=advisory_urn,
-    describe=describe_advisory,
     plural="security_advisories",
     parent="repo",
+    people=("author", "publisher"),
 )
 DEPENDABOT_ALERT = Entity(
     type="dependabot_alert",
     endpoint="/repos/{owner}/{repo}/dependabot/alerts/{alert_number}",
     urn=lambda body, qualifier: in_repo("dependabot_alert", "number", body, qualifier),
-    describe=describe_alert,
     parent="repo",
+    people=("dismissed_by",),
 )
+
+ENTITIES: Final = (PROJECT, PROJECT_ITEM, SECURITY_ADVISORY, DEPENDABOT_ALERT)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ghcrawl.model import JsonObject
+from typing import Final
+
+from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, text
-from processors.github.issue import below, describe_comment, tagged
+from processors.github.issue import below, tagged
 
 
 def pull_request_urn(body: JsonObject, qualifier: str) -> str:
@@ -18,11 +20,6 @@ def pull_request_urn(body: JsonObject, qualifier: str) -> str:
 def describe_pull_request(node: Node) -> None:
     """A pull request leads to people; head and base are linked, for a fork is somebody else's repository."""
     body = node.body
-    node.account("user", body.get("user"))
-    node.account("merged_by", body.get("merged_by"))
-    node.account("assignee", body.get("assignee"))
-    node.accounts("assignees", body.get("assignees"))
-    node.accounts("requested_reviewers", body.get("requested_reviewers"))
     tagged(node)
     node.link("issue", f"{node.repo}:issue:{body['number']}")
     node.link("issue_comments", f"{node.repo}:issue:{body['number']}:issue_comments", type="collection")
@@ -39,6 +36,12 @@ def review_urn(body: JsonObject, qualifier: str) -> str:
     return f"{pull_request}:review:{required(number(body.get('id')), 'id')}"
 
 
+def review_as_rest(body: JsonObject) -> JsonObject:
+    """Webhooks and events write `approved` for what REST calls `APPROVED`."""
+    state = text(body.get("state"))
+    return body if state == state.upper() else {**body, "state": state.upper()}
+
+
 def review_url(body: JsonObject, base: str) -> str:
     """Reviews do not say where they live."""
     return f"{text(body.get('pull_request_url')) or base}/reviews/{body.get('id')}"
@@ -53,7 +56,6 @@ def review_comment_urn(body: JsonObject, qualifier: str) -> str:
 
 def describe_review_comment(node: Node) -> None:
     """A review comment leads to who wrote it, its review and its commit."""
-    describe_comment(node)
     pull_request = node.urn.rpartition(":review_comment:")[0]
     review = number(node.body.get("pull_request_review_id"))
     if review is not None:
@@ -70,16 +72,18 @@ PULL_REQUEST = Entity(
     describe=describe_pull_request,
     parent="repo",
     version=2,
+    people=("user", "merged_by", "assignee", "assignees", "requested_reviewers"),
 )
 REVIEW = Entity(
     type="review",
     was="review",
     endpoint="/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
     urn=review_urn,
-    describe=describe_comment,
     url=review_url,
+    as_rest=review_as_rest,
     parent="pull_request",
     changed=("submitted_at",),
+    people=("user",),
 )
 REVIEW_COMMENT = Entity(
     type="review_comment",
@@ -88,4 +92,7 @@ REVIEW_COMMENT = Entity(
     urn=review_comment_urn,
     describe=describe_review_comment,
     parent="pull_request",
+    people=("user",),
 )
+
+ENTITIES: Final = (PULL_REQUEST, REVIEW, REVIEW_COMMENT)

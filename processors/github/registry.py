@@ -6,51 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, Literal
 
-from ghcrawl.platform import Kind
-from processors.github import activity, automation, commit, entity, issue, org, page, part, planning, pull_request, repo
+from ghcrawl.platforms.kind import Cursor, Kind, List, Reconciliation, Thing
+from processors.github import entity, page, part, repo
+from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
-from processors.github.graph import QUEUE_OF
-from processors.github.listing import Listings, Walking, cursor_of, refusal_of, resume_of, walk_again
+from processors.github.listing import Listings, Walking, continuation_of, refusal_of
 from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
 from processors.github.scenarios import Behind
 from processors.github.spec import user_instead
-
-ENTITIES: Final[tuple[Entity, ...]] = (
-    org.ORG,
-    org.USER,
-    org.TEAM,
-    repo.REPO,
-    repo.LABEL,
-    repo.MILESTONE,
-    repo.RELEASE,
-    repo.BRANCH,
-    repo.TAG,
-    issue.ISSUE,
-    issue.ISSUE_COMMENT,
-    pull_request.PULL_REQUEST,
-    pull_request.REVIEW,
-    pull_request.REVIEW_COMMENT,
-    commit.COMMIT,
-    commit.COMMIT_COMMENT,
-    repo.RELEASE_ASSET,
-    activity.ISSUE_EVENT,
-    activity.REACTION,
-    activity.DISCUSSION,
-    automation.STATUS,
-    automation.CHECK_SUITE,
-    automation.CHECK_RUN,
-    automation.DEPLOYMENT,
-    automation.DEPLOYMENT_STATUS,
-    automation.WORKFLOW,
-    automation.WORKFLOW_RUN,
-    planning.PROJECT,
-    planning.PROJECT_ITEM,
-    planning.SECURITY_ADVISORY,
-    planning.DEPENDABOT_ALERT,
-)
-BY_TYPE: Final[Mapping[str, Entity]] = {row.type: row for row in ENTITIES}
-"""The same by what they are called."""
 
 Commits = Literal["list", "full"]
 
@@ -58,47 +22,41 @@ Commits = Literal["list", "full"]
 def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
     """Every kind of request. commits="full" asks for each commit by itself: statistics and files, at a call each."""
     lists = listings(commits)
-    found = {
-        row.type: Kind(
-            processor=entity.processor(row, lists, PARTS),
-            position=row.type,
-            version=row.version,
-            queue=QUEUE_OF.get(row.type, "normal"),
-            immutable=row.immutable,
-            private=repo.is_private,
-            fallback=user_instead if row.type == "org" else None,
-            listed=not row.endpoint,
-            referred=not row.parent,
-        )
-        for row in ENTITIES
-    }
-    for each in PARTS:
-        found[each.type] = Kind(
-            processor=part.processor(each),
-            position=each.type,
-            version=each.version,
-            queue="later",
-            refusal=each.refusal,
-            limited=bool(each.limited),
-            fallback=part.elsewhere_of(each) if each.elsewhere else None,
-        )
     process = page.processor(lists, BY_TYPE)
-    for listing in LISTINGS:
-        kind = Kind(
-            processor=process,
-            position=f"{listing.of}@/{listing.link}",
-            queue="soon",
-            refusal=refusal_of(lists),
-            private=lambda _: True,  # a list is gone with what it is of, which says so itself
+    refusal, continuation = refusal_of(lists), continuation_of(lists)
+    reconciliation = Reconciliation(comparison=page.comparison)
+    found: dict[str, Kind] = {row.type: _thing(row, lists) for row in ENTITIES}
+    found |= {each.type: part.kind_of(each) for each in PARTS}
+    for row in LISTINGS:
+        walked = row.walking is not Walking.PAGES
+        found.setdefault(
+            row.type,
+            List(
+                processor=process,
+                position=f"{row.of}@/{row.link}",
+                refusal=refusal,
+                continuation=continuation if walked else None,
+            ),
         )
-        if listing.walking is not Walking.PAGES:
-            kind = replace(kind, cursor=cursor_of(lists), resume=resume_of(lists), fallback=walk_again)
-        found.setdefault(listing.type, kind)
-    bookkeeping = {
-        "cursor": Kind(processor=page.cursor, position="self"),
-        "census": Kind(processor=page.cursor, position="self", census=page.census),
+    return {
+        **found,
+        "cursor": Cursor(processor=page.cursor),
+        "reconciliation": reconciliation,
+        "census": reconciliation,  # its name in messages of earlier versions
     }
-    return {**found, **bookkeeping}
+
+
+def _thing(row: Entity, lists: Listings) -> Thing:
+    return Thing(
+        processor=entity.processor(row, lists, PARTS),
+        position=row.type,
+        version=row.version,
+        immutable=row.immutable,
+        private=repo.is_private,
+        fallback=user_instead if row.type == "org" else None,
+        listed=not row.endpoint,
+        referred=not row.parent,
+    )
 
 
 def listings(commits: Commits) -> Listings:

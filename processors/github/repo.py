@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import quote
 
-from ghcrawl.model import Document, JsonObject
+from ghcrawl.values.model import Document, JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, sequence, text
+from processors.github.listing import Listing
+from processors.github.parts import empty
 
 
 def describe_repo(node: Node) -> None:
@@ -28,7 +31,7 @@ def describe_repo(node: Node) -> None:
 
 
 def is_private(document: Document) -> bool:
-    """For `Kind.private`: drafts of releases are shown to whoever may push; those of pull requests, to all."""
+    """For `Thing.private`: drafts of releases are shown to whoever may push; those of pull requests, to all."""
     body = mapping(document.body)
     return body.get("private") is True or (document.type == "release" and body.get("draft") is True)
 
@@ -52,28 +55,13 @@ def label_urn(body: JsonObject, qualifier: str) -> str:
     return f"{repo_of(qualifier)}:label:{named}"
 
 
-def describe_label(_node: Node) -> None:
-    """A label leads nowhere."""
-
-
-def describe_milestone(node: Node) -> None:
-    """A milestone leads to who made it."""
-    node.account("creator", node.body.get("creator"))
-
-
 def describe_release(node: Node) -> None:
     """A release leads to its author; its assets are part of it."""
-    node.account("author", node.body.get("author"))
     assets = (number(mapping(asset).get("id")) for asset in sequence(node.body.get("assets")))
     node.hrefs("holds", (f"{node.repo}:release_asset:{asset}" for asset in assets if asset is not None))
     tag = text(node.body.get("tag_name"))
     if tag:
         node.link("tag", f"{node.repo}:tag:{tag}")
-
-
-def describe_asset(node: Node) -> None:
-    """A file of a release leads to who uploaded it."""
-    node.account("uploader", node.body.get("uploader"))
 
 
 def describe_ref(node: Node) -> None:
@@ -112,15 +100,26 @@ LABEL = Entity(
     was="label",
     endpoint="/repos/{owner}/{repo}/labels/{name}",
     urn=label_urn,
-    describe=describe_label,
     parent="repo",
+    lists=(Listing(type="labels", of="repo", element="label", topic="issues", path="/labels", complete=True),),
 )
 MILESTONE = Entity(
     type="milestone",
     endpoint="/repos/{owner}/{repo}/milestones/{milestone_number}",
     urn=lambda body, qualifier: in_repo("milestone", "number", body, qualifier),
-    describe=describe_milestone,
     parent="repo",
+    people=("creator",),
+    lists=(
+        Listing(
+            type="milestones",
+            of="repo",
+            element="milestone",
+            topic="issues",
+            path="/milestones",
+            query="state=all",
+            complete=True,
+        ),
+    ),
 )
 RELEASE = Entity(
     type="release",
@@ -129,13 +128,25 @@ RELEASE = Entity(
     describe=describe_release,
     parent="repo",
     changed=("updated_at", "published_at", "created_at"),
+    people=("author",),
+    lists=(
+        Listing(
+            type="releases",
+            of="repo",
+            element="release",
+            topic="code",
+            path="/releases",
+            complete=True,
+            newest_first=True,
+        ),
+    ),
 )
 RELEASE_ASSET = Entity(
     type="release_asset",
     endpoint="/repos/{owner}/{repo}/releases/assets/{asset_id}",
     urn=lambda body, qualifier: in_repo("release_asset", "id", body, qualifier),
-    describe=describe_asset,
     parent="repo",
+    people=("uploader",),
 )
 BRANCH = Entity(
     type="branch",
@@ -145,6 +156,11 @@ BRANCH = Entity(
     url=branch_url,
     parent="repo",
     plural="branches",
+    lists=(
+        Listing(
+            type="branches", of="repo", element="branch", topic="code", path="/branches", complete=True, still=empty
+        ),
+    ),
 )
 TAG = Entity(
     type="tag",
@@ -153,4 +169,7 @@ TAG = Entity(
     describe=describe_ref,
     url=tag_url,
     parent="repo",
+    lists=(Listing(type="tags", of="repo", element="tag", topic="code", path="/tags", complete=True, still=empty),),
 )
+
+ENTITIES: Final = (REPO, LABEL, MILESTONE, RELEASE, BRANCH, TAG, RELEASE_ASSET)

@@ -7,19 +7,25 @@ request, in whatever process and however much later, knows all that was asked fo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ghcrawl.errors import SpecError
-from ghcrawl.policy import parse
-from ghcrawl.visitor_map import NONE, ON_REQUEST, PAGES, SELF, Node, followed
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.narrowing import EXCEPT, ONLY, SINCE
+from ghcrawl.values.policy import parse
+from ghcrawl.values.visitor_map import (
+    NONE,
+    ON_REQUEST,
+    PAGES,
+    SELF,
+    Node,
+    followed,
+)
 
-ONLY: Final = "only"
-EXCEPT: Final = "except"
-SINCE: Final = "since"
+ALIASES: Final[Mapping[str, str]] = {"initialize": "default"}
+"""Names of earlier versions, and the scenarios that they mean."""
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)")
 
 Maps = Mapping[str, Node]
@@ -40,27 +46,6 @@ class Behind:
 
 Look = Callable[[str, str], Behind]
 """What is behind a link, by the names of map and link."""
-
-
-def name_of(base: str, *, only: Sequence[str] = (), without: Sequence[str] = (), since: str = "") -> str:
-    """The name of scenario `base` (empty: default) narrowed like that. since: a date, `2026-01-31`."""
-    words = [base or "default"]
-    for word, types in ((ONLY, only), (EXCEPT, without), (SINCE, [since.replace("-", "")] if since else [])):
-        words += [word, *sorted(types)] if types else []
-    return "__".join(words) if len(words) > 1 else base
-
-
-def narrow(
-    spec: str, *, scenario: str = "", only: Sequence[str] = (), without: Sequence[str] = (), since: str = ""
-) -> str:
-    """Policy `spec` in that scenario, narrowed like that. Raises SpecError for a policy or a date that is none."""
-    policy = parse(spec)
-    if since:
-        try:
-            since = date.fromisoformat(since).isoformat()
-        except ValueError:
-            raise SpecError(f"{since!r} is no date; write 2026-01-31") from None
-    return replace(policy, scenario=name_of(scenario or policy.scenario, only=only, without=without, since=since)).spec
 
 
 @lru_cache(maxsize=1024)
@@ -88,7 +73,7 @@ class Narrowed(Mapping[str, Maps]):
     def __getitem__(self, name: str) -> Maps:
         """The maps of that scenario. Raises KeyError; SpecError for a wish that names no type."""
         base, *words = name.split("__")
-        maps = self._scenarios[base]
+        maps = self._scenarios[base if base in self._scenarios else ALIASES.get(base, base)]
         wishes: dict[str, list[str]] = {}
         wish: list[str] | None = None
         for word in words:
@@ -100,7 +85,7 @@ class Narrowed(Mapping[str, Maps]):
                 wish.append(word)
         unknown = {*wishes.get(ONLY, ()), *wishes.get(EXCEPT, ())} - self._types
         if unknown:
-            raise SpecError(f"no type is called {min(unknown)!r}; there are {', '.join(sorted(self._types))}")
+            raise SpecError(f"unknown type {min(unknown)!r}; known types: {', '.join(sorted(self._types))}")
         if EXCEPT in wishes:
             maps = _without(maps, frozenset(wishes[EXCEPT]), self._behind)
         if ONLY in wishes:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from ghcrawl.errors import SpecError
-from ghcrawl.model import Context, Errand, Request
-from ghcrawl.policy import parse
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import Context, DeferredRequest, Request
+from ghcrawl.values.policy import parse
 from processors.github.entity import Entity
-from processors.github.graph import scope_of
+from processors.github.graph import NAME, scope_of
 from processors.github.listing import PER_PAGE, Listings
 from processors.github.part import Part
 
@@ -56,7 +56,7 @@ def reader(
             return _root("repo", f"{base}/repos/{repo[0]}", policy)
         named = _TYPED.fullmatch(typed)
         if named and named[1] not in types:
-            raise SpecError(f"no type is called {named[1]!r}; there are {', '.join(sorted(types))}")
+            raise SpecError(f"unknown type {named[1]!r}; known types: {', '.join(sorted(types))}")
         url = named[2] if named else typed
         if not url.startswith(("http://", "https://")):
             raise SpecError(f"{typed!r} is nothing to crawl; write {EXAMPLES}")
@@ -126,7 +126,7 @@ def _match(endpoints: Iterable[_Endpoint], path: str, type: str) -> _Endpoint:
 
 
 def _root(type: str, url: str, policy: str) -> Request:
-    return Request(type=type, url=url, policy=policy, context=Context(scope=scope_of(url) or ""))
+    return Request(platform=NAME, type=type, url=url, policy=policy, context=Context(scope=scope_of(url) or ""))
 
 
 def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
@@ -136,9 +136,10 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
         url += f"{'&' if '?' in url else '?'}per_page={PER_PAGE}"
     if not endpoint.parent:
         return _root(endpoint.type, url, policy)
-    errand = Errand(type=endpoint.type, url=url, policy=policy)
+    deferred_requests: tuple[DeferredRequest, ...] = (DeferredRequest(type=endpoint.type, url=url, policy=policy),)
     if endpoint.is_list and endpoint.parent in _NAMED_BY_ANSWERS:
-        errand = Errand(type=endpoint.parent, url=url.partition("?")[0].rpartition("/")[0], policy=policy)
+        place, only = url.partition("?")[0].rpartition("/")[0], f"{parse(policy).name}:self"
+        deferred_requests = (DeferredRequest(type=endpoint.parent, url=place, policy=only), *deferred_requests)
     in_repo = _IN_REPO.match(path)
     if in_repo:
         above = _root("repo", base + in_repo[0], f"{parse(policy).name}:self")
@@ -147,11 +148,11 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
         kind = (in_account and in_account.lastgroup) or endpoint.parent
         place = base + in_account[0] if in_account else url.partition("?")[0].rpartition("/")[0]
         above = _root(kind, place, f"{parse(policy).name}:self")
-    return replace(above, context=replace(above.context, then=(errand,)))
+    return replace(above, context=replace(above.context, then=deferred_requests))
 
 
 def user_instead(request: Request) -> Request | None:
-    """For `Kind.fallback`: a name that is no organisation's may be a user's."""
+    """For `Thing.fallback`: a name that is no organisation's may be a user's."""
     if request.context.history:
         return None
     url = request.url.replace("/orgs/", "/users/", 1)

@@ -6,7 +6,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ghcrawl.visitor_map import NONE, PAGES, Node, followed
+from ghcrawl.values.visitor_map import (
+    NONE,
+    PAGES,
+    Node,
+    followed,
+)
+from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
 from processors.github.events import event_kinds
 from processors.github.listing import Listing, Walking
@@ -14,7 +20,7 @@ from processors.github.listings import LISTINGS
 from processors.github.maps import SCENARIOS
 from processors.github.part import Part
 from processors.github.parts import PARTS
-from processors.github.registry import BY_TYPE, ENTITIES, listings
+from processors.github.registry import listings
 
 _INTRODUCTION: Final = """\
 # What is crawled of GitHub
@@ -103,7 +109,8 @@ def page() -> str:
         _table(("feed", "endpoint", "of", "kept up to date", "predecessor"), _FEEDS),
         "",
         _wrapped(f"`{name}`" for name in sorted(event_kinds(BY_TYPE, listings("list")))),
-        "\nBesides, `cursor` remembers how far a list was walked, and `census` finds what a complete list left out.\n",
+        "\nBesides, `cursor` remembers how far a list was read, and `reconciliation` (`census` in earlier versions) "
+        "finds what a complete list left out.\n",
         "\n## Not crawled\n",
         _table(("what", "why"), _NOT_CRAWLED),
         "\n## Scenarios\n",

@@ -16,8 +16,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from ghcrawl.model import Context, JsonObject, Payload, Request
-from processors.github.graph import mapping, number, text
+from ghcrawl.values.model import (
+    CLOCKS_DIFFER,
+    Context,
+    JsonObject,
+    Payload,
+    Request,
+    moment,
+)
+from processors.github.graph import NAME, mapping, number, text
 
 POLICY: Final = "storageOriginIfMissing+match"
 """What an event tells is saved without a call; what it merely names is asked for where we hold nothing of it."""
@@ -57,8 +64,9 @@ def delivery_request(
     if known is not None and type not in known:
         type = FALLBACK
     event = {"id": delivery_id, "type": type, "event": event_name, "payload": body, **_about(body)}
-    observed_at = happened_at(body) or received_at
+    observed_at = happened_at(body, received_at) or received_at
     return Request(
+        platform=NAME,
         type=type,
         url=f"{_place(body) or f'webhook:{event_name}'}#{delivery_id}",
         policy=POLICY,
@@ -88,12 +96,14 @@ def api_url(repository: JsonObject) -> str:
     return text(repository.get("events_url")).removesuffix("/events")
 
 
-def happened_at(body: JsonObject) -> datetime | None:
+def happened_at(body: JsonObject, received_at: datetime) -> datetime | None:
     """The latest moment that a payload's own things name, to the end of that second; None where they name none.
 
-    Not the moment it was received: GitHub delivers what failed again for three days, and then it is old.
+    What lies so far behind `received_at` that it cannot be is none. Not the moment it was received: GitHub delivers
+    what failed again for three days, and then it is old.
     """
-    found = [when for thing in _things(body) for name in _WHEN if (when := read_moment(thing.get(name)))]
+    named = (read_moment(thing.get(name)) for thing in _things(body) for name in _WHEN)
+    found = [when for when in named if when is not None and when - received_at <= CLOCKS_DIFFER]
     return max(found) + WITHIN_THE_SECOND if found else None
 
 
@@ -105,9 +115,8 @@ def read_moment(value: object) -> datetime | None:
     try:
         if isinstance(value, int) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
-        moment = datetime.fromisoformat(text(value))
-        known = moment.tzinfo is not None and moment.year >= _FIRST_YEAR
-        return moment.astimezone(UTC).replace(microsecond=0) if known else None
+        when = moment(text(value))
+        return when.replace(microsecond=0) if when.year >= _FIRST_YEAR else None
     except (ValueError, OverflowError, OSError):
         return None
 

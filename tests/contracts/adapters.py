@@ -10,26 +10,33 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+from uuid import uuid4
 
 import pytest
 
-from ghcrawl.model import QueueName
-from ghcrawl.ports import Clock, Deadletters, Ledger, Queue, Store
-from ghcrawl.sqlite_file import SqliteFile
-from ghcrawl.sqlite_writer import Work
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.embedded.writer import Work
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.deadletters import Deadletters
+from ghcrawl.ports.queue import Queue
+from ghcrawl.ports.store import Store
+from ghcrawl.ports.unit_of_work import UnitOfWork
+from ghcrawl.values.model import LEGACY_PLATFORM, QueueName
 from queues import codec
-from queues import sqlite as sqlite_queue
-from queues.dedup import URGENCY
 from queues.memory import MemoryQueue
-from queues.sqlite import SqliteQueue
-from stores import sqlite as sqlite_store
-from stores import sqlite_deadletters
-from stores.ledger import SequentialLedger, SqliteLedger
+from queues.merging import URGENCY
+from queues.sqlite import queue as sqlite_queue
+from queues.sqlite.queue import SqliteQueue
+from queues.sqlite.table import Arrival, insert
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.sqlite import SqliteStore
-from stores.sqlite_deadletters import SqliteDeadletters
+from stores.sqlite import deadletters as sqlite_deadletters
+from stores.sqlite import documents as sqlite_store
+from stores.sqlite.deadletters import SqliteDeadletters
+from stores.sqlite.documents import SqliteStore
+from stores.unit_of_work import SequentialUnitOfWork, SqliteUnitOfWork
 from tests.support.clock import FakeClock
 
+MIGRATIONS: Final = (sqlite_queue.MIGRATION, (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION))
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
 
 
@@ -39,7 +46,7 @@ class Rig(ABC):
     queue: Queue
     store: Store
     deadletters: Deadletters
-    ledger: Ledger
+    unit_of_work: UnitOfWork
     clock: Clock
 
     @abstractmethod
@@ -60,7 +67,7 @@ class MemoryRig(Rig):
         self.clock = self._clock = FakeClock()
         self.queue = self._queue = MemoryQueue(self._clock)
         self.store, self.deadletters = MemoryStore(), MemoryDeadletters()
-        self.ledger = SequentialLedger(self.queue, self.store, self.deadletters)
+        self.unit_of_work = SequentialUnitOfWork(self.queue, self.store, self.deadletters)
 
     async def advance(self, seconds: float) -> None:
         self._clock.advance(seconds)
@@ -79,7 +86,7 @@ class SqliteRig(Rig):
         self.deadletters = deadletters = SqliteDeadletters(self.file, codec)
         self.store = store = SqliteStore(self.file)
         self.queue = queue = SqliteQueue(self.file, self.clock, bury=deadletters.burying)
-        self.ledger = SqliteLedger(self.file, queue, store, deadletters)
+        self.unit_of_work = SqliteUnitOfWork(self.file, queue, store, deadletters)
         await queue.take_over()
 
     async def advance(self, seconds: float) -> None:
@@ -90,13 +97,13 @@ class SqliteRig(Rig):
         await self.open()
 
     async def inject(self, queue: QueueName, body: bytes) -> None:
-        sql = "INSERT INTO waiting (queue, key, not_before, body) VALUES (?, randomblob(16), 0, ?)"
-        await self.file.submit(Work(lambda connection: connection.execute(sql, (URGENCY[queue], body)).rowcount))
+        arrival = Arrival(LEGACY_PLATFORM, URGENCY[queue], uuid4().bytes, None, 0, body)
+        await self.file.submit(Work(lambda connection: insert(connection, [arrival])))
 
 
 async def open_file(path: Path, **over: Any) -> SqliteFile:
     """A file with the whole schema; without fsync, because no test cuts the power."""
-    return await SqliteFile.open(path, **({"schema": SCHEMA, "synchronous": "OFF"} | over))
+    return await SqliteFile.open(path, **({"schema": SCHEMA, "migrations": MIGRATIONS, "synchronous": "OFF"} | over))
 
 
 Opener: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Rig]]
@@ -121,7 +128,7 @@ async def sqlite(directory: Path) -> AsyncIterator[Rig]:
 async def sequential_sqlite(directory: Path) -> AsyncIterator[Rig]:
     """The SQLite adapters, settled one after another, as if each had a server of its own."""
     async with sqlite(directory) as rig:
-        rig.ledger = SequentialLedger(rig.queue, rig.store, rig.deadletters)
+        rig.unit_of_work = SequentialUnitOfWork(rig.queue, rig.store, rig.deadletters)
         yield rig
 
 

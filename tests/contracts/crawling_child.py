@@ -11,17 +11,23 @@ import os
 import sys
 from pathlib import Path
 
-from ghcrawl.clock import SystemClock
-from ghcrawl.model import QUEUES, Context, Push, Request
-from ghcrawl.ports import Effects
-from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.ports.unit_of_work import Effects
+from ghcrawl.values.model import (
+    QUEUES,
+    Context,
+    Push,
+    Request,
+)
 from queues import codec
-from queues.sqlite import SqliteQueue
-from stores.ledger import SqliteLedger
-from stores.sqlite import SqliteStore
-from stores.sqlite_deadletters import SqliteDeadletters
-from tests.contracts.adapters import SCHEMA
+from queues.sqlite.queue import SqliteQueue
+from stores.sqlite.deadletters import SqliteDeadletters
+from stores.sqlite.documents import SqliteStore
+from stores.unit_of_work import SqliteUnitOfWork
+from tests.contracts.adapters import MIGRATIONS, SCHEMA
 from tests.support.builders import a_document, a_request
+from tests.support.lanes import LANES
 
 NODES = 600
 EXTRA = 10_000
@@ -41,12 +47,12 @@ def children(number: int) -> list[int]:
     return [child for child in (2 * number, 2 * number + 1) if child <= NODES]
 
 
-async def settle(queue: SqliteQueue, ledger: SqliteLedger) -> None:
-    while (delivery := await queue.pop(QUEUES, patience_s=0.05)) is not None:
+async def settle(queue: SqliteQueue, unit_of_work: SqliteUnitOfWork) -> None:
+    while (delivery := await queue.pop(LANES, patience_s=0.05)) is not None:
         number = int(delivery.request.context.qualifier)
         pushes = tuple(Push(request=node(child), queue=QUEUES[child % 5]) for child in children(number))
         say("settling", number)
-        await ledger.commit(delivery, Effects(pushes=pushes, document=a_document(number)))
+        await unit_of_work.commit(delivery, Effects(pushes=pushes, document=a_document(number)))
         say("settled", number)
 
 
@@ -58,11 +64,11 @@ async def push(queue: SqliteQueue, start: int) -> None:
 
 
 async def crawl(path: Path, start: int) -> None:
-    file = await SqliteFile.open(path, schema=SCHEMA)
+    file = await SqliteFile.open(path, schema=SCHEMA, migrations=MIGRATIONS)
     deadletters = SqliteDeadletters(file, codec)
     queue = SqliteQueue(file, SystemClock(), bury=deadletters.burying)
-    ledger = SqliteLedger(file, queue, SqliteStore(file), deadletters)
-    await asyncio.gather(push(queue, start), *(settle(queue, ledger) for _ in range(4)))
+    unit_of_work = SqliteUnitOfWork(file, queue, SqliteStore(file), deadletters)
+    await asyncio.gather(push(queue, start), *(settle(queue, unit_of_work) for _ in range(4)))
     await file.close()
 
 

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.model import QUEUES, Deadletter, Push
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Pushed
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.queue import Pushed, by_queue
+from ghcrawl.values.model import LEGACY_PLATFORM, Deadletter, Push
 from queues.memory import MemoryQueue
 from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
 from stores.memory import MemoryDeadletters
 from tests.contracts.adapters import Rig
-from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, at
+from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at, by_type
+from tests.support.lanes import LANES, lanes
 
 ALL = DeadletterFilter()
 LATER = NOW + timedelta(days=1)
@@ -84,17 +86,17 @@ class DeadletterContract:
     @pytest.mark.parametrize(
         ("which", "expected"),
         [
-            (DeadletterFilter(types=("repo",)), [2]),
-            (DeadletterFilter(types=("repo", "issue")), [3, 2, 1]),
+            (DeadletterFilter(types=(a_type("repo"),)), [2]),
+            (DeadletterFilter(types=(a_type("repo"), a_type("issue"))), [3, 2, 1]),
             (DeadletterFilter(kinds=("KeyError",)), [3]),
-            (DeadletterFilter(kinds=("KeyError", "http_503"), types=("issue",)), [3, 1]),
+            (DeadletterFilter(kinds=("KeyError", "http_503"), types=(a_type("issue"),)), [3, 1]),
             (DeadletterFilter(reason="GRÜNDE"), [2]),
             (DeadletterFilter(reason="%"), []),
             (DeadletterFilter(host="Git.Corp.test"), [3]),
             (DeadletterFilter(host="corp"), []),
             (DeadletterFilter(before=at(3)), [2, 1]),
             (DeadletterFilter(urns=(buried(1).urn, buried(3).urn, "urn:none")), [3, 1]),
-            (DeadletterFilter(urns=(buried(1).urn,), types=("repo",)), []),
+            (DeadletterFilter(urns=(buried(1).urn,), types=(a_type("repo"),)), []),
         ],
     )
     async def test_a_filter_means_what_it_says(self, rig: Rig, which: DeadletterFilter, expected: list[int]) -> None:
@@ -111,8 +113,23 @@ class DeadletterContract:
         await rig.deadletters.bury(buried(3, kind="KeyError", request=a_request(type="repo")))
         counts = await rig.deadletters.count(ALL)
         assert counts.total == 3
-        assert dict(counts.by_type) == {"issue": 2, "repo": 1}
+        assert counts.by_type == by_type(issue=2, repo=1)
         assert dict(counts.by_kind) == {"http_503": 1, "KeyError": 2}
+
+    async def test_two_platforms_are_told_apart(self, rig: Rig) -> None:
+        for number, platform in enumerate((LEGACY_PLATFORM, "mastodon", "mastodon"), start=1):
+            await rig.deadletters.bury(buried(number, at_s=number, request=a_request(platform=platform)))
+        assert (await rig.deadletters.count(ALL)).by_type == by_type(issue=1) | by_type("mastodon", issue=2)
+        for which, expected in (
+            (DeadletterFilter(types=(a_type(),)), [1]),
+            (DeadletterFilter(types=(a_type("issue", "mastodon"),)), [3, 2]),
+            (DeadletterFilter(types=(a_type(), a_type("issue", "mastodon")), before=at(3)), [2, 1]),
+            (DeadletterFilter(platforms=(LEGACY_PLATFORM,)), [1]),
+            (DeadletterFilter(platforms=("mastodon",), kinds=("http_503",)), [3, 2]),
+            (DeadletterFilter(platforms=("mastodon",), types=(a_type(),)), []),
+        ):
+            assert await numbers(rig, which) == expected
+            assert (await rig.deadletters.count(which)).total == len(expected)
 
     async def test_a_url_that_is_none_does_not_stop_a_burial(self, rig: Rig) -> None:
         await rig.deadletters.bury(buried(1, request=a_request(url="http://[broken")))
@@ -130,27 +147,27 @@ class DeadletterContract:
         tried = a_request(1, attempt=5, failures=(a_failure(),))
         await rig.deadletters.bury(buried(1, request=tried, queue="soon"))
         await rig.deadletters.bury(buried(2, queue="later"))
-        done = await requeue(rig.deadletters, rig.queue, DeadletterFilter(types=("issue",)), now=LATER)
+        done = await requeue(rig.deadletters, rig.queue, DeadletterFilter(types=(a_type("issue"),)), now=LATER)
         assert done == Requeued(queued=2)
         assert await numbers(rig) == []
-        delivery = await rig.queue.pop(["soon"], patience_s=0)
+        delivery = await rig.queue.pop(lanes("soon"), patience_s=0)
         assert delivery is not None
         assert delivery.request == replace(tried, attempt=0, failures=(), asked_at=None)
-        assert (await rig.queue.depths())["later"].ready == 1
+        assert by_queue(await rig.queue.depths())["later"].ready == 1
 
     async def test_requeued_requests_go_where_they_are_sent_in_batches(self, rig: Rig) -> None:
         for number in range(25):
             await rig.deadletters.bury(buried(number, at_s=number))
         done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, to="immediate", allowance=Allowance(at_once=4))
         assert done == Requeued(queued=25)
-        assert (await rig.queue.depths())["immediate"].ready == 25
+        assert by_queue(await rig.queue.depths())["immediate"].ready == 25
 
     async def test_a_request_that_waits_anyway_is_not_lost_by_requeueing(self, rig: Rig) -> None:
         await rig.queue.push([Push(request=a_request(1), queue="later")])
         await rig.deadletters.bury(buried(1))
         assert await requeue(rig.deadletters, rig.queue, ALL, now=LATER) == Requeued(bounced=1)
         assert await numbers(rig) == []
-        delivery = await rig.queue.pop(QUEUES, patience_s=0)
+        delivery = await rig.queue.pop(LANES, patience_s=0)
         assert delivery is not None
         assert (delivery.queue, delivery.request.asked_at) == ("normal", None)
 
@@ -166,7 +183,7 @@ class DeadletterContract:
     async def test_what_there_is_no_time_for_is_left_and_asked_for_by_its_bound(self, rig: Rig) -> None:
         for number in range(9):
             await rig.deadletters.bury(buried(number, at_s=number, raw=b"?" if number in (8, 5, 4) else None))
-        which, answers = DeadletterFilter(types=("issue",)), list[Requeued]()
+        which, answers = DeadletterFilter(types=(a_type("issue"),)), list[Requeued]()
         while not answers or answers[-1].left:
             answers.append(await requeue(rig.deadletters, rig.queue, which, now=LATER, allowance=pieces(1)))
             await rig.deadletters.bury(buried(100 + len(answers), at_s=50))
@@ -179,7 +196,7 @@ class DeadletterContract:
             Requeued(queued=1),
         ]
         assert await numbers(rig) == [105, 104, 103, 102, 101, 8, 5, 4]
-        assert (await rig.queue.depths())["normal"].ready == 6
+        assert by_queue(await rig.queue.depths())["normal"].ready == 6
 
     async def test_as_many_pieces_are_done_as_there_is_time_for(self, rig: Rig) -> None:
         for number in range(9):
@@ -266,4 +283,4 @@ class DeadletterContract:
         with pytest.raises(Away):
             await requeue(Forgetful(), rig.queue, ALL, now=LATER)
         assert await numbers(rig) == [1]
-        assert (await rig.queue.depths())["normal"].ready == 1
+        assert by_queue(await rig.queue.depths())["normal"].ready == 1

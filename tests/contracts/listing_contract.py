@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ghcrawl.ports import DocumentFilter
+from ghcrawl.ports.store import DocumentFilter
 from tests.contracts.adapters import Rig
 from tests.contracts.store_contract import a_page, urns
-from tests.support.builders import a_document, at
+from tests.support.builders import a_document, a_type, at, by_type
 
 
 class ListingContract:
@@ -21,10 +21,10 @@ class ListingContract:
         for urn in expected:
             await rig.store.save(a_document(urn=urn, url=urn, type=urn.split(":")[1]))
         assert await urns(rig.store) == expected
-        assert await urns(rig.store, types=("repo", "issue", "issue", "none")) == expected
-        assert await urns(rig.store, types=("repo",)) == expected[130:]
+        assert await urns(rig.store, types=tuple(map(a_type, ("repo", "issue", "issue", "none")))) == expected
+        assert await urns(rig.store, types=(a_type("repo"),)) == expected[130:]
         assert await urns(rig.store, after=expected[100]) == expected[101:]
-        assert await urns(rig.store, types=("repo", "issue"), after=expected[200]) == expected[201:]
+        assert await urns(rig.store, types=(a_type("repo"), a_type("issue")), after=expected[200]) == expected[201:]
 
     async def test_a_scope_is_a_thing_and_what_lies_below_it(self, rig: Rig) -> None:
         names = ["urn:repo:1", "urn:repo:12", "urn:repo:12:issue:1", "urn:repo:12:issue:1:issue_comment:2"]
@@ -43,7 +43,7 @@ class ListingContract:
         assert await urns(rig.store, since=at(2)) == [two, three]
         assert await urns(rig.store, deleted=True) == [two]
         assert await urns(rig.store, deleted=False) == [one, three]
-        assert await urns(rig.store, types=("issue",), since=at(2)) == [two]
+        assert await urns(rig.store, types=(a_type("issue"),), since=at(2)) == [two]
 
     async def test_a_list_stands_what_happens_meanwhile(self, rig: Rig) -> None:
         for number in range(3):
@@ -58,4 +58,4 @@ class ListingContract:
         assert await rig.store.counts() == {}
         for document in (a_document(1), a_document(2), a_page(1)):
             await rig.store.save(document)
-        assert await rig.store.counts() == {"issue": 2, "members": 1}
+        assert await rig.store.counts() == by_type(issue=2, members=1)

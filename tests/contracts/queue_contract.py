@@ -6,11 +6,23 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from ghcrawl.model import QUEUES, Context, Errand, Failure, Push, QueueName, Request, Walk
-from ghcrawl.ports import DeadletterFilter, Delivery, Depth, Pushed
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.queue import Delivery, Depth, Pushed, by_queue
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    DeferredRequest,
+    Failure,
+    Lane,
+    Pagination,
+    Push,
+    QueueName,
+    Request,
+)
 from queues.codec import encode
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_failure, a_payload, a_request, at
+from tests.support.lanes import LANES, lanes
 
 PATIENT_S = 30.0
 """Far longer than any test takes: whoever waits that long was never woken."""
@@ -21,7 +33,7 @@ def a_push(number: int = 1, queue: QueueName = "normal", *, delay_s: float = 0, 
 
 
 async def pop(rig: Rig, *order: QueueName) -> Delivery:
-    delivery = await rig.queue.pop(order or QUEUES, patience_s=0)
+    delivery = await rig.queue.pop(lanes(*order), patience_s=0)
     assert delivery is not None
     return delivery
 
@@ -29,7 +41,7 @@ async def pop(rig: Rig, *order: QueueName) -> Delivery:
 async def drain(rig: Rig) -> list[Request]:
     """Everything that is ready, acked."""
     popped = []
-    while (delivery := await rig.queue.pop(QUEUES, patience_s=0)) is not None:
+    while (delivery := await rig.queue.pop(LANES, patience_s=0)) is not None:
         popped.append(delivery.request)
         await delivery.ack()
     return popped
@@ -46,20 +58,21 @@ class QueueContract:
         assert (delivery.request, delivery.queue) == (a_request(), "normal")
 
     async def test_a_request_arrives_as_it_was_pushed(self, rig: Rig) -> None:
-        walk = Walk(page=3, first="https://a/1", fresh=True, started_at=at(1.5), since="a", until="b", newest="c")
+        pagination = Pagination(
+            page=3, first="https://a/1", fresh=True, started_at=at(1.5), since="a", until="b", newest="c"
+        )
         context = Context(
             qualifier="urn:repo:12",
             scope="acme/web",
             private=True,
             deleted_at=at(2),
             history=("org@x", "repo@y"),
-            walk=walk,
+            pagination=pagination,
             only_known=True,
-            then=(Errand(type="issue", url="u", policy="default"),),
+            then=(DeferredRequest(type="issue", url="u", policy="default"),),
         )
         body = {"emoji": "😀", "lone": "\ud800", "nul": "\0", "big": 10**40, "a.b": {"$set": [1.5, None, True]}}
         request = a_request(
-            platform="other",
             context=context,
             payload=replace(a_payload(body, delivery_id="d-1"), etag='W/"1"'),
             attempt=2,
@@ -75,7 +88,7 @@ class QueueContract:
         await (await pop(rig)).ack()
         assert await rig.queue.is_empty()
         await rig.crash()
-        assert await rig.queue.pop(QUEUES, patience_s=0) is None
+        assert await rig.queue.pop(LANES, patience_s=0) is None
 
     async def test_a_released_request_can_be_popped_at_once(self, rig: Rig) -> None:
         await rig.queue.push([a_push()])
@@ -116,7 +129,7 @@ class QueueContract:
 
     async def test_many_pops_at_once_get_different_requests(self, rig: Rig) -> None:
         await rig.queue.push([a_push(n) for n in range(10)])
-        deliveries = await asyncio.gather(*(rig.queue.pop(QUEUES, patience_s=0) for _ in range(12)))
+        deliveries = await asyncio.gather(*(rig.queue.pop(LANES, patience_s=0) for _ in range(12)))
         urls = [delivery.request.url for delivery in deliveries if delivery is not None]
         assert len(urls) == len(set(urls)) == 10
 
@@ -133,8 +146,69 @@ class QueueContract:
 
     async def test_a_pop_never_takes_from_a_queue_it_did_not_name(self, rig: Rig) -> None:
         await rig.queue.push([a_push(1, "normal")])
-        assert await rig.queue.pop(["event", "later"], patience_s=0) is None
+        assert await rig.queue.pop(lanes("event", "later"), patience_s=0) is None
         assert await rig.queue.pop([], patience_s=0) is None
+
+    # Lanes
+
+    async def test_platforms_wait_in_lanes_of_their_own(self, rig: Rig) -> None:
+        await rig.queue.push([a_push(1), a_push(1, platform="other"), a_push(2, "later", platform="other")])
+        assert {lane: depth.ready for lane, depth in (await rig.queue.depths()).items() if depth.total} == {
+            Lane(LEGACY_PLATFORM, "normal"): 1,
+            Lane("other", "normal"): 1,
+            Lane("other", "later"): 1,
+        }
+        assert await rig.queue.pop(lanes("soon", "later"), patience_s=0) is None
+        order = [Lane("other", "normal"), Lane(LEGACY_PLATFORM, "normal")]
+        assert [await self.platform_of(rig, order) for _ in range(3)] == ["other", LEGACY_PLATFORM, None]
+        assert await self.platform_of(rig, [Lane("other", "later")]) == "other"
+
+    @staticmethod
+    async def platform_of(rig: Rig, order: list[Lane]) -> str | None:
+        delivery = await rig.queue.pop(order, patience_s=0)
+        return None if delivery is None else delivery.request.platform
+
+    async def test_ten_platforms_of_which_nine_are_not_asked_for_cost_no_pop_of_those(self, rig: Rig) -> None:
+        names = [LEGACY_PLATFORM, *(f"platform-{number}" for number in range(9))]
+        await rig.queue.push([a_push(number, platform=name) for name in names for number in range(4)])
+        popped = []
+        while (delivery := await rig.queue.pop(lanes(platform="platform-4"), patience_s=0)) is not None:
+            popped.append(delivery.request.platform)
+            await delivery.ack()
+        assert popped == ["platform-4"] * 4
+        depths = {lane.platform: depth for lane, depth in (await rig.queue.depths()).items() if depth.total}
+        assert depths == {name: Depth(ready=4) for name in names if name != "platform-4"}
+
+    async def test_a_crash_returns_each_request_to_its_own_lane(self, rig: Rig) -> None:
+        await rig.queue.push([a_push(1), a_push(2, platform="other"), a_push(3, platform="other", delay_s=10)])
+        for platform in (LEGACY_PLATFORM, "other"):
+            assert await rig.queue.pop(lanes(platform=platform), patience_s=0) is not None
+        await rig.crash()
+        await rig.advance(10)
+        assert len(await drain(rig)) == 1
+        assert [await self.platform_of(rig, lanes(platform="other")) for _ in range(3)] == ["other", "other", None]
+
+    async def test_what_is_looked_at_may_be_of_one_platform(self, rig: Rig) -> None:
+        await rig.queue.push([a_push(1), a_push(2, platform="other"), a_push(3, platform="other", delay_s=10)])
+        assert {each.url for each in await rig.queue.peek("normal", limit=9, platform="other")} == {
+            a_request(2).url,
+            a_request(3).url,
+        }
+        assert len(await rig.queue.peek("normal", limit=9)) == 3
+        assert await rig.queue.purge("normal", platform="other") == 2
+        assert await rig.queue.peek("normal", limit=9) == [a_request(1)]
+        assert await rig.queue.push([a_push(2, platform="other")]) == Pushed(queued=1)
+        assert await rig.queue.purge("normal") == 2
+
+    async def test_emptiness_may_be_of_some_platforms(self, rig: Rig) -> None:
+        await rig.queue.push([a_push(1, platform="other")])
+        assert await rig.queue.is_empty([LEGACY_PLATFORM])
+        assert not await rig.queue.is_empty([LEGACY_PLATFORM, "other"])
+        delivery = await rig.queue.pop(lanes(platform="other"), patience_s=0)
+        assert delivery is not None
+        assert not await rig.queue.is_empty(["other"])
+        await delivery.ack()
+        assert await rig.queue.is_empty(["other"])
 
     # Deduplicated
 
@@ -223,7 +297,7 @@ class QueueContract:
         await rig.queue.push([a_push(queue="later", delay_s=60)])
         await rig.crash()
         assert (await pop(rig)).queue == "event"
-        assert await rig.queue.pop(QUEUES, patience_s=0) is None
+        assert await rig.queue.pop(LANES, patience_s=0) is None
 
     # Delayed
 
@@ -247,21 +321,20 @@ class QueueContract:
     async def test_depths_tell_ready_delayed_and_in_flight_apart(self, rig: Rig) -> None:
         await rig.queue.push([a_push(1), a_push(2), a_push(3, delay_s=10), a_push(4, "event")])
         await pop(rig, "event")
-        depths = await rig.queue.depths()
-        assert set(depths) == set(QUEUES)
+        depths = by_queue(await rig.queue.depths())
         assert (depths["normal"], depths["event"]) == (Depth(ready=2, delayed=1), Depth(in_flight=1))
         assert depths["later"] == Depth()
 
     async def test_who_can_say_it_says_since_when_the_next_was_asked_for(self, rig: Rig) -> None:
         await rig.queue.push([a_push(1), a_push(2, delay_s=10)])
-        depths = await rig.queue.depths()
+        depths = by_queue(await rig.queue.depths())
         assert depths["normal"].oldest_at in (a_request(1).asked_at, None)
         assert depths["later"].oldest_at is None
 
     async def test_what_is_due_counts_as_ready(self, rig: Rig) -> None:
         await rig.queue.push([a_push(1, delay_s=10), a_push(2, delay_s=20)])
         await rig.advance(10)
-        assert (await rig.queue.depths())["normal"] == Depth(ready=1, delayed=1)
+        assert by_queue(await rig.queue.depths())["normal"] == Depth(ready=1, delayed=1)
 
     async def test_a_queue_with_anything_at_all_is_not_empty(self, rig: Rig) -> None:
         assert await rig.queue.is_empty()
@@ -280,17 +353,17 @@ class QueueContract:
             assert {request.url for request in shown} == {a_request(1).url, a_request(2).url}
         assert len(await rig.queue.peek("normal", limit=1)) == 1
         assert await rig.queue.push([a_push(1)]) == Pushed(bounced=1)
-        assert (await rig.queue.depths())["normal"] == Depth(ready=1, delayed=1)
+        assert by_queue(await rig.queue.depths())["normal"] == Depth(ready=1, delayed=1)
 
     async def test_purging_empties_one_queue_and_frees_its_keys_only(self, rig: Rig) -> None:
         await rig.queue.push([a_push(1), a_push(2, delay_s=10), a_push(3, "later"), a_push(4)])
         taken = await pop(rig, "normal")
         assert await rig.queue.purge("normal") == 2
-        depths = await rig.queue.depths()
+        depths = by_queue(await rig.queue.depths())
         assert (depths["normal"], depths["later"]) == (Depth(in_flight=1), Depth(ready=1))
         assert await rig.queue.push([a_push(2), a_push(3, "later")]) == Pushed(queued=1, bounced=1)
         await taken.release()
-        assert (await rig.queue.depths())["normal"] == Depth(ready=2)
+        assert by_queue(await rig.queue.depths())["normal"] == Depth(ready=2)
 
     # What cannot be read
 

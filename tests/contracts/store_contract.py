@@ -9,11 +9,17 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.errors import Unstorable
-from ghcrawl.model import Document, Link, Validator, iso
-from ghcrawl.ports import DocumentFilter, Store, Touch
+from ghcrawl.ports.store import DocumentFilter, Store, Touch
+from ghcrawl.values.errors import Unstorable
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Document,
+    Link,
+    Validator,
+    iso,
+)
 from tests.contracts.adapters import Rig
-from tests.support.builders import API, NOW, a_document, at
+from tests.support.builders import API, NOW, a_document, a_type, at, by_type
 
 CHANGED = iso(NOW)
 VALIDATOR = Validator(url=f"{API}/x", etag='W/"1"', last_modified="y", accept="z", api_version="v", principal="p")
@@ -99,10 +105,10 @@ class StoreContract:
         await rig.store.save(replace(document, aliases=("\ud801",)))
         assert await urns(rig.store) == [document.urn]
         for url in (document.url, "\ud801"):
-            stored = await rig.store.look_up(document.type, url)
+            stored = await rig.store.look_up(document.type_name, url)
             assert stored is not None
-            assert (stored.urn, stored.url, stored.type) == (document.urn, document.url, document.type)
-        assert await rig.store.counts() == {document.type: 1}
+            assert (stored.urn, stored.url, stored.type_name) == (document.urn, document.url, document.type_name)
+        assert await rig.store.counts() == {document.type_name: 1}
 
     async def test_what_is_not_json_is_unstorable(self, rig: Rig) -> None:
         with pytest.raises(Unstorable):
@@ -123,7 +129,7 @@ class StoreContract:
 
     async def test_what_is_not_there_is_none(self, rig: Rig) -> None:
         assert await rig.store.get("urn:x") is None
-        assert await rig.store.look_up("issue", "x") is None
+        assert await rig.store.look_up(a_type("issue"), "x") is None
         assert await rig.store.find("x") == []
         assert await rig.store.read_state("x") is None
 
@@ -154,6 +160,20 @@ class StoreContract:
             await rig.store.save(document)
         assert await title(rig.store) == "submitted"
         assert await rig.store.save(titled("edited", 9, changed_at=CHANGED)) == "saved"
+
+    @pytest.mark.parametrize("date", ["9999-12-31T23:59:59Z", "2031-01-01T00:00:00Z", "yesterday", "9999-99-99"])
+    @pytest.mark.parametrize("date_first", [True, False])
+    async def test_a_date_that_cannot_be_does_not_win(self, rig: Rig, date: str, date_first: bool) -> None:
+        broken, sound = titled("broken", 1, changed_at=date), titled("sound", 2, changed_at=CHANGED)
+        for document in (broken, sound) if date_first else (sound, broken):
+            await rig.store.save(document)
+        assert await title(rig.store) == "sound"
+
+    @pytest.mark.parametrize("date", ["9999-12-31T23:59:59Z", "yesterday", ""])
+    async def test_of_two_without_a_date_that_can_be_the_one_seen_later_stays(self, rig: Rig, date: str) -> None:
+        await rig.store.save(titled("first", 1, changed_at=date))
+        assert await rig.store.save(titled("second", 9)) == "saved"
+        assert await rig.store.save(titled("third", 19, changed_at="9998-01-01T00:00:00Z")) == "saved"
 
     async def test_of_two_equally_true_ones_the_last_stays(self, rig: Rig) -> None:
         await rig.store.save(titled("first", 1))
@@ -189,8 +209,8 @@ class StoreContract:
         assert await rig.store.save(titled("gone", 1, deleted_at=at(2), **dated)) == "saved"
         assert await rig.store.save(titled("alive", 1, **dated)) == "saved"
         assert await rig.store.save(titled("a later one", 1, **dated | {"changed_at": iso(at(1))})) == "saved"
-        assert await rig.store.save(titled("no moment", 2, **dated | {"changed_at": "~"})) == "saved"
-        assert await rig.store.save(titled("nor this", 3, **dated | {"changed_at": "~"})) == "saved"
+        assert await rig.store.save(titled("no moment", 2, **dated | {"changed_at": "~"})) == "stale"
+        assert await rig.store.save(titled("nor this", 3, **dated | {"changed_at": "~"})) == "stale"
 
     async def test_equal_content_is_not_written_again(self, rig: Rig) -> None:
         await rig.store.save(titled("text", 1, processed_at=at(1), root="first"))
@@ -229,18 +249,18 @@ class StoreContract:
         await rig.store.save(titled("alive", 1))
         assert await rig.store.save(titled("alive", 2, deleted_at=at(2), deleted_reason="404")) == "saved"
         assert await rig.store.save(titled("alive", 1)) == "stale"
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.deleted_at == at(2)
         assert await rig.store.save(titled("alive", 3)) == "saved"
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.deleted_at is None
 
     async def test_tombstones_are_listed_but_not_counted(self, rig: Rig) -> None:
         await rig.store.save(a_document(1))
         await rig.store.save(a_document(2, deleted_at=NOW))
-        assert await rig.store.counts() == {"issue": 1}
+        assert await rig.store.counts() == by_type(issue=1)
         assert len(await urns(rig.store)) == 2
 
     async def test_the_second_tombstone_says_nothing_new(self, rig: Rig) -> None:
@@ -253,10 +273,15 @@ class StoreContract:
         document = a_document(validator=VALIDATOR, visits={"default:issue": at(1), "other": at(1)})
         await rig.store.save(document)
         touch = Touch(
-            urn=document.urn, type="issue", policy="default:issue", visited_at=at(9), checked_at=at(8), validator=None
+            urn=document.urn,
+            type_name=a_type("issue"),
+            policy="default:issue",
+            visited_at=at(9),
+            checked_at=at(8),
+            validator=None,
         )
         await rig.store.touch(touch)
-        stored = await rig.store.look_up("issue", document.url)
+        stored = await rig.store.look_up(a_type("issue"), document.url)
         assert stored is not None
         assert (stored.checked_at, stored.validator) == (at(8), VALIDATOR)
         assert stored.visits == {"default:issue": at(9), "other": at(1)}
@@ -265,23 +290,25 @@ class StoreContract:
     async def test_a_touch_never_takes_time_back(self, rig: Rig) -> None:
         document = a_document(fetched_at=at(9), visits={"p": at(9)})
         await rig.store.save(document)
-        await rig.store.touch(Touch(urn=document.urn, type="issue", policy="p", visited_at=at(1), checked_at=at(1)))
-        await rig.store.touch(Touch(urn=document.urn, type="issue", policy="p", visited_at=at(2)))
-        stored = await rig.store.look_up("issue", document.url)
+        await rig.store.touch(
+            Touch(urn=document.urn, type_name=a_type("issue"), policy="p", visited_at=at(1), checked_at=at(1))
+        )
+        await rig.store.touch(Touch(urn=document.urn, type_name=a_type("issue"), policy="p", visited_at=at(2)))
+        stored = await rig.store.look_up(a_type("issue"), document.url)
         assert stored is not None
         assert (stored.checked_at, stored.visits) == (at(9), {"p": at(9)})
 
     async def test_a_touch_brings_a_fresh_validator(self, rig: Rig) -> None:
         await rig.store.save(a_document())
         await rig.store.touch(
-            Touch(urn=a_document().urn, type="issue", policy="p", visited_at=NOW, validator=VALIDATOR)
+            Touch(urn=a_document().urn, type_name=a_type("issue"), policy="p", visited_at=NOW, validator=VALIDATOR)
         )
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.validator == VALIDATOR
 
     async def test_a_touch_of_nothing_is_nothing(self, rig: Rig) -> None:
-        await rig.store.touch(Touch(urn="urn:x", type="issue", policy="p", visited_at=NOW))
+        await rig.store.touch(Touch(urn="urn:x", type_name=a_type("issue"), policy="p", visited_at=NOW))
         assert await urns(rig.store) == []
 
     async def test_what_has_another_url_every_time_is_known_by_the_latest(self, rig: Rig) -> None:
@@ -291,7 +318,7 @@ class StoreContract:
         document = await rig.store.get(a_document().urn)
         assert document is not None
         assert (document.url, document.aliases) == (urls[-1], tuple(urls[-21:-1]))
-        found = [url for url in urls if await rig.store.look_up("issue", url)]
+        found = [url for url in urls if await rig.store.look_up(a_type("issue"), url)]
         assert found == urls[-21:]
 
     async def test_as_many_visits_are_kept_as_anybody_needs(self, rig: Rig) -> None:
@@ -300,8 +327,10 @@ class StoreContract:
         for day, policy in enumerate(policies[1:50], 1):
             await rig.store.save(titled("a", day, visits={policy: at(day)}))
         for day, policy in enumerate(policies[50:], 50):
-            await rig.store.look_up("issue", a_document().url)
-            await rig.store.touch(Touch(urn=a_document().urn, type="issue", policy=policy, visited_at=at(day)))
+            await rig.store.look_up(a_type("issue"), a_document().url)
+            await rig.store.touch(
+                Touch(urn=a_document().urn, type_name=a_type("issue"), policy=policy, visited_at=at(day))
+            )
         document = await rig.store.get(a_document().urn)
         assert document is not None
         assert dict(document.visits) == {policy: at(day) for day, policy in enumerate(policies) if day >= 40}
@@ -311,32 +340,32 @@ class StoreContract:
         await rig.store.save(titled("b", 2, visits={"q": at(2), "r": at(2)}))
         await rig.store.save(titled("b", 3, visits={"r": at(3)}))
         await rig.store.save(titled("stale", 0, visits={"s": at(4)}))
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.visits == {"p": at(1), "q": at(5), "r": at(3), "s": at(4)}
 
     async def test_a_tombstone_forgets_the_visits(self, rig: Rig) -> None:
         await rig.store.save(titled("a", 1, visits={"p": at(1)}))
         await rig.store.save(titled("a", 2, deleted_at=at(2)))
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.visits == {}
 
     async def test_a_stale_tombstone_forgets_nothing(self, rig: Rig) -> None:
         await rig.store.save(titled("a", 2, visits={"p": at(1)}))
         await rig.store.save(titled("a", 1, deleted_at=at(1)))
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.visits == {"p": at(1)}
 
     async def test_a_body_that_stays_keeps_its_validator_and_a_new_one_does_not(self, rig: Rig) -> None:
         await rig.store.save(titled("a", 1, validator=VALIDATOR))
         await rig.store.save(titled("a", 2, version=2))
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.validator == VALIDATOR
         await rig.store.save(titled("b", 3, version=2))
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.validator is None
 
@@ -344,7 +373,7 @@ class StoreContract:
         await rig.store.save(titled("a", 5))
         await rig.store.save(titled("a", 7))
         await rig.store.save(titled("a", 6))
-        stored = await rig.store.look_up("issue", a_document().url)
+        stored = await rig.store.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert stored.checked_at == at(7)
 
@@ -384,3 +413,44 @@ class StoreContract:
         await asyncio.gather(*(add(number) for number in range(8)))
         state: Any = await rig.store.read_state("x")
         assert sorted(state["numbers"]) == list(range(8))
+
+    # Several platforms
+
+    async def test_two_platforms_with_the_same_type_and_url_stay_two_documents(self, rig: Rig) -> None:
+        ours = a_document(type="user", urn="urn:user:5", title="ours")
+        theirs = a_document(platform="mastodon", type="user", urn="urn:mastodon:user:5", title="theirs")
+        for document in (ours, theirs):
+            assert await rig.store.save(document) == "saved"
+        assert await rig.store.counts() == by_type(user=1) | by_type("mastodon", user=1)
+        for document in (ours, theirs):
+            stored = await rig.store.look_up(document.type_name, document.url)
+            assert stored is not None
+            assert (stored.urn, stored.type_name) == (document.urn, document.type_name)
+            assert await rig.store.get(document.urn) == document
+        assert {found.urn for found in await rig.store.find(ours.url)} == {ours.urn, theirs.urn}
+        assert await rig.store.look_up(a_type("user", "library"), ours.url) is None
+
+    async def test_documents_are_listed_by_type_and_by_platform(self, rig: Rig) -> None:
+        for platform, type in itertools.product((LEGACY_PLATFORM, "mastodon"), ("user", "list")):
+            await rig.store.save(a_document(platform=platform, type=type, urn=f"urn:{platform}:{type}:5"))
+        ours, theirs = a_type("user"), a_type("user", "mastodon")
+        assert await urns(rig.store, types=(ours,)) == ["urn:github:user:5"]
+        assert await urns(rig.store, types=(theirs,)) == ["urn:mastodon:user:5"]
+        assert await urns(rig.store, types=(ours, theirs)) == ["urn:github:user:5", "urn:mastodon:user:5"]
+        assert await urns(rig.store, platforms=("mastodon",)) == ["urn:mastodon:list:5", "urn:mastodon:user:5"]
+        assert await urns(rig.store, platforms=("mastodon",), types=(ours, theirs)) == ["urn:mastodon:user:5"]
+        assert await urns(rig.store, platforms=("library",)) == []
+        assert await urns(rig.store, platforms=("library",), types=(ours,)) == []
+
+    async def test_a_change_on_one_platform_leaves_the_other_alone(self, rig: Rig) -> None:
+        ours = a_document(type="user", urn="urn:user:5", title="ours")
+        theirs = a_document(platform="mastodon", type="user", urn="urn:mastodon:user:5", title="theirs")
+        for document in (ours, theirs):
+            await rig.store.save(document)
+        await rig.store.touch(Touch(urn=ours.urn, type_name=ours.type_name, policy="p", visited_at=at(9)))
+        await rig.store.save(replace(ours, deleted_at=at(9), observed_at=at(9)))
+        assert await rig.store.counts() == by_type("mastodon", user=1)
+        assert await rig.store.get(theirs.urn) == theirs
+        stored = await rig.store.look_up(theirs.type_name, theirs.url)
+        assert stored is not None
+        assert (stored.visits, stored.deleted_at) == ({}, None)

@@ -6,11 +6,11 @@ import pytest
 
 from tests.contracts.adapters import DEADLETTERS, LEDGERS, QUEUES, STORES
 from tests.contracts.deadletter_contract import DeadletterContract
-from tests.contracts.ledger_contract import LedgerContract
 from tests.contracts.listing_contract import ListingContract
 from tests.contracts.patience_contract import PatienceContract
 from tests.contracts.queue_contract import QueueContract
 from tests.contracts.store_contract import StoreContract
+from tests.contracts.unit_of_work_contract import LedgerContract
 from tests.contracts.url_contract import UrlContract
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.model import QUEUES, Push
-from ghcrawl.ports import DocumentFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import QUEUES, Push
 from tests.contracts.adapters import SqliteRig
 from tests.contracts.crawling_child import EXTRA, NODES, children, node
 

@@ -10,12 +10,21 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from ghcrawl.model import QUEUES, Push, QueueName, Request
-from ghcrawl.ports import Delivery, Depth, Pushed
+from ghcrawl.ports.queue import Delivery, Depth, Pushed
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    QUEUES,
+    Lane,
+    Push,
+    QueueName,
+    Request,
+)
 from tests.contracts.adapters import QUEUES as ADAPTERS
 from tests.contracts.machine import RigMachine, case_of
 from tests.support.builders import NOW, a_request, at
 
+PLATFORMS = (LEGACY_PLATFORM, "other")
+LANES = [Lane(platform, queue) for platform in PLATFORMS for queue in QUEUES]
 LAST = datetime.max.replace(tzinfo=NOW.tzinfo)
 
 
@@ -26,6 +35,13 @@ class Waiting:
     request: Request
     queue: QueueName
     due: datetime
+
+    @property
+    def lane(self) -> Lane:
+        return Lane(self.request.platform, self.queue)
+
+    def is_in(self, queue: QueueName, platform: str | None) -> bool:
+        return self.queue == queue and platform in (None, self.request.platform)
 
     @property
     def asked(self) -> datetime:
@@ -41,8 +57,8 @@ class QueueMachine(RigMachine):
         self.in_hand: list[tuple[Delivery, Waiting]] = []
         self.over: list[Delivery] = []
 
-    def ready(self, queue: QueueName) -> list[Waiting]:
-        return [held for held in self.waiting.values() if held.queue == queue and held.due <= self.now]
+    def ready(self, lane: Lane) -> list[Waiting]:
+        return [held for held in self.waiting.values() if held.lane == lane and held.due <= self.now]
 
     def arrive(self, new: Waiting) -> bool:
         """The model's own words for what two copies come to."""
@@ -64,6 +80,7 @@ class QueueMachine(RigMachine):
         pushes=st.lists(
             st.tuples(
                 st.integers(1, 4),
+                st.sampled_from(PLATFORMS),
                 st.sampled_from(QUEUES),
                 st.sampled_from([None, at(0), at(1), at(2)]),
                 st.sampled_from([None, -1, 1, 5]),
@@ -71,22 +88,22 @@ class QueueMachine(RigMachine):
             max_size=4,
         )
     )
-    def push(self, pushes: list[tuple[int, QueueName, datetime | None, int | None]]) -> None:
+    def push(self, pushes: list[tuple[int, str, QueueName, datetime | None, int | None]]) -> None:
         batch, queued = [], 0
-        for number, queue, asked_at, delay_s in pushes:
+        for number, platform, queue, asked_at, delay_s in pushes:
             self.copies += 1
-            request = a_request(number, asked_at=asked_at, root=f"copy {self.copies}")
+            request = a_request(number, platform=platform, asked_at=asked_at, root=f"copy {self.copies}")
             due = None if delay_s is None else self.now + timedelta(seconds=delay_s)
             batch.append(Push(request=request, queue=queue, not_before=due))
             queued += self.arrive(Waiting(request, queue, max(due, NOW) if due else NOW))
         assert self.run(self.rig.queue.push(batch)) == Pushed(queued=queued, bounced=len(batch) - queued)
 
-    @rule(order=st.permutations(QUEUES), length=st.integers(0, 5))
-    def pop(self, order: list[QueueName], length: int) -> None:
+    @rule(order=st.permutations(LANES), length=st.integers(0, len(LANES)))
+    def pop(self, order: list[Lane], length: int) -> None:
         order = order[:length]
         delivery = self.run(self.rig.queue.pop(order, patience_s=0))
-        expected = next((queue for queue in order if self.ready(queue)), None)
-        assert (delivery.queue if delivery else None) == expected
+        expected = next((lane for lane in order if self.ready(lane)), None)
+        assert (Lane(delivery.request.platform, delivery.queue) if delivery else None) == expected
         if delivery is not None:
             held = self.waiting.pop(delivery.request.key)
             assert (delivery.request, delivery.queue) == (held.request, held.queue)
@@ -129,29 +146,32 @@ class QueueMachine(RigMachine):
         self.run(self.rig.advance(seconds))
         self.now += timedelta(seconds=seconds)
 
-    @rule(queue=st.sampled_from(QUEUES))
-    def purge(self, queue: QueueName) -> None:
-        gone = [key for key, held in self.waiting.items() if held.queue == queue]
-        assert self.run(self.rig.queue.purge(queue)) == len(gone)
+    @rule(queue=st.sampled_from(QUEUES), platform=st.sampled_from([None, *PLATFORMS]))
+    def purge(self, queue: QueueName, platform: str | None) -> None:
+        gone = [key for key, held in self.waiting.items() if held.is_in(queue, platform)]
+        assert self.run(self.rig.queue.purge(queue, platform=platform)) == len(gone)
         for key in gone:
             del self.waiting[key]
 
-    @rule(queue=st.sampled_from(QUEUES))
-    def peek(self, queue: QueueName) -> None:
-        shown = self.run(self.rig.queue.peek(queue, limit=99))
-        expected = {held.request.root for held in self.waiting.values() if held.queue == queue}
+    @rule(queue=st.sampled_from(QUEUES), platform=st.sampled_from([None, *PLATFORMS]))
+    def peek(self, queue: QueueName, platform: str | None) -> None:
+        shown = self.run(self.rig.queue.peek(queue, limit=99, platform=platform))
+        expected = {held.request.root for held in self.waiting.values() if held.is_in(queue, platform)}
         assert {request.root for request in shown} == expected
         assert len(shown) == len(expected)
 
     @invariant()
     def depths_are_the_models(self) -> None:
         depths = self.run(self.rig.queue.depths())
-        for queue in QUEUES:
-            ready = len(self.ready(queue))
-            total = sum(held.queue == queue for held in self.waiting.values())
-            in_flight = sum(delivery.queue == queue for delivery, _ in self.in_hand)
-            assert depths[queue] == Depth(ready=ready, delayed=total - ready, in_flight=in_flight)
-        assert self.run(self.rig.queue.is_empty()) == (not self.waiting and not self.in_hand)
+        for lane in LANES:
+            ready = len(self.ready(lane))
+            total = sum(held.lane == lane for held in self.waiting.values())
+            in_flight = sum(held.lane == lane for _, held in self.in_hand)
+            assert depths.get(lane, Depth()) == Depth(ready=ready, delayed=total - ready, in_flight=in_flight)
+        busy = {held.request.platform for held in (*self.waiting.values(), *(held for _, held in self.in_hand))}
+        assert self.run(self.rig.queue.is_empty()) == (not busy)
+        for platform in PLATFORMS:
+            assert self.run(self.rig.queue.is_empty([platform])) == (platform not in busy)
 
 
 TestMemory = case_of(QueueMachine, ADAPTERS["memory"])

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from ghcrawl.model import Document, iso
-from ghcrawl.ports import DocumentFilter, Touch
-from ghcrawl.ties import UNSETTLED
+from ghcrawl.ports.store import DocumentFilter, Touch
+from ghcrawl.values.model import Document, iso
+from ghcrawl.values.ties import UNSETTLED
 from tests.contracts.adapters import STORES as ADAPTERS
 from tests.contracts.machine import RigMachine, case_of
-from tests.support.builders import NOW, a_document, at
+from tests.support.builders import NOW, a_document, a_type, at
 
 TITLES = ("a", "b", "c")
 SECONDS = st.integers(0, 6)
@@ -111,7 +111,9 @@ class StoreMachine(RigMachine):
     def touch(self, urn: str, checked_s: int) -> None:
         self.run(
             self.rig.store.touch(
-                Touch(urn=urn, type="issue", policy="p", visited_at=at(checked_s), checked_at=at(checked_s))
+                Touch(
+                    urn=urn, type_name=a_type("issue"), policy="p", visited_at=at(checked_s), checked_at=at(checked_s)
+                )
             )
         )
         if urn in self.sights:
@@ -138,7 +140,7 @@ class StoreMachine(RigMachine):
         for url in TITLES:
             claims = {urn: sights.strength(url) for urn, sights in self.sights.items()}
             strongest = max((claim for claim in claims.values() if claim is not None), default=None)
-            stored = self.run(self.rig.store.look_up("issue", url))
+            stored = self.run(self.rig.store.look_up(a_type("issue"), url))
             assert (stored is None) == (strongest is None)
             if stored is not None:
                 assert claims[stored.urn] == strongest

@@ -9,7 +9,7 @@ import pytest
 
 from tests.contracts.adapters import Rig
 from tests.contracts.store_contract import VALIDATOR, a_page, titled, urns
-from tests.support.builders import API, NOW, a_document, at
+from tests.support.builders import API, NOW, a_document, a_type, at
 
 
 class UrlContract:
@@ -20,9 +20,9 @@ class UrlContract:
     async def test_a_look_up_tells_all_that_decides_how_to_fetch(self, rig: Rig) -> None:
         document = titled("x", 1.25, validator=VALIDATOR, visits={"default:issue": at(3.5)}, version=4)
         await rig.store.save(document)
-        stored = await rig.store.look_up("issue", document.url)
+        stored = await rig.store.look_up(a_type("issue"), document.url)
         assert stored is not None
-        assert (stored.urn, stored.type, stored.url) == (document.urn, document.type, document.url)
+        assert (stored.urn, stored.type_name, stored.url) == (document.urn, document.type_name, document.url)
         assert (stored.digest, stored.version, stored.validator) == (document.digest, 4, VALIDATOR)
         assert (stored.observed_at, stored.checked_at) == (at(1.25), at(1.25))
         assert (stored.processed_at, stored.deleted_at) == (document.processed_at, None)
@@ -30,12 +30,12 @@ class UrlContract:
 
     async def test_a_look_up_is_by_type_too(self, rig: Rig) -> None:
         await rig.store.save(a_document())
-        assert await rig.store.look_up("pull_request", a_document().url) is None
+        assert await rig.store.look_up(a_type("pull_request"), a_document().url) is None
 
     async def test_a_document_is_found_by_its_aliases(self, rig: Rig) -> None:
         document = a_document(aliases=(f"{API}/repositories/12/issues/1",))
         await rig.store.save(document)
-        stored = await rig.store.look_up("issue", document.aliases[0])
+        stored = await rig.store.look_up(a_type("issue"), document.aliases[0])
         assert stored is not None
         assert (stored.urn, stored.url) == (document.urn, document.url)
 
@@ -45,7 +45,7 @@ class UrlContract:
         for index in order:
             await rig.store.save(names[index])
         for url in (f"{API}/old", f"{API}/new"):
-            stored = await rig.store.look_up("issue", url)
+            stored = await rig.store.look_up(a_type("issue"), url)
             assert stored is not None
             assert stored.url == f"{API}/new"
         document = await rig.store.get(names[0].urn)
@@ -58,7 +58,7 @@ class UrlContract:
         await rig.store.save(titled("b", 3, aliases=("three",)))
         await rig.store.save(titled("old", 0, aliases=("four",)))
         for url in ("one", "two", "three", "four"):
-            assert await rig.store.look_up("issue", url) is not None, url
+            assert await rig.store.look_up(a_type("issue"), url) is not None, url
         document = await rig.store.get("urn:repo:12:issue:1")
         assert document is not None
         assert set(document.aliases) == {"one", "two", "three", "four"}
@@ -76,18 +76,18 @@ class UrlContract:
         ]
         for index in order:
             await rig.store.save(sights[index])
-        stored = await rig.store.look_up("issue", web)
+        stored = await rig.store.look_up(a_type("issue"), web)
         assert stored is not None
         assert stored.urn == "urn:repo:99"
         assert [document.urn for document in await rig.store.find(web)] == ["urn:repo:99"]
-        moved = await rig.store.look_up("issue", f"{API}/repos/acme/site")
+        moved = await rig.store.look_up(a_type("issue"), f"{API}/repos/acme/site")
         assert moved is not None
         assert moved.urn == "urn:repo:12"
 
     async def test_a_redirect_to_another_document_takes_the_url_along(self, rig: Rig) -> None:
         await rig.store.save(titled("a", 1, urn="urn:a", url="a"))
         await rig.store.save(titled("b", 2, urn="urn:b", url="b", aliases=("a",)))
-        stored = await rig.store.look_up("issue", "a")
+        stored = await rig.store.look_up(a_type("issue"), "a")
         assert stored is not None
         assert stored.urn == "urn:b"
 
@@ -95,13 +95,13 @@ class UrlContract:
         await rig.store.save(titled("old", 1, urn="urn:repo:12", url="web"))
         await rig.store.save(titled("new", 2, urn="urn:repo:99", url="web"))
         await rig.store.save(titled("old", 3, urn="urn:repo:12", url="web", deleted_at=at(3)))
-        stored = await rig.store.look_up("issue", "web")
+        stored = await rig.store.look_up(a_type("issue"), "web")
         assert stored is not None
         assert stored.urn == "urn:repo:99"
 
     async def test_a_tombstone_of_something_never_seen_is_found(self, rig: Rig) -> None:
         await rig.store.save(a_document(deleted_at=NOW))
-        assert await rig.store.look_up("issue", a_document().url) is not None
+        assert await rig.store.look_up(a_type("issue"), a_document().url) is not None
 
     async def test_finding_goes_by_url_alone(self, rig: Rig) -> None:
         await rig.store.save(a_document(1, url="u", aliases=("v",)))
@@ -114,7 +114,7 @@ class UrlContract:
     async def test_pages_of_several_generations_share_a_url_and_the_newest_is_found(self, rig: Rig) -> None:
         for generation in (2, 3, 1):
             await rig.store.save(a_page(generation))
-        stored = await rig.store.look_up("members", a_page(1).url)
+        stored = await rig.store.look_up(a_type("members"), a_page(1).url)
         assert stored is not None
         assert stored.urn == a_page(3).urn
 
@@ -124,8 +124,8 @@ class UrlContract:
             await rig.store.save(document)
         assert await rig.store.save(a_page(3, 2), supersede="urn:org:9:members:") == "saved"
         assert await urns(rig.store) == sorted(document.urn for document in (*keep, a_page(3, 2)))
-        assert await rig.store.look_up("members", "old") is None
-        stored = await rig.store.look_up("members", a_page(3, 2).url)
+        assert await rig.store.look_up(a_type("members"), "old") is None
+        stored = await rig.store.look_up(a_type("members"), a_page(3, 2).url)
         assert stored is not None
         assert stored.urn == a_page(3, 2).urn
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.simulator.generation.size import SMALL, TINY, WorldSize
+from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.wiring import crawled_by
 from tests.support.cli import Ran, Shell, shell
 from tests.support.crawling import TOKEN, Stage, stage
@@ -76,7 +76,7 @@ async def test_what_nobody_can_mean_is_said_before_anything_is_asked(tmp_path: P
         )
         ran = await sh.run("crawl", "acme", "--config", "typo.toml")
         assert (ran.status, ran.out) == (2, "")
-        assert complaint(ran) == "crawl.lops (typo.toml): no setting is called that; did you mean crawl.loops?"
+        assert complaint(ran) == "crawl.lops (typo.toml): unknown setting; did you mean crawl.loops?"
         assert it.server.journal.total == 0
 
 
@@ -85,7 +85,7 @@ async def test_an_organisation_that_is_not_there_is_named_and_the_others_are_cra
         ran = await sh.run("crawl", "nobody", "acme", "--json")
 
         assert ran.status == 2
-        assert complaint(ran) == (f"nobody leads to nothing: not there, 404 Not Found ({it.server.url}/users/nobody)")
+        assert complaint(ran) == (f"nobody cannot be crawled: not found, 404 Not Found ({it.server.url}/users/nobody)")
         assert [refused["spec"] for refused in ran.json["refused"]] == ["nobody"]
         assert ran.json["entities"]["stored"] >= len(it.expected())
         assert (await sh.run("crawl", "nobody", "--quiet")).out == ""
@@ -95,7 +95,7 @@ async def test_a_wrong_token_is_told_from_others_by_its_hash_and_the_crawl_goes_
     async with scene(tmp_path) as (it, sh):
         ran = await sh.run("crawl", "acme", "--quiet", GHCRAWL_TOKENS="ghp_wrong0000000000000000000000000000000")
         assert ran.status == 2
-        assert "accepts none of the tokens (token " in complaint(ran)
+        assert "rejects all tokens (token " in complaint(ran)
         assert "401 Bad credentials); correct GHCRAWL_TOKENS or the tokens file. Nothing is lost" in ran.err
 
         resumed = await sh.run("crawl", "acme", "--json")
@@ -109,9 +109,9 @@ async def test_an_api_that_cannot_be_reached_is_said_and_the_same_command_goes_o
 
         assert ran.status == 2
         assert complaint(ran) == (
-            f"{CLOSED} cannot be reached: connection refused. Nothing is lost: the same command goes on from here"
+            f"cannot reach {CLOSED}: connection refused. Nothing is lost: run the same command again to resume"
         )
-        assert ran.json["stopped"] == f"{CLOSED} cannot be reached: connection refused"
+        assert ran.json["stopped"] == f"cannot reach {CLOSED}: connection refused"
         assert ran.json["waiting"]["immediate"] == 1
 
 
@@ -126,8 +126,8 @@ async def test_a_second_crawl_of_the_same_file_at_the_same_time_is_refused_and_t
         first.send(signal.SIGINT)
 
         assert second.status == 2
-        assert complaint(second).startswith(f"another ghcrawl is crawling ghcrawl.db (pid {first.process.pid}")
-        assert f"process {first.process.pid}, now" in looked.out
+        assert complaint(second).startswith(f"ghcrawl.db is being crawled by another process (pid {first.process.pid}")
+        assert f"process {first.process.pid}" in looked.out
         assert (await first.ended()).status == 130
         ran = await sh.run("crawl", "acme", "--json")
         assert (ran.status, ran.json["resumed"]) == (0, True)
@@ -145,10 +145,8 @@ async def test_a_full_disk_stops_a_crawl_which_goes_on_once_there_is_room(tmp_pa
         )
 
         assert full.status == 2
-        assert complaint(full) == (
-            "there is no space left for disk/x.db. Nothing is lost: the same command goes on from here"
-        )
-        assert full.json["stopped"] == "there is no space left for disk/x.db"
+        assert complaint(full) == "no space left for disk/x.db. Nothing is lost: run the same command again to resume"
+        assert full.json["stopped"] == "no space left for disk/x.db"
         assert (ran.status, ran.json["resumed"], ran.json["deadletters"]["left"]) == (0, True, 0), ran.err
         kept = {document["_metadata"]["urn"] for document in await sh.export(Path("roomy.db"))}
         assert {urn for _, urn in it.expected()} <= kept
@@ -169,7 +167,7 @@ async def test_what_is_on_a_read_only_disk_can_be_looked_at_and_not_crawled(tmp_
         )
         assert (await sh.run("status", "--db", "disk/x.db", wrap=wrap)).status == 0
         ran = await sh.run("documents", "export", "--db", "disk/x.db", "-o", "disk/all.jsonl", wrap=wrap)
-        assert (ran.status, complaint(ran)) == (2, "disk/all.jsonl cannot be written: Read-only file system")
+        assert (ran.status, complaint(ran)) == (2, "cannot write disk/all.jsonl: Read-only file system")
         ran = await sh.run("requests", "push", "acme", "--db", "disk/x.db", wrap=wrap)
         assert ran.status == 2
         assert "disk/x.db" in complaint(ran)
@@ -179,8 +177,8 @@ async def test_a_standard_output_that_takes_nothing_is_said_and_one_that_is_clos
     async with scene(tmp_path) as (_, sh):
         assert (await sh.run("crawl", "acme", "--quiet")).status == 0
         ran = await sh.run("documents", "export", wrap=("sh", "-c", '"$@" > /dev/full', "sh"))
-        assert (ran.status, complaint(ran)) == (2, "standard output cannot be written: No space left on device")
+        assert (ran.status, complaint(ran)) == (2, "cannot write to standard output: No space left on device")
         ran = await sh.run("documents", "export", wrap=("bash", "-c", '"$@" | head -1; exit ${PIPESTATUS[0]}', "bash"))
         assert (ran.status, len(ran.out.splitlines()), ran.err) == (0, 1, "")
         ran = await sh.run("documents", "export", "-o", "/dev/full")
-        assert (ran.status, complaint(ran)) == (2, "/dev/full cannot be written: No space left on device")
+        assert (ran.status, complaint(ran)) == (2, "cannot write /dev/full: No space left on device")

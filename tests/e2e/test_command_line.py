@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.simulator.changes import issues as change_issues
 from ghcrawl.simulator.faults import BAD_WEATHER, Faults, Limited, Slow
-from ghcrawl.simulator.generation.size import SMALL, TINY, WorldSize
-from ghcrawl.simulator.manners import Manners, Secondary
-from ghcrawl.simulator.oracle import TYPES
+from ghcrawl.simulator.github.changes import issues as change_issues
+from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
+from ghcrawl.simulator.github.manners import Manners, Secondary
+from ghcrawl.simulator.github.oracle import TYPES
 from tests.support.cli import Running, Shell, program, shell
 from tests.support.crawling import TOKEN, Stage, stage
 
@@ -165,7 +165,7 @@ async def test_ctrl_c_finishes_what_is_in_hand_and_the_same_command_goes_on(tmp_
         assert sum(stopped.json["waiting"].values()) > 0
         status = await sh.run("status", "--db", "a b.db")
         assert "unfinished   acme" in status.out
-        assert status.err.splitlines() == ["# goes on with acme", "ghcrawl crawl acme --db 'a b.db' --json"]
+        assert status.err.splitlines() == ["# resume acme", "ghcrawl crawl acme --db 'a b.db' --json"]
 
         resumed = await sh.run(*CRAWL, "--db", "a b.db", "--json")
         assert resumed.status == 0
@@ -183,7 +183,7 @@ async def test_a_person_is_told_how_to_go_on(tmp_path: Path):
         stopped = await running.ended()
 
         assert "Stopped by Ctrl-C: " in stopped.out
-        assert "# goes on from here\nghcrawl crawl acme\n" in stopped.out
+        assert "# resume\nghcrawl crawl acme\n" in stopped.out
 
 
 async def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path: Path):
@@ -195,7 +195,7 @@ async def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path: Path):
         running.send(signal.SIGINT)
         assert running.process.stderr is not None
         async for line in running.process.stderr:
-            if line == b"Stopping: what is in hand is being finished. Ctrl-C again stops at once.\n":
+            if line == b"Stopping: finishing requests in flight. Press Ctrl-C again to stop immediately.\n":
                 break
         assert running.process.returncode is None, "it waits for the answer that it has asked for"
         running.send(signal.SIGINT)

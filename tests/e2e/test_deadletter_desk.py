@@ -59,7 +59,7 @@ async def test_thousands_are_listed_counted_and_deleted_by_filter(tmp_path: Path
         assert (listed.json["total"], len(listed.json["deadletters"])) == (MANY, MANY)
         one = listed.json["deadletters"][7]
         shown = await sh.run("deadletters", "show", one["urn"])
-        assert f"asked for   issue {one['url']}" in shown.out
+        assert f"request        issue {one['url']}" in shown.out
         dry = await sh.run("deadletters", "delete", "--class", "http_503", "--dry-run")
         assert dry.err == "This would delete 3,000 deadletters (http_503 3,000).\n"
         gone = await sh.run("deadletters", "delete", "--class", "http_503", "--yes")

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from ghcrawl.simulator.faults import Broken, Faults
-from ghcrawl.simulator.generation.size import SMALL, TINY
+from ghcrawl.simulator.github.generation.size import SMALL, TINY
 from tests.support.cli import shell
 from tests.support.crawling import TOKEN, stage
 
@@ -45,10 +45,10 @@ async def test_the_demo_ends_with_a_table_and_with_commands_that_work(tmp_path: 
         ran = await sh.run("demo", "--size", "400")
         assert ran.status == 0, ran.err
         assert re.search(r"^total +[\d,]+ +[\d,]+ +[\d,]+$", ran.out, re.MULTILINE)
-        assert re.search(r"^The third was charged 0 calls: ", ran.out, re.MULTILINE)
+        assert re.search(r"^The third crawl was charged 0 calls: ", ran.out, re.MULTILINE)
         assert "Traceback" not in ran.err
         steps = dict(suggested(ran.out))
-        real = steps.pop("the real GitHub, without a token")
+        real = steps.pop("crawl the real GitHub, without a token")
         assert real == ["crawl", "octocat/Hello-World"]
         for words in steps.values():
             step = await sh.run(*words)
@@ -67,7 +67,7 @@ async def test_the_demo_touches_nobody_elses_file(tmp_path: Path):
         ran = await sh.run("demo", *db)
 
     assert ran.status == 2
-    assert ran.err == "ghcrawl: mine.db is not a demo's file and stays as it is; name another with --db\n"
+    assert ran.err == "ghcrawl: mine.db was not created by a demo; choose another file with --db\n"
     assert (tmp_path / "mine.db").read_bytes() == before
 
 
@@ -88,7 +88,7 @@ async def test_a_simulator_says_how_to_crawl_it_and_stops_at_ctrl_c(tmp_path: Pa
         assert ran.json["entities"]["stored"] > 50
         taken = await sh.run("simulate", "--port", url.rpartition(":")[2])
         assert (taken.status, taken.out) == (2, "")
-        assert "cannot be used: Address already in use; name another with --port" in taken.err
+        assert "Address already in use; choose another with --port" in taken.err
         simulator.send(signal.SIGINT)
         assert await asyncio.wait_for(simulator.process.wait(), 60) == 0
 
@@ -151,15 +151,15 @@ async def test_on_a_terminal_a_crawl_is_shown_live_and_leaves_it_as_it_was(tmp_p
             running = await sh.start("crawl", "acme", "--api-url", it.server.url, terminal=end)
             await screen.until("charged per document")
             await asyncio.wait_for(running.process.wait(), 180)
-            await screen.until("refreshes it, for next to nothing")
+            await screen.until("refresh; unchanged data is free")
 
     assert running.process.returncode == 0
     labels = {line.partition(" ")[0] for line in screen.lines}
-    assert {"documents", "requests", "waiting", "calls", "quota", "trouble", "left"} <= labels
-    assert "Ctrl-C stops; the same command goes on from there." in screen.lines
+    assert {"documents", "requests", "waiting", "calls", "quota", "errors", "remaining"} <= labels
+    assert "Ctrl-C stops; run the same command again to resume." in screen.lines
     assert any(re.search(r"\d+% of [\d,]+ requests known$", line) for line in screen.lines)
     assert any(
-        re.fullmatch(r"quota +token \w+: [\d,]+ calls?, [\d,]+ of 5,000 left, new at [\d: -]+", one)
+        re.fullmatch(r"quota +token \w+: [\d,]+ calls?, [\d,]+ of 5,000 left, resets at [\d: -]+", one)
         for one in screen.lines
     )
     assert any("retries (http_503 " in line for line in screen.lines)
@@ -178,7 +178,7 @@ async def test_ctrl_c_on_a_terminal_stops_and_says_how_to_go_on(tmp_path: Path):
         await screen.until("charged per document")
         screen.press(b"\x03")
         assert await asyncio.wait_for(running.process.wait(), 180) == 130
-        await screen.until("goes on from here")
+        await screen.until("resume")
 
     assert any(line.startswith("Stopped by Ctrl-C: ") for line in screen.lines)
     assert f"ghcrawl crawl acme --api-url {it.server.url}" in screen.lines

@@ -18,16 +18,18 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from ghcrawl.backend import Backend, open_backend
-from ghcrawl.errors import CrawlError
-from ghcrawl.model import QUEUES, Push
-from ghcrawl.ports import DeadletterFilter, DocumentFilter
-from ghcrawl.settings import Settings
-from queues.amqp import AmqpQueue
-from queues.amqp_message import Outgoing
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.settings.sections import Settings
+from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Push
+from queues.amqp.message import Outgoing
+from queues.amqp.queue import AmqpQueue
 from queues.codec import encode
-from queues.tags import key_of
+from queues.dedup_protocol import key_of
 from tests.faults.graph import ALONE, ATTEMPTS, ONWARD, expected, lasting, node, number_of, queue_of
-from tests.faults.worker import Errand
+from tests.faults.worker import DeferredRequest
+from tests.support.lanes import lanes
 from tests.support.services.rabbitmq import Server, ask
 
 ROOT: Final = Path(__file__).parents[2]
@@ -39,7 +41,7 @@ QUIET_EVERY_S: Final = 1.1
 @dataclass
 class Worker:
     process: asyncio.subprocess.Process
-    errand: Errand
+    errand: DeferredRequest
 
     @property
     def alive(self) -> bool:
@@ -75,7 +77,7 @@ class Crawl:
     async def start(self, **over: Any) -> Worker:
         """A worker that pops."""
         fields = {"poison": self.poison} | self.over | over
-        errand = Errand(
+        errand = DeferredRequest(
             settings=fields.pop("settings", self.settings),
             size=self.size,
             journal=str(self.journal),
@@ -163,7 +165,7 @@ class Crawl:
             for number in numbers:
                 body = encode(node(number, self.started_at))
                 await queue._publisher.send(
-                    [Outgoing(exchange=queue.names.work, queue=queue_of(number), body=body, token="copy")]
+                    [Outgoing(exchange=queue.names.work, lane=lanes(queue_of(number))[0], body=body, token="copy")]
                 )
 
     async def begin(self, workers: int, **over: Any) -> None:
@@ -191,7 +193,7 @@ class Crawl:
     async def _nothing_waits(self, backend: Backend) -> bool:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
-        return not await queue._tags.any_queued() and not await queue._looks.anything()
+        return not await queue._tags.any_queued() and not await queue._looks.anything([LEGACY_PLATFORM])
 
     def _idle(self) -> bool:
         """Whether no living worker holds anything, by its own word: the broker tells that only some seconds later."""
@@ -267,7 +269,7 @@ class Crawl:
             rows = await asyncio.to_thread(ask, self.server.management_url, "GET", f"/api/queues/{vhost}")
             ours = {row["name"]: row for row in rows if row["name"].startswith(f"{prefix}.")}
             held = {name: row.get("messages", 0) for name, row in ours.items() if row.get("messages", 0)}
-            consumers = {name: ours[f"{prefix}.q.{name}"].get("consumers", 0) for name in QUEUES}
+            consumers = {name: ours.get(f"{prefix}.q.graph.{name}", {}).get("consumers", 0) for name in QUEUES}
             if not held and set(consumers.values()) == {len(self.alive())}:
                 return
             await asyncio.sleep(0.2)

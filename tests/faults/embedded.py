@@ -14,19 +14,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ghcrawl.backend import Backend, open_backend
-from ghcrawl.clock import SystemClock
-from ghcrawl.decision import Mounted
-from ghcrawl.engine import Engine, Ports
-from ghcrawl.errors import QueueError, StoreError
-from ghcrawl.model import Push
-from ghcrawl.ports import Committed, Delivery, Effects
-from ghcrawl.settings import Settings
-from ghcrawl.supervisor import Supervisor
-from ghcrawl.telemetry import configure_logging
-from ghcrawl.tuning import Tuning
+from ghcrawl.engine.decision import Mounted
+from ghcrawl.engine.loop import Engine, Ports
+from ghcrawl.engine.supervisor import Supervisor
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.ports.queue import Delivery
+from ghcrawl.ports.unit_of_work import Committed, Effects
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.errors import QueueError, StoreError
+from ghcrawl.values.model import Push
+from ghcrawl.values.tuning import Tuning
 from queues.weighted import draw
 from tests.faults.graph import ATTEMPTS, node, platform
-from tests.faults.worker import Clock, Errand, Fetcher, Journal
+from tests.faults.worker import Clock, DeferredRequest, Fetcher, Journal
 
 FULL = "there is no space left"
 
@@ -59,11 +60,11 @@ class Watched:
 
     def __init__(self, backend: Backend) -> None:
         self.full = asyncio.Event()
-        self._ledger = backend.ledger
+        self._unit_of_work = backend.unit_of_work
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         try:
-            return await self._ledger.commit(delivery, effects)
+            return await self._unit_of_work.commit(delivery, effects)
         except (QueueError, StoreError) as error:
             if FULL in str(error):
                 self.full.set()
@@ -74,26 +75,33 @@ async def crawl(told: Alone) -> bool:
     """Crawl until nothing waits, or until the disk is full and nothing makes room. Returns whether it was full."""
     journal, clock = Journal(told.journal), SystemClock()
     async with open_backend(told.settings(), clock=clock) as backend:
-        ledger = Watched(backend)
+        unit_of_work = Watched(backend)
         if told.begins:
             await backend.queue.push([Push(request=node(1, datetime.now(UTC)), queue="normal")])
-        errand = Errand(settings={}, size=told.size, journal=told.journal, name="alone", fetch_s=0.0)
-        ports = Ports(queue=backend.queue, store=backend.store, ledger=ledger, clock=clock, observer=journal, draw=draw)
+        errand = DeferredRequest(settings={}, size=told.size, journal=told.journal, name="alone", fetch_s=0.0)
+        ports = Ports(
+            queue=backend.queue,
+            store=backend.store,
+            unit_of_work=unit_of_work,
+            clock=clock,
+            observer=journal,
+            draw=draw,
+        )
         mounted = Mounted(platform=platform(told.size), fetcher=Fetcher(errand, journal, Clock(0.0)))
         tuning = Tuning(loops=8, max_attempts=ATTEMPTS, retry_base_s=0.2, retry_cap_s=0.5)
         supervisor = Supervisor(Engine((mounted,), ports, tuning=tuning, worker="alone"), clock)
         supervisor.start()
         try:
-            await _until_done(supervisor, backend, ledger, told.room)
+            await _until_done(supervisor, backend, unit_of_work, told.room)
         finally:
             await supervisor.drain(10.0)
         assert supervisor.restarts == 0
-    return ledger.full.is_set()
+    return unit_of_work.full.is_set()
 
 
-async def _until_done(supervisor: Supervisor, backend: Backend, ledger: Watched, room: tuple[str, ...]) -> None:
+async def _until_done(supervisor: Supervisor, backend: Backend, unit_of_work: Watched, room: tuple[str, ...]) -> None:
     empty = asyncio.create_task(supervisor.until_empty(backend.queue))
-    full = asyncio.create_task(ledger.full.wait())
+    full = asyncio.create_task(unit_of_work.full.wait())
     await asyncio.wait([empty, full], return_when=asyncio.FIRST_COMPLETED)
     if full.done() and not room:
         empty.cancel()

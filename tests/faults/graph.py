@@ -7,13 +7,26 @@ there, some fail at first, some fail for ever; to those only one node leads.
 from __future__ import annotations
 
 from collections import deque
-from datetime import datetime
+from datetime import UTC, datetime
 
-from ghcrawl.errors import FetchError, SpecError
-from ghcrawl.model import QUEUES, Context, Document, JsonObject, Link, Push, QueueName, Request, digest
-from ghcrawl.outcome import Save, Visit
-from ghcrawl.platform import Kind, Platform
-from ghcrawl.visitor_map import Scenarios
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.kind import Thing
+from ghcrawl.values.errors import FetchError, SpecError
+from ghcrawl.values.model import (
+    QUEUES,
+    Context,
+    Document,
+    JsonObject,
+    Link,
+    Push,
+    QueueName,
+    Request,
+    digest,
+    iso,
+)
+from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.visitor_map import Scenarios
+from tests.support.platforms import never_opened
 
 API = "https://graph.example.test"
 URL = f"{API}/nodes/"
@@ -45,7 +58,7 @@ def node(number: int, asked_at: datetime | None, *, policy: str = ONWARD) -> Req
 def children(number: int, size: int) -> list[int]:
     """Where a node leads: two of its own and one of somebody else's."""
     across = (number * 7 + 3) % size + 1
-    others = set() if hopeless(across) or across == POISON else {across}
+    others = set() if unrecoverable(across) or across == POISON else {across}
     return sorted({child for child in {2 * number, 2 * number + 1} | others if 1 <= child <= size} - {number})
 
 
@@ -57,14 +70,14 @@ def missing(number: int) -> bool:
     return number % 41 == 7
 
 
-def hopeless(number: int) -> bool:
+def unrecoverable(number: int) -> bool:
     """It never answers anything but 500."""
     return number % 97 == 50 and not missing(number)
 
 
 def failures(number: int) -> int:
     """How often it answers 500 before it answers."""
-    return ATTEMPTS if hopeless(number) else 1 if number % 29 == 5 else 0
+    return ATTEMPTS if unrecoverable(number) else 1 if number % 29 == 5 else 0
 
 
 def body_of(number: int) -> dict[str, object]:
@@ -91,7 +104,7 @@ def expected(size: int, poison: int = 0) -> tuple[dict[int, str], set[int]]:
     seen, waiting = {1}, deque([1])
     while waiting:
         number = waiting.popleft()
-        if hopeless(number) or number == poison:
+        if unrecoverable(number) or number == poison:
             dead.add(number)
         elif not missing(number):
             documents[number] = digest(body_of(number))
@@ -120,15 +133,16 @@ def platform(size: int) -> Platform:
             processed_at=visit.processed_at,
             version=visit.version,
             digest=digest(body),
-            changed_at=str(body["version"]),
+            changed_at=iso(datetime.fromtimestamp(body["version"] / 1e9, UTC), "milliseconds"),
         )
         return Save(document=document, follow_ups=pushes)
 
     return Platform(
         name="graph",
-        kinds={"node": Kind(processor=process, position="node")},
+        kinds={"node": Thing(processor=process, position="node")},
         scenarios=Scenarios({"default": {"node": {}}}),
         read_spec=_read_spec,
+        open=never_opened,
     )
 
 

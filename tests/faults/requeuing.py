@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from ghcrawl.backend import open_backend
-from ghcrawl.ports import DeadletterFilter
-from ghcrawl.settings import Settings
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.settings.sections import Settings
 from stores.deadletters import Allowance, requeue
 
 AT_ONCE = 100

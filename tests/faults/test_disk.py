@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from ghcrawl.backend import open_backend
-from ghcrawl.ports import DeadletterFilter, Depth, DocumentFilter
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.ports.store import DocumentFilter
 from tests.faults.crawl import ROOT
 from tests.faults.embedded import Alone, crawl
 from tests.faults.graph import ATTEMPTS, expected, lasting, number_of
@@ -42,7 +44,7 @@ async def hold_invariants(told: Alone) -> None:
     async with open_backend(told.settings()) as backend:
         kept = {number_of(doc.url): doc async for doc in backend.store.list(DocumentFilter())}
         letters = await backend.deadletters.list(DeadletterFilter(), limit=1000)
-        depths = await backend.queue.depths()
+        depths = by_queue(await backend.queue.depths())
     assert {number: lasting(doc.body) for number, doc in kept.items()} == documents, "I1"
     assert sorted(number_of(letter.request.url) for letter in letters) == sorted(dead), "I2: and each once"
     assert set(depths.values()) == {Depth()}, "I3, I4: nothing waits, nothing is in hand"

@@ -19,19 +19,20 @@ from pathlib import Path
 from typing import Any
 
 from ghcrawl.backend import open_backend
-from ghcrawl.clock import SystemClock
-from ghcrawl.decision import Mounted
-from ghcrawl.engine import Engine, Ports
-from ghcrawl.model import Document, Request
-from ghcrawl.outcome import Fetched, Missing, Retrieved
-from ghcrawl.ports import Call, Saved, Settled, Stored
-from ghcrawl.settings import Settings
-from ghcrawl.supervisor import Supervisor
-from ghcrawl.tags import Tag
-from ghcrawl.telemetry import configure_logging
-from ghcrawl.tuning import Tuning
-from queues.amqp import AmqpQueue
-from queues.amqp_pops import AmqpDelivery
+from ghcrawl.engine.decision import Mounted
+from ghcrawl.engine.loop import Engine, Ports
+from ghcrawl.engine.supervisor import Supervisor
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.ports.dedup import DedupMarker
+from ghcrawl.ports.observer import Call, Settled
+from ghcrawl.ports.store import Saved, Stored
+from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.model import Document, Request
+from ghcrawl.values.outcome import Fetched, Missing, Retrieved
+from ghcrawl.values.tuning import Tuning
+from queues.amqp.pops import AmqpDelivery
+from queues.amqp.queue import AmqpQueue
 from queues.weighted import draw
 from tests.faults.graph import ATTEMPTS, missing, number_of, platform, refuse, seen_at
 
@@ -39,7 +40,7 @@ POINTS = ("tag_inserted", "publishing", "published", "marked", "untagged", "fetc
 
 
 @dataclass(frozen=True)
-class Errand:
+class DeferredRequest:
     """What a worker is told.
 
     settings: of ghcrawl. poison: the node that kills it. slow: the one that takes slow_s to fetch.
@@ -82,7 +83,7 @@ class Journal:
 
 
 class Fetcher:
-    def __init__(self, errand: Errand, journal: Journal, clock: Clock) -> None:
+    def __init__(self, errand: DeferredRequest, journal: Journal, clock: Clock) -> None:
         self._errand = errand
         self._journal = journal
         self._clock = clock
@@ -102,7 +103,7 @@ class Fetcher:
     def blocked_until(self) -> datetime | None:
         return None
 
-    def audience(self) -> str:
+    def credential_digest(self) -> str:
         return "everybody"
 
 
@@ -173,7 +174,7 @@ def one_state(tags: Any) -> None:
     """A tag that is queued from the beginning, whether or not its copy ever is."""
     insert = tags.insert
 
-    async def queued(some: list[Tag]) -> Any:
+    async def queued(some: list[DedupMarker]) -> Any:
         return await insert([replace(tag, queued=True) for tag in some])
 
     tags.insert = queued
@@ -186,7 +187,7 @@ async def tell(path: str, queue: AmqpQueue) -> None:
         await asyncio.sleep(0.2)
 
 
-async def work(errand: Errand) -> None:
+async def work(errand: DeferredRequest) -> None:
     journal, clock, stop = Journal(errand.journal), Clock(errand.skew_s), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with open_backend(Settings.model_validate(errand.settings), clock=clock) as backend:
@@ -199,7 +200,14 @@ async def work(errand: Errand) -> None:
         crash.after(fetcher, "fetch", "fetched")
         if errand.naive:
             one_state(queue._tags)
-        ports = Ports(queue=queue, store=backend.store, ledger=backend.ledger, clock=clock, observer=journal, draw=draw)
+        ports = Ports(
+            queue=queue,
+            store=backend.store,
+            unit_of_work=backend.unit_of_work,
+            clock=clock,
+            observer=journal,
+            draw=draw,
+        )
         tuning = Tuning(
             loops=errand.loops, max_attempts=ATTEMPTS, retry_base_s=errand.retry_s, retry_cap_s=3 * errand.retry_s
         )
@@ -222,4 +230,4 @@ async def work(errand: Errand) -> None:
 
 if __name__ == "__main__":
     configure_logging(level="info", format="json", stream=sys.stderr)
-    asyncio.run(work(Errand(**json.loads(sys.argv[1]))))
+    asyncio.run(work(DeferredRequest(**json.loads(sys.argv[1]))))

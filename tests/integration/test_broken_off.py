@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ghcrawl.simulator.changes import issues, pulls
 from ghcrawl.simulator.faults import Broken
-from ghcrawl.simulator.generation.size import TINY
+from ghcrawl.simulator.github.changes import issues, pulls
+from ghcrawl.simulator.github.generation.size import TINY
 from tests.support.crawling import Crawled, Stage, stage
 
 GIVEN_UP = [Broken(500)] * 5

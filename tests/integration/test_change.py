@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ghcrawl.simulator import changes
-from ghcrawl.simulator.generation.size import TINY
-from ghcrawl.simulator.manners import Manners
+from ghcrawl.simulator.github import changes
+from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.simulator.github.manners import Manners
 from tests.support.crawling import Crawled, stage
 
 

@@ -12,30 +12,29 @@ import pytest
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.estimating import Foreseen, foresee, show
 from ghcrawl.cli.options import Place
-from ghcrawl.errors import ConfigError, FetchError
 from ghcrawl.fetch.github import read_tokens
-from ghcrawl.settings import load
 from ghcrawl.simulator.faults import Broken, Faults
-from ghcrawl.simulator.generation.size import SMALL, TINY
-from ghcrawl.wiring import narrow
+from ghcrawl.simulator.github.generation.size import SMALL, TINY
+from ghcrawl.values.errors import ConfigError, FetchError
+from ghcrawl.values.narrowing import narrow
+from ghcrawl.wiring import load
 from tests.support.clock import FakeClock, FastClock
 from tests.support.crawling import Stage, stage
+from tests.support.platforms import SIMULATED
 
 
 async def dry_run(it: Stage, *specs: str, tokens: str = "", **more: Any) -> tuple[Foreseen, list[str]]:
     """The estimate, and what a person was told meanwhile."""
     policy = {"crawl.policy": more.pop("policy")} if "policy" in more else {}
-    settings, _ = load(None, {}, {"github.api_url": it.server.url, **policy})
-    credentials, said = read_tokens(tokens or it.tokens[0]), list[str]()
-    plan = Plan(
-        specs=specs or ("acme",), place=Place(), settings=settings, credentials=credentials, unhurried=False, **more
-    )
+    settings, _ = load(None, {}, {"github.api_url": it.server.url, **SIMULATED, **policy})
+    credentials, said = {"github": read_tokens(tokens or it.tokens[0])}, list[str]()
+    plan = Plan(specs=specs or ("acme",), place=Place(), settings=settings, credentials=credentials, **more)
     return await foresee(plan, said.append, clock=it.clock), said
 
 
 async def test_a_token_that_is_refused_ends_it_at_once(tmp_path: Path):
     async with stage(tmp_path, TINY) as it:
-        with pytest.raises(ConfigError, match="accepts none of the tokens"):
+        with pytest.raises(ConfigError, match="rejects all tokens"):
             await dry_run(it, tokens="ghp_nobodyKnowsThisOne00000000000000000000")
 
 
@@ -44,7 +43,7 @@ async def test_an_api_that_nobody_answers_at_is_told_of_as_a_crawl_does(tmp_path
         pass
     with pytest.raises(ConfigError) as raised:
         await dry_run(it)
-    assert str(raised.value) == f"{it.server.url} cannot be reached: connection refused"
+    assert str(raised.value) == f"cannot reach {it.server.url}: connection refused"
 
 
 async def test_it_says_how_long_it_waits_for_quota(tmp_path: Path):
@@ -53,9 +52,7 @@ async def test_it_says_how_long_it_waits_for_quota(tmp_path: Path):
 
     assert foreseen.total > 20
     assert len(said) == 1
-    assert re.fullmatch(
-        r"quota used up until .+; the estimate waits for it \((1 h|59 min).*\)\. Ctrl-C stops\.", said[0]
-    )
+    assert re.fullmatch(r"quota exhausted; waiting until .+, in (1 h|59 min).*\. Ctrl-C stops\.", said[0])
 
 
 async def test_a_call_that_fails_is_made_again(tmp_path: Path):
@@ -91,7 +88,7 @@ async def test_it_makes_no_more_calls_than_are_allowed_and_says_what_it_did_not_
     said = capsys.readouterr().out
     assert said.strip().startswith(f"At least {few.total} calls for a first crawl of")
     assert "--max-calls 3 covers about" in said
-    assert f"{few.unasked} pages were not looked at" in said
+    assert f"{few.unasked} pages were not read because of --max-calls" in said
 
 
 async def test_with_enough_calls_it_says_what_share_of_the_crawl_they_cover(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.model import JsonObject
-from tests.support.desk import Desk
+from ghcrawl.values.model import JsonObject
+from tests.support.backend import CrawlBackend
 from tests.support.recordings import Hook, webhooks
 
 pytestmark = pytest.mark.recordings
@@ -33,11 +33,11 @@ def accounts_in(value: Any) -> Iterator[JsonObject]:
             yield from accounts_in(inner)
 
 
-def knowing_everybody(hook: Hook) -> Desk:
+def knowing_everybody(hook: Hook) -> CrawlBackend:
     """A desk whose platform answers for every account that the payload names, and for nothing else."""
-    desk = Desk()
-    desk.fetcher.bodies = {account["url"]: account for account in accounts_in(hook.payload)}
-    return desk
+    backend = CrawlBackend()
+    backend.fetcher.bodies = {account["url"]: account for account in accounts_in(hook.payload)}
+    return backend
 
 
 COLUMNS = ("payloads", "whole", "things", "tombstones", "calls")
@@ -73,19 +73,19 @@ def is_whole(hook: Hook) -> bool:
 async def test_every_payload_ends_as_documents_and_a_whole_one_costs_no_call(hooks: list[Hook]):
     table: dict[str, Counter[str]] = {}
     for hook in hooks:
-        desk = knowing_everybody(hook)
-        request = desk.delivery(hook.event, f"{hook.event}-{hook.number}", hook.payload)
-        await desk.settle(request)
-        documents = await desk.documents()
-        calls = desk.calls(lambda asked: asked.type in ("user", "org"))
+        backend = knowing_everybody(hook)
+        request = backend.delivery(hook.event, f"{hook.event}-{hook.number}", hook.payload)
+        await backend.settle(request)
+        documents = await backend.documents()
+        calls = backend.calls(lambda asked: asked.type in ("user", "org"))
         row = table.setdefault(hook.event, Counter())
         row["payloads"] += 1
         row["things"] += sum(one.origin == "webhook" and one.type != request.type for one in documents.values())
         row["tombstones"] += sum(document.deleted_at is not None for document in documents.values())
         row["calls"] += len(calls)
 
-        assert not await desk.letters(), hook.event
-        assert not desk.tally.retried, hook.event
+        assert not await backend.letters(), hook.event
+        assert not backend.tally.retried, hook.event
         event = next(document for document in documents.values() if document.type == request.type)
         assert event.body["payload"] == hook.payload
         row["whole"] += is_whole(hook)
@@ -98,13 +98,13 @@ async def test_every_payload_ends_as_documents_and_a_whole_one_costs_no_call(hoo
 
 
 async def test_delivered_again_in_another_order_they_change_nothing(hooks: list[Hook]):
-    desk = Desk()
-    desk.fetcher.bodies = {account["url"]: account for hook in hooks for account in accounts_in(hook.payload)}
-    requests = [desk.delivery(hook.event, f"{hook.event}-{hook.number}", hook.payload) for hook in hooks]
-    await desk.settle(*requests)
-    before, asked = await desk.documents(), len(desk.fetcher.asked)
+    backend = CrawlBackend()
+    backend.fetcher.bodies = {account["url"]: account for hook in hooks for account in accounts_in(hook.payload)}
+    requests = [backend.delivery(hook.event, f"{hook.event}-{hook.number}", hook.payload) for hook in hooks]
+    await backend.settle(*requests)
+    before, asked = await backend.documents(), len(backend.fetcher.asked)
     for seed in range(3):
-        await desk.settle_shuffled(requests, random.Random(seed))
+        await backend.settle_shuffled(requests, random.Random(seed))
 
-    assert await desk.documents() == before
-    assert len(desk.fetcher.asked) == asked
+    assert await backend.documents() == before
+    assert len(backend.fetcher.asked) == asked

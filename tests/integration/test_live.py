@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.simulator.changes.change import Change
-from ghcrawl.simulator.generation.size import SMALL
-from ghcrawl.simulator.live.payloads import Hook
+from ghcrawl.simulator.github.changes.change import Change
+from ghcrawl.simulator.github.generation.size import SMALL
+from ghcrawl.simulator.github.live.payloads import Hook
 from tests.support.living import Living, living
 
 BUSY = replace(SMALL, quirks=False)

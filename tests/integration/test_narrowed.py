@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.simulator.generation.size import SMALL, TINY
-from ghcrawl.simulator.moments import seconds
-from processors.github.scenarios import narrow
+from ghcrawl.simulator.github.generation.size import SMALL, TINY
+from ghcrawl.simulator.github.moments import seconds
+from ghcrawl.values.narrowing import narrow
 from tests.support.cli import shell
 from tests.support.clock import FastClock
 from tests.support.crawling import Stage, stage
@@ -142,6 +142,6 @@ async def test_a_dry_run_of_what_is_not_there_says_so(tmp_path: Path):
         shown = await terminal.run("crawl", "acme", *words)
 
     assert (nobody.status, nobody.out) == (2, "")
-    assert "nobody leads to nothing" in nobody.err
+    assert "nobody was not found" in nobody.err
     assert nothing.status == 2
     assert "calls for a first crawl of acme" in shown.out

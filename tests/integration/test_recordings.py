@@ -14,17 +14,31 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.errors import Malformed, SpecError
-from ghcrawl.model import Context, Deadletter, Document, Push, Request, Walk
-from ghcrawl.outcome import Fetched, Save, Skip, Visit
-from ghcrawl.ports import DeadletterFilter, DocumentFilter
-from ghcrawl.settings import load
-from ghcrawl.tally import Tally
-from ghcrawl.wiring import open_service
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import Malformed, SpecError
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    Deadletter,
+    Document,
+    Pagination,
+    Push,
+    Request,
+)
+from ghcrawl.values.outcome import (
+    Fetched,
+    Save,
+    Skip,
+    Visit,
+)
+from ghcrawl.wiring import load, open_service
 from processors.github import ENTITIES, LISTINGS
 from tests.support.builders import NOW
 from tests.support.clock import FastClock
-from tests.support.github import PLATFORM
+from tests.support.github import PLATFORM, kind_of
+from tests.support.platforms import SIMULATED
 from tests.support.recordings import API, Exchange, octokit, pygithub
 from tests.support.replay import Replay, replaying
 
@@ -50,7 +64,7 @@ class Report:
         kind, body = visit.request.type, visit.fetched.body
         listed = " in a list" if visit.request.payload else ""
         try:
-            outcome = PLATFORM.kinds[kind].processor(visit)
+            outcome = kind_of(kind).processor(visit)
         except Malformed as refusal:
             self.refused.setdefault(kind + listed, Counter())[_explanation(body, str(refusal))] += 1
             return None
@@ -83,12 +97,14 @@ def direct(request: Request) -> Request:
     """The request for the thing itself, as its repository or organisation would have made it."""
     if not request.context.then:
         return request
-    (errand,) = request.context.then
+    deferred = request.context.then[-1]
     above = {"repo": "urn:repo:12", "org": "urn:org:9", "team": "urn:team:7", "user": "urn:user:5"}[request.type]
-    below = re.search(rf"/({'|'.join(BELOW)})/(\w+)/", errand.url)
+    below = re.search(rf"/({'|'.join(BELOW)})/(\w+)/", deferred.url)
     if below:
         above = f"{above}:{BELOW[below[1]]}:{below[2]}"
-    return replace(request, type=errand.type, url=errand.url, context=Context(qualifier=above, walk=Walk()))
+    return replace(
+        request, type=deferred.type, url=deferred.url, context=Context(qualifier=above, pagination=Pagination())
+    )
 
 
 BELOW = {
@@ -114,18 +130,26 @@ def on_a_comment(exchange: Exchange) -> Request | None:
     if found is None:
         return None
     qualifier = f"urn:repo:12:{COMMENTS[found[2]]}:{found[3]}"
-    return Request(type="reactions", url=API + exchange.path, context=Context(qualifier=qualifier))
+    return Request(
+        platform=LEGACY_PLATFORM, type="reactions", url=API + exchange.path, context=Context(qualifier=qualifier)
+    )
 
 
 def of_a_suite(exchange: Exchange) -> Request | None:
     """The request for the runs of a check suite, as the suite would have made it."""
     found = re.match(r"/repos/[^/]+/[^/]+/check-suites/(\d+)/check-runs", exchange.path)
     qualifier = f"urn:repo:12:commit:abc:check_suite:{found[1]}" if found else ""
-    return Request(type="check_runs", url=API + exchange.path, context=Context(qualifier=qualifier)) if found else None
+    return (
+        Request(
+            platform=LEGACY_PLATFORM, type="check_runs", url=API + exchange.path, context=Context(qualifier=qualifier)
+        )
+        if found
+        else None
+    )
 
 
 def visit(request: Request, body: Any, link: Mapping[str, str] | None = None) -> Visit:
-    kind = PLATFORM.kinds[request.type]
+    kind = kind_of(request.type)
     spec = f"default:{kind.position}"
     return Visit(
         request=replace(request, policy=spec),
@@ -227,10 +251,10 @@ async def test_a_crawl_over_the_recordings_saves_every_recorded_thing(
 
 
 async def crawl(url: str, db: Path, specs: Sequence[str]) -> tuple[Mapping[str, Document], Tally, Sequence[Deadletter]]:
-    settings, _ = load(None, {}, {"sqlite.path": db, "sqlite.synchronous": "normal", "github.api_url": url})
+    settings, _ = load(None, {}, {"sqlite.path": db, "sqlite.synchronous": "normal", "github.api_url": url} | SIMULATED)
     clock = FastClock(60)
     tally, now = Tally(), clock.now()
-    async with open_service(settings, (), tally, clock=clock, unhurried=False) as service:
+    async with open_service(settings, {}, tally, clock=clock) as service:
         roots = [PLATFORM.read_spec(spec, url, "default") for spec in specs]
         pushes = [Push(request=replace(root, asked_at=now), queue="immediate") for root in roots]
         await service.backend.queue.push(pushes)
@@ -260,7 +284,7 @@ def _recorded_things(request: Request, exchange: Exchange) -> list[set[tuple[str
     if "@" not in PLATFORM.kinds[request.type].position:
         alone = (request.type, _below(API + exchange.path))
         return [_names(request.type, body) | {alone}] if isinstance(body, dict) else []
-    outcome = PLATFORM.kinds[request.type].processor(visit(request, body))
+    outcome = kind_of(request.type).processor(visit(request, body))
     carried = [push.request for push in outcome.follow_ups if push.request.payload is not None]
     whole = [one for one in carried if one.payload and set(one.payload.body) != {"id"} and one.type != "cursor"]
     return [_names(one.type, one.payload.body) for one in whole if one.payload]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.simulator import changes
-from ghcrawl.simulator.generation.size import TINY, WorldSize
+from ghcrawl.simulator.github import changes
+from ghcrawl.simulator.github.generation.size import TINY, WorldSize
 from ghcrawl.simulator.journal import Call
 from tests.support.clock import FastClock
 from tests.support.crawling import Crawled, Stage, stage

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from ghcrawl import __version__
-from stores.mongo_settings import MongoSettings
+from stores.mongo.settings import MongoSettings
 from tests.rehearsal import settings as rehearsed
 from tests.rehearsal.cluster import Cluster
 from tests.rehearsal.door import door

@@ -12,19 +12,19 @@ from random import Random
 from typing import Any, Final
 from uuid import uuid4
 
-from ghcrawl.simulator.changes import Change, comment, open_issue
-from ghcrawl.simulator.entities import Issue, IssueComment, Repo
 from ghcrawl.simulator.faults import Faults, Slow
-from ghcrawl.simulator.generation.generate import generate
-from ghcrawl.simulator.generation.size import WorldSize
-from ghcrawl.simulator.oracle import expected
-from ghcrawl.simulator.people import Org
-from ghcrawl.simulator.principals import Principal
-from ghcrawl.simulator.run import running
-from ghcrawl.simulator.server import Server, Setup
-from ghcrawl.simulator.shapes import accounts, issues, repos
-from ghcrawl.simulator.shapes.site import Body
-from ghcrawl.simulator.world import World
+from ghcrawl.simulator.github.changes import Change, comment, open_issue
+from ghcrawl.simulator.github.entities import Issue, IssueComment, Repo
+from ghcrawl.simulator.github.generation.generate import generate
+from ghcrawl.simulator.github.generation.size import WorldSize
+from ghcrawl.simulator.github.oracle import expected
+from ghcrawl.simulator.github.people import Org
+from ghcrawl.simulator.github.principals import Principal
+from ghcrawl.simulator.github.run import running
+from ghcrawl.simulator.github.server import Server, Setup
+from ghcrawl.simulator.github.shapes import accounts, issues, repos
+from ghcrawl.simulator.github.shapes.site import Body
+from ghcrawl.simulator.github.world import World
 
 ORG: Final = "acme"
 SIZE: Final = WorldSize(

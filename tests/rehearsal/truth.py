@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ghcrawl.ports import DeadletterFilter, DocumentFilter
-from ghcrawl.simulator.oracle import TYPES
-from ghcrawl.simulator.shapes.site import Body
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.simulator.github.oracle import TYPES
+from ghcrawl.simulator.github.shapes.site import Body
 from queues import codec
-from stores.mongo import Mongo
-from stores.mongo_deadletters import MongoDeadletters
-from stores.mongo_documents import MongoStore
-from stores.mongo_settings import MongoSettings
+from stores.mongo.deadletters import MongoDeadletters
+from stores.mongo.documents import MongoStore
+from stores.mongo.driver import Mongo
+from stores.mongo.settings import MongoSettings
 from tests.support.living import EMBEDDED, UNTOLD
 
 COUNTED: Final = frozenset({"open_issues", "open_issues_count"})

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ghcrawl.model import Deadletter, Document, Failure, Link, Payload, Request, digest
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Deadletter,
+    Document,
+    Failure,
+    Link,
+    Payload,
+    Request,
+    TypeName,
+    digest,
+)
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 API = "https://api.example.test"
@@ -16,8 +27,18 @@ def at(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
+def a_type(name: str = "issue", platform: str = LEGACY_PLATFORM) -> TypeName:
+    return TypeName(platform, name)
+
+
+def by_type(platform: str = LEGACY_PLATFORM, /, **counts: int) -> Counter[TypeName]:
+    """Counts of types of one platform."""
+    return Counter({TypeName(platform, name): count for name, count in counts.items()})
+
+
 def a_request(number: int = 1, **over: Any) -> Request:
     fields: dict[str, Any] = {
+        "platform": LEGACY_PLATFORM,
         "type": "issue",
         "url": f"{API}/repos/acme/web/issues/{number}",
         "policy": "default:issue",
@@ -35,6 +56,7 @@ def a_document(number: int = 1, *, title: str = "first", **over: Any) -> Documen
     body = over.pop("body", {"number": number, "title": title})
     urn = over.pop("urn", f"urn:repo:12:issue:{number}")
     fields: dict[str, Any] = {
+        "platform": LEGACY_PLATFORM,
         "type": "issue",
         "url": f"{API}/repos/acme/web/issues/{number}",
         "urn": urn,

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ghcrawl.model import Deadletter, Document, Push
-from ghcrawl.settings import load
-from ghcrawl.wiring import open_backend
+from ghcrawl.values.model import Deadletter, Document, Push
+from ghcrawl.wiring import load, open_backend
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,26 +8,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ghcrawl.clock import SystemClock
 from ghcrawl.fetch.github import read_tokens
-from ghcrawl.model import Deadletter, Document, Push
-from ghcrawl.ports import Clock, DeadletterFilter, DocumentFilter
-from ghcrawl.settings import load
-from ghcrawl.simulator.entities import Repo
-from ghcrawl.simulator.expectation import Expected
+from ghcrawl.ports.clock import Clock, SystemClock
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.faults import Faults
-from ghcrawl.simulator.generation.generate import generate
-from ghcrawl.simulator.generation.size import SMALL, WorldSize
-from ghcrawl.simulator.manners import Manners
-from ghcrawl.simulator.oracle import MORE_TYPES, TYPES, expected
-from ghcrawl.simulator.people import User
-from ghcrawl.simulator.principals import Viewer
-from ghcrawl.simulator.run import running
-from ghcrawl.simulator.server import Server, Setup
-from ghcrawl.simulator.shapes.site import Body
-from ghcrawl.simulator.world import World
-from ghcrawl.tally import Tally
-from ghcrawl.wiring import open_service
+from ghcrawl.simulator.github.entities import Repo
+from ghcrawl.simulator.github.expectation import Expected
+from ghcrawl.simulator.github.generation.generate import generate
+from ghcrawl.simulator.github.generation.size import SMALL, WorldSize
+from ghcrawl.simulator.github.manners import Manners
+from ghcrawl.simulator.github.oracle import MORE_TYPES, TYPES, expected
+from ghcrawl.simulator.github.people import User
+from ghcrawl.simulator.github.principals import Viewer
+from ghcrawl.simulator.github.run import running
+from ghcrawl.simulator.github.server import Server, Setup
+from ghcrawl.simulator.github.shapes.site import Body
+from ghcrawl.simulator.github.world import World
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.model import Deadletter, Document, Push
+from ghcrawl.wiring import load, open_service
+from tests.support.platforms import SIMULATED
 
 TOKEN = "ghp_oneOfTheOrganisationsMembers0000000000"
 
@@ -65,10 +66,11 @@ class Stage:
     async def crawl(self, *specs: str, policy: str = "default") -> Crawled:
         """One crawl to its end, as the command line would do it."""
         overrides = {"sqlite.path": self.db, "sqlite.synchronous": "normal", "github.api_url": self.server.url}
+        overrides |= SIMULATED
         settings, _ = load(None, {}, overrides | self.settings)
         tally, now = Tally(), self.clock.now()
         tokens = read_tokens(";".join(self.tokens))
-        async with open_service(settings, tokens, tally, clock=self.clock, unhurried=False) as service:
+        async with open_service(settings, {"github": tokens}, tally, clock=self.clock) as service:
             read_spec = service.platforms["github"].read_spec
             roots = [read_spec(spec, self.server.url, policy) for spec in specs or ("acme",)]
             pushes = [Push(request=replace(root, asked_at=now), queue="immediate") for root in roots]

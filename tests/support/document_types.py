@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ghcrawl.model import Context, Document, Request
-from ghcrawl.outcome import Fetched, Save, Visit
 from ghcrawl.simulator.clock import SimClock
-from ghcrawl.simulator.generation.generate import generate
-from ghcrawl.simulator.generation.size import SMALL
-from ghcrawl.simulator.oracle import expected
+from ghcrawl.simulator.github.generation.generate import generate
+from ghcrawl.simulator.github.generation.size import SMALL
+from ghcrawl.simulator.github.oracle import expected
+from ghcrawl.values.model import LEGACY_PLATFORM, Context, Document, Request
+from ghcrawl.values.outcome import Fetched, Save, Visit
 from processors.github import ENTITIES, PARTS
 from tests.support.builders import API, NOW
-from tests.support.github import PLATFORM
+from tests.support.github import PLATFORM, kind_of
 
 WIDTH: Final = 118
 INTRODUCTION: Final = """\
@@ -104,10 +104,12 @@ def observe() -> dict[str, Seen]:
 
 
 def _processed(type: str, urn: str, body: Any) -> Document:
-    kind = PLATFORM.kinds[type]
+    kind = kind_of(type)
     spec = f"default:everything/{kind.position}"
     above = urn.partition(f":{type}")[0] if ":" in urn.partition(f":{type}")[0][4:] else ""
-    request = Request(type=type, url=f"{API}/{type}", policy=spec, context=Context(qualifier=above))
+    request = Request(
+        platform=LEGACY_PLATFORM, type=type, url=f"{API}/{type}", policy=spec, context=Context(qualifier=above)
+    )
     outcome = kind.processor(
         Visit(
             request=request,
@@ -122,14 +124,14 @@ def _processed(type: str, urn: str, body: Any) -> Document:
 
 
 def page() -> str:
-    """The whole page."""
+    """The whole page: of each type that the simulated world has."""
     seen = observe()
-    types = sorted({row.type for row in ENTITIES} | {row.type for row in PARTS})
+    types = sorted(seen.keys() & ({row.type for row in ENTITIES} | {row.type for row in PARTS}))
     return "\n".join((INTRODUCTION, *(_section(type, seen[type]) for type in types)))
 
 
 def _section(type: str, seen: Seen) -> str:
-    version = PLATFORM.kinds[type].version
+    version = kind_of(type).version
     fields = (
         _field(name, kinds, always=seen.present[name] == seen.count) for name, kinds in sorted(seen.fields.items())
     )

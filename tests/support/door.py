@@ -51,9 +51,9 @@ def webhook(it: Living) -> Webhook:
     backend = it.service.backend
     return Webhook(
         Intake(
-            platform=it.service.platforms["github"],
-            taking=backend.taking,
-            receipts=backend.receipts,
+            senders=[each.deliveries for each in it.service.platforms.values() if each.deliveries],
+            inbox=backend.inbox,
+            idempotency_keys=backend.idempotency_keys,
             clock=backend.clock,
             secrets=SecretLines(SECRET, "", SECRETS),
             count=lambda _event, _result: None,

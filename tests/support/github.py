@@ -4,14 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-import processors.github
-from ghcrawl.model import Context, Payload, Request, Walk
-from ghcrawl.outcome import Fetched, Save, Skip, Visit
-from ghcrawl.policy import parse
+import ghcrawl.platforms.github
+from ghcrawl.platforms.kind import Comparison, Continuation, List, Processed, Reconciliation
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    Pagination,
+    Payload,
+    Request,
+)
+from ghcrawl.values.outcome import (
+    Fetched,
+    Save,
+    Skip,
+    Visit,
+)
+from ghcrawl.values.policy import parse
 from tests.support.builders import API, NOW
 
-PLATFORM = processors.github.platform()
+PLATFORM = ghcrawl.platforms.github.platform()
 REPO = f"{API}/repos/acme/web"
+
+
+def kind_of(type: str) -> Processed:
+    """The kind of `type`, which has a processor."""
+    kind = PLATFORM.kinds[type]
+    assert not isinstance(kind, Reconciliation)
+    return kind
+
+
+def continuation_of(type: str) -> Continuation:
+    """How the list of that type is read on."""
+    kind = PLATFORM.kinds[type]
+    assert isinstance(kind, List)
+    assert kind.continuation is not None
+    return kind.continuation
+
+
+def comparison_of(request: Request) -> Comparison:
+    """What a request for a reconciliation carries."""
+    kind = PLATFORM.kinds[request.type]
+    assert isinstance(kind, Reconciliation)
+    return kind.comparison(request)
 
 
 FETCHED = ("link", "origin", "observed_at", "aliases", "partial", "validator")
@@ -19,11 +53,12 @@ FETCHED = ("link", "origin", "observed_at", "aliases", "partial", "validator")
 
 def a_visit(type: str, body: Any, *, url: str = "", policy: str = "default", **over: Any) -> Visit:
     """A visit to `body` of `type`, fetched just now. Context fields and `Fetched` fields go by their names."""
-    kind = PLATFORM.kinds[type]
+    kind = kind_of(type)
     spec = parse(policy).placed(kind.position).spec
     fetched_fields = {name: over.pop(name) for name in FETCHED if name in over}
     payload, visited = over.pop("payload", None), over.pop("visited", False)
     request = Request(
+        platform=LEGACY_PLATFORM,
         type=type,
         url=url or f"{API}/{type}",
         policy=spec,
@@ -45,7 +80,7 @@ def a_visit(type: str, body: Any, *, url: str = "", policy: str = "default", **o
 
 def process(type: str, body: Any, **over: Any) -> Save | Skip:
     """What the processor of `type` makes of `body`."""
-    return PLATFORM.kinds[type].processor(a_visit(type, body, **over))
+    return kind_of(type).processor(a_visit(type, body, **over))
 
 
 def saved(type: str, body: Any, **over: Any) -> Save:
@@ -69,8 +104,8 @@ def carried(outcome: Save | Skip) -> dict[str, dict[str, Any]]:
     }
 
 
-def walking(first: str = "", **walk: Any) -> Walk:
-    return Walk(first=first, **walk)
+def walking(first: str = "", **pagination: Any) -> Pagination:
+    return Pagination(first=first, **pagination)
 
 
 def a_user(number: int = 5, login: str = "ada", **over: Any) -> dict[str, Any]:

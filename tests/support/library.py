@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
-from aiohttp import ClientSession, web
+from aiohttp import ClientError, ClientSession, web
 
-from ghcrawl.errors import FetchError, Malformed, SpecError
-from ghcrawl.model import Context, Document, Link, Payload, Push, Request, Validator, digest
-from ghcrawl.outcome import Fetched, Missing, Retrieved, Save, Unchanged, Visit
-from ghcrawl.platform import Kind, Platform
-from ghcrawl.ports import Stored
-from ghcrawl.visitor_map import Scenarios
+from ghcrawl.platforms.contract import Open, Platform
+from ghcrawl.platforms.kind import List, Thing
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Call, Observer
+from ghcrawl.ports.source import Credential, PrincipalView, Source
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.errors import ConfigError, FetchError, Malformed, SpecError
+from ghcrawl.values.model import (
+    Context,
+    Document,
+    Link,
+    Payload,
+    Push,
+    Request,
+    Validator,
+    digest,
+)
+from ghcrawl.values.outcome import (
+    Fetched,
+    Missing,
+    Retrieved,
+    Save,
+    Throttled,
+    Unchanged,
+    Visit,
+)
+from ghcrawl.values.section import Section
+from ghcrawl.values.visitor_map import Scenarios
 
 
 def _save(visit: Visit, type: str, urn: str, follow_ups: tuple[Push, ...] = ()) -> Save:
     fetched, body = visit.fetched, visit.fetched.body
     body = body if isinstance(body, dict) else {"elements": body}
     document = Document(
-        platform="library",
+        platform=visit.request.platform,
         type=type,
         url=visit.request.url,
         urn=urn,
@@ -74,52 +97,121 @@ def read_spec(typed: str, api_url: str, policy: str) -> Request:
     return Request(platform="library", type="shelf", url=f"{api_url}/shelves/{typed}", policy=policy)
 
 
+def read_branch(typed: str, _base_url: str, policy: str) -> Request:
+    number, at, host = typed.partition("@")
+    if not number.isdecimal() or not at:
+        raise SpecError("a branch's shelf is written NUMBER@HOST")
+    return Request(platform="branches", type="shelf", url=f"http://{host}/shelves/{number}", policy=policy)
+
+
+class LibrarySource:
+    """Asks libraries without credentials. A host that says 429 is left alone, and no other."""
+
+    def __init__(self, session: ClientSession, platform: str, clock: Clock, observer: Observer) -> None:
+        self.limited: list[Section] = []
+        self._session = session
+        self._platform = platform
+        self._clock = clock
+        self._observer = observer
+        self._until: dict[str, datetime] = {}
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
+        now, host = self._clock.now(), urlsplit(request.url).netloc
+        if (until := self._until.get(host, now)) > now:
+            return Throttled(until=until, reason="primary")
+        etag = stored.validator.etag if stored and stored.validator else None
+        headers = {"If-None-Match": etag} if etag else {}
+        try:
+            async with self._session.get(request.url, headers=headers) as response:
+                body = await response.json() if response.status == 200 else None
+        except ClientError as error:
+            raise FetchError(f"no answer from {request.url}", url=request.url) from error
+        self._observer.called(
+            Call(
+                platform=self._platform,
+                principal="reader",
+                resource="main",
+                status=response.status,
+                seconds=0.0,
+                charged=response.status == 200,
+            )
+        )
+        if response.status == 429:
+            self._until[host] = now + timedelta(seconds=float(response.headers["Retry-After"]))
+            return Throttled(until=self._until[host], reason="primary")
+        if response.status == 304:
+            return Unchanged(checked_at=now)
+        if response.status == 404:
+            return Missing(status=404, detail="no such thing", observed_at=now)
+        if response.status != 200:
+            raise FetchError("the library is closed", url=request.url, status=response.status)
+        return Fetched(
+            body=body,
+            url=request.url,
+            observed_at=now,
+            checked_at=now,
+            validator=Validator(url=request.url, etag=response.headers.get("ETag")),
+            link={rel: str(link["url"]) for rel, link in response.links.items()},
+        )
+
+    def blocked_until(self) -> datetime | None:
+        """While every host that was asked is to be left alone."""
+        now = self._clock.now()
+        waits = [until for until in self._until.values() if until > now]
+        return min(waits) if waits and self._platform == "library" else None
+
+    def credential_digest(self) -> str:
+        return "a reader"
+
+    def principals(self) -> Sequence[PrincipalView]:
+        return (PrincipalView(id="reader", label="reader", anonymous=True),)
+
+    def limit(self, section: Section) -> None:
+        self.limited.append(section)
+
+    def unrecoverable(self) -> str:
+        return ""
+
+    async def use(self, credentials: Sequence[Credential]) -> None:
+        raise ConfigError("a library has no credentials")
+
+
+def _opening(platform: str) -> Open:
+    @asynccontextmanager
+    async def opened(
+        section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer
+    ) -> AsyncIterator[Source]:
+        async with ClientSession() as session:
+            yield LibrarySource(session, platform, clock, observer)
+
+    return opened
+
+
+class LibrarySection(Section):
+    """Where a library is."""
+
+    api_url: str = "http://127.0.0.1:1"
+
+
 LIBRARY = Platform(
     name="library",
     kinds={
-        "shelf": Kind(processor=shelf, position="shelf"),
-        "books": Kind(
+        "shelf": Thing(processor=shelf, position="shelf"),
+        "books": List(
             processor=books,
             position="shelf@/books",
             refusal=lambda request: f"{request.context.qualifier}:books:refused",
         ),
-        "book": Kind(processor=book, position="book", immutable=True),
+        "book": Thing(processor=book, position="book", immutable=True),
     },
     scenarios=Scenarios({"default": {"shelf": {"books": "book"}, "book": {}}}),
     read_spec=read_spec,
+    open=_opening("library"),
+    section=LibrarySection,
+    base="api_url",
 )
-
-
-class LibraryFetcher:
-    """Asks a library. It has no limits and no credentials."""
-
-    def __init__(self, session: ClientSession) -> None:
-        self._session = session
-
-    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
-        now = datetime.now(UTC)
-        etag = stored.validator.etag if stored and stored.validator else None
-        async with self._session.get(request.url, headers={"If-None-Match": etag} if etag else {}) as response:
-            if response.status == 304:
-                return Unchanged(checked_at=now)
-            if response.status == 404:
-                return Missing(status=404, detail="no such thing", observed_at=now)
-            if response.status != 200:
-                raise FetchError("the library is closed", url=request.url, status=response.status)
-            return Fetched(
-                body=await response.json(),
-                url=request.url,
-                observed_at=now,
-                checked_at=now,
-                validator=Validator(url=request.url, etag=response.headers.get("ETag")),
-                link={rel: str(link["url"]) for rel, link in response.links.items()},
-            )
-
-    def blocked_until(self) -> datetime | None:
-        return None
-
-    def audience(self) -> str:
-        return "a reader"
+BRANCHES = replace(LIBRARY, name="branches", read_spec=read_branch, open=_opening("branches"), section=Section, base="")
+"""A federated platform: every URL names its host."""
 
 
 @dataclass
@@ -129,11 +221,15 @@ class LibrarySimulator:
     size: int
     calls: list[tuple[str, int]] = field(default_factory=list)
     closed: int = 0
+    limit: int | None = None
 
     async def answer(self, request: web.Request) -> web.Response:
         kind, number = request.path.strip("/").split("/")
         here, headers = f"http://{request.host}", {}
         body: Any = None
+        if self.limit is not None and len(self.calls) >= self.limit:
+            self.calls.append((request.path, 429))
+            return web.Response(status=429, headers={"Retry-After": "3600"})
         if self.closed:
             self.closed -= 1
             return web.Response(status=503)

@@ -12,18 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from ghcrawl.fetch.github import read_tokens
-from ghcrawl.model import Document, Push
-from ghcrawl.ports import DeadletterFilter, DocumentFilter
-from ghcrawl.settings import load
-from ghcrawl.simulator.changes import people
-from ghcrawl.simulator.generation.size import WorldSize
-from ghcrawl.simulator.live.live import Life
-from ghcrawl.simulator.live.payloads import Hook
-from ghcrawl.simulator.shapes.site import Site
-from ghcrawl.tally import Tally
-from ghcrawl.wiring import Service, open_service
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.simulator.github.changes import people
+from ghcrawl.simulator.github.generation.size import WorldSize
+from ghcrawl.simulator.github.live.live import Life
+from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.shapes.site import Site
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.model import Document, Push
+from ghcrawl.wiring import Service, load, open_service
+from tests.support.builders import a_type
 from tests.support.clock import FastClock
 from tests.support.crawling import Stage, stage
+from tests.support.platforms import SIMULATED
 
 ORGS = ("acme", "globex")
 EMBEDDED = frozenset({"base", "head", "milestone", "repository", "organization", "parent", "source", "user", "issue"})
@@ -72,17 +74,17 @@ class Living:
         for hook in hooks:
             self.deliveries += 1
             payload = json.loads(json.dumps(hook.payload))
-            request = deliveries(hook.event, f"delivery-{self.deliveries}", payload, self.clock.now())
+            request = deliveries.request(hook.event, f"delivery-{self.deliveries}", payload, self.clock.now())
             await self.service.backend.queue.push([Push(request=request, queue="event")])
 
     async def poll(self, *, private: bool = True) -> None:
         """The feeds of the organisations, and of the private repositories that are in none of them."""
-        platform, now = self.service.platforms["github"], self.clock.now()
+        feed, now = self.service.platforms["github"].feed, self.clock.now()
         wanted = [("org", f"{self.stage.server.url}/orgs/{login}") for login in ORGS]
         if private:
-            async for repo in self.service.backend.store.list(DocumentFilter(types=("repo",), deleted=False)):
+            async for repo in self.service.backend.store.list(DocumentFilter(types=(a_type("repo"),), deleted=False)):
                 wanted += [("repo", repo.url)] if repo.body.get("private") else []
-        requests = [request for type, url in wanted if (request := platform.feed(type, url)) is not None]
+        requests = [request for type, url in wanted if feed and (request := feed.request(type, url)) is not None]
         await self.service.backend.queue.push(
             [Push(request=replace(request, asked_at=now), queue="immediate") for request in requests]
         )
@@ -176,9 +178,10 @@ async def living(folder: Path, size: WorldSize, *, seed: int = 0, rate: float = 
         it.server.doorman.add(it.tokens[0], principal)
         it.viewers = [principal.viewer]
         overrides = {"sqlite.path": it.db, "sqlite.synchronous": "normal", "github.api_url": it.server.url}
+        overrides |= SIMULATED
         settings, _ = load(None, {}, overrides | it.settings)
         tokens = read_tokens(";".join(it.tokens))
-        async with open_service(settings, tokens, tally, clock=clock, unhurried=False) as service:
+        async with open_service(settings, {"github": tokens}, tally, clock=clock) as service:
             service.supervisor.start()
             life = Life(
                 world=it.world, site=Site(it.server.url), logins=ORGS, seed=seed, stays=frozenset({member.login})

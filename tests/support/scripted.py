@@ -7,19 +7,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ghcrawl.decision import Mounted
-from ghcrawl.engine import Engine, Ports
-from ghcrawl.model import Push, QueueName, Request
-from ghcrawl.outcome import Fetched, Retrieved
-from ghcrawl.platform import Platform
-from ghcrawl.ports import Call, Delivery, Ledger, Queue, Settled, Store, Stored
-from ghcrawl.tuning import Tuning
+from ghcrawl.engine.decision import Mounted
+from ghcrawl.engine.loop import Engine, Ports
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.ports.observer import Call, Settled
+from ghcrawl.ports.queue import Delivery, Queue
+from ghcrawl.ports.store import Store, Stored
+from ghcrawl.ports.unit_of_work import UnitOfWork
+from ghcrawl.values.model import Push, QueueName, Request
+from ghcrawl.values.outcome import Fetched, Retrieved
+from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryQueue
 from queues.weighted import draw
-from stores.ledger import SequentialLedger
 from stores.memory import MemoryDeadletters, MemoryStore
+from stores.unit_of_work import SequentialUnitOfWork
 from tests.support.builders import NOW
 from tests.support.clock import FakeClock
+from tests.support.lanes import lanes
 
 
 def a_body(body: Any, url: str = "", **over: Any) -> Fetched:
@@ -51,7 +55,7 @@ class ScriptedFetcher:
     def blocked_until(self) -> datetime | None:
         return self.blocked
 
-    def audience(self) -> str:
+    def credential_digest(self) -> str:
         return self.asker
 
 
@@ -80,8 +84,9 @@ class Rig:
         tuning: Tuning | None = None,
         store: Store | None = None,
         queue: Queue | None = None,
-        ledger: Ledger | None = None,
+        unit_of_work: UnitOfWork | None = None,
     ) -> None:
+        self._lanes = [*lanes(platform=platform.name), *lanes(platform="elsewhere")]
         self.clock = FakeClock()
         self.fetcher = ScriptedFetcher(dict(answers))
         self.recorder = Recorder()
@@ -91,7 +96,7 @@ class Rig:
         self.ports = Ports(
             queue=self.queue,
             store=self.store,
-            ledger=ledger or SequentialLedger(self.queue, self.store, self.deadletters),
+            unit_of_work=unit_of_work or SequentialUnitOfWork(self.queue, self.store, self.deadletters),
             clock=self.clock,
             observer=self.recorder,
             draw=draw,
@@ -108,7 +113,7 @@ class Rig:
         await self.queue.push([Push(request=request, queue=queue) for request in requests])
 
     async def pop(self) -> Delivery | None:
-        return await self.queue.pop(("event", "immediate", "soon", "normal", "later"), patience_s=0)
+        return await self.queue.pop(self._lanes, patience_s=0)
 
     async def step(self) -> Settled | None:
         """One turn; None where nothing was ready."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ghcrawl.redelivery import Attempt, Page, Trouble
+from ghcrawl.redelivery import ApiFailure, Attempt, Page
 from tests.support.clock import FakeClock
 
 
@@ -19,7 +19,7 @@ class Tried:
     size: int = 2
     good: bool = False
     tried: dict[str, list[Attempt]] = field(default_factory=dict)
-    troubles: dict[str, Trouble] = field(default_factory=dict)
+    troubles: dict[str, ApiFailure] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     pages: int = 0
 
@@ -29,10 +29,10 @@ class Tried:
         number = sum(len(each) for each in self.tried.values()) + 1
         tried.append(Attempt(id=number, guid=guid, at=self.clock.now(), arrived=arrived, event="issues"))
 
-    async def found(self, name: str) -> Sequence[str] | Trouble:
+    async def found(self, name: str) -> Sequence[str] | ApiFailure:
         return self.troubles.get(name) or (name,)
 
-    async def page(self, hook: str, cursor: str) -> Page | Trouble:
+    async def page(self, hook: str, cursor: str) -> Page | ApiFailure:
         await asyncio.sleep(0)
         self.pages += 1
         if trouble := self.troubles.get(f"page {cursor}".strip()):
@@ -41,7 +41,7 @@ class Tried:
         rest = newest[self.size :]
         return Page(attempts=tuple(newest[: self.size]), next=str(rest[0].id) if rest else "")
 
-    async def again(self, hook: str, id: int) -> Trouble | None:
+    async def redeliver(self, hook: str, id: int) -> ApiFailure | None:
         if trouble := self.troubles.get("again"):
             return trouble
         (guid,) = (one.guid for one in self.tried[hook] if one.id == id)

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from ghcrawl.backend import open_backend
-from ghcrawl.model import Push
-from ghcrawl.ports import DeadletterFilter, Effects
-from ghcrawl.settings import load
-from stores.ledger import SequentialLedger, SqliteLedger
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.unit_of_work import Effects
+from ghcrawl.values.model import Push
+from ghcrawl.wiring import load
+from stores.unit_of_work import SequentialUnitOfWork, SqliteUnitOfWork
 from tests.support.builders import a_deadletter, a_document, a_request
+from tests.support.lanes import lanes
 
 
 def settings(db: Path, queue: str, store: str) -> Any:
@@ -25,13 +27,13 @@ async def test_one_file_settles_at_once_and_a_mixture_one_after_another(tmp_path
     told: list[str] = []
     opening = open_backend(settings(tmp_path / "c.db", queue, store), phase=lambda part, _: told.append(part))
     async with opening as backend:
-        wanted = SqliteLedger if (queue, store) == ("sqlite", "sqlite") else SequentialLedger
-        assert isinstance(backend.ledger, wanted)
+        wanted = SqliteUnitOfWork if (queue, store) == ("sqlite", "sqlite") else SequentialUnitOfWork
+        assert isinstance(backend.unit_of_work, wanted)
         await backend.queue.push([Push(request=a_request(1), queue="soon")])
-        delivery = await backend.queue.pop(["soon"], patience_s=0)
+        delivery = await backend.queue.pop(lanes("soon"), patience_s=0)
         assert delivery is not None
-        await backend.ledger.commit(delivery, Effects(document=a_document()))
-    assert told == ([] if wanted is SqliteLedger else ["save"]), "of one transaction only the whole is known"
+        await backend.unit_of_work.commit(delivery, Effects(document=a_document()))
+    assert told == ([] if wanted is SqliteUnitOfWork else ["save"]), "of one transaction only the whole is known"
     assert (tmp_path / "c.db").exists() == ("sqlite" in (queue, store))
 
 

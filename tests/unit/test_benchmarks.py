@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import EMBEDDED, ON_SERVERS, WITHOUT_OPTIONS, wanted
+from benchmarks.__main__ import ALL as NAMES
+from benchmarks.__main__ import EMBEDDED, WITHOUT_OPTIONS, wanted
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-ALL = sorted((*EMBEDDED, *ON_SERVERS))
+ALL = sorted(NAMES)
 
 
 def test_every_benchmark_is_known_and_says_what_it_measures(capsys: pytest.CaptureFixture[str]):

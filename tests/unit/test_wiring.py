@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.errors import ConfigError
-from ghcrawl.settings import load
-from ghcrawl.tally import Tally
-from ghcrawl.tuning import DEFAULT_WEIGHTS
-from ghcrawl.wiring import FIRST_THINGS_FIRST, open_service, source_credentials
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.tuning import DEFAULT_WEIGHTS
+from ghcrawl.wiring import FIRST_THINGS_FIRST, load, open_service, source_credentials
 
 ONE, TWO, THREE = (f"ghp_{digit * 36}" for digit in "123")
 
@@ -19,7 +18,7 @@ async def test_a_setting_that_changes_meanwhile_does_not_change_what_comes_first
 ) -> None:
     settings, _ = load(None, {}, {"sqlite.path": tmp_path / "a.db"})
     changed, _ = load(None, {}, {"sqlite.path": tmp_path / "a.db", "crawl.max_attempts": 2})
-    async with open_service(settings, (), Tally(), max_calls=max_calls) as service:
+    async with open_service(settings, {}, Tally(), max_calls=max_calls) as service:
         assert service.supervisor.tuning.weights == weights
         service.tune(changed)
         assert service.supervisor.tuning.weights == weights
@@ -30,7 +29,10 @@ async def test_a_setting_that_changes_meanwhile_does_not_change_what_comes_first
 def tokens_of(variable: str, file: Path, text: str) -> list[tuple[str, str]]:
     file.write_text(text)
     settings, _ = load(None, {}, {"github.tokens_file": str(file)})
-    return [(one.credential.label, one.source) for one in source_credentials(settings, {"GHCRAWL_TOKENS": variable})]
+    return [
+        (one.credential.label, one.source)
+        for one in source_credentials(settings, {"GHCRAWL_TOKENS": variable})["github"]
+    ]
 
 
 @pytest.mark.parametrize(

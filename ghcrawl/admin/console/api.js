@@ -53,8 +53,8 @@ async function answer(url, options, signal, again) {
     return await fetch(url, { ...options, cache: "no-store", credentials: "same-origin", redirect: "error" });
   } catch (error) {
     if (signal?.aborted) throw error;
-    if (error?.name === "TimeoutError") throw new Trouble(0, "The service did not answer in time.");
-    if (!again) throw new Trouble(0, "The service cannot be reached.");
+    if (error?.name === "TimeoutError") throw new Trouble(0, "The service did not respond in time.");
+    if (!again) throw new Trouble(0, "Cannot reach the service.");
     await pause(AGAIN_MS);
     return answer(url, options, signal, false);
   }

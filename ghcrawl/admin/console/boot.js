@@ -28,7 +28,7 @@
       return;
     }
     const main = document.getElementById("main");
-    if (main) main.textContent = "The console could not be loaded whole. Load this page again in a moment.";
+    if (main) main.textContent = "The console did not load completely. Reload this page.";
   }
 
   let once = false;

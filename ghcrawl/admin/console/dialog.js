@@ -30,7 +30,7 @@ export function open(title, body, { wide = false, closed = () => {} } = {}) {
 export function confirm({ title, body, verb, act, danger = false, typed = "", stops = false }) {
   const said = h("p", { class: "sentence", role: "status" });
   const wrong = h("p", { class: "sentence wrong", role: "alert" });
-  const guard = typed ? field(`Type ${typed} to go on`, h("input", { autocomplete: "off", spellcheck: "false" })) : null;
+  const guard = typed ? field(`Type ${typed} to confirm`, h("input", { autocomplete: "off", spellcheck: "false" })) : null;
   const go = h("button", { type: "submit", class: danger ? "button danger" : "button primary", disabled: Boolean(typed) }, verb);
   const no = button("Cancel", () => shown.close());
   const closed = new AbortController();

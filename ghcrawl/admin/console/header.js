@@ -58,28 +58,28 @@ export class Header {
 
   update() {
     const { status, trouble } = this.app;
-    const [tone, text] = trouble ? ["away", "Away"] : stateOf(status);
+    const [tone, text] = trouble ? ["away", "Offline"] : stateOf(status);
     this.dot.className = `dot ${tone}`;
     say(this.state, text);
     const buried = status?.deadletters.total ?? 0;
     this.badge.hidden = !buried;
     say(this.badge, count(buried));
-    say(this.who, session.who.role === "operate" ? session.who.name : `${session.who.name} · may look only`);
+    say(this.who, session.who.role === "operate" ? session.who.name : `${session.who.name} · read only`);
   }
 
   #tools() {
     const tool = (icon, label, act) =>
       h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: act } }, icon());
     const out = session.token ? tool(icons.leave, "Sign out", () => this.app.leave()) : null;
-    return [tool(icons.halves, "Light or dark", () => theme.toggle()), tool(icons.question, "Keyboard shortcuts", () => help(this.app)), out];
+    return [tool(icons.halves, "Toggle theme", () => theme.toggle()), tool(icons.question, "Keyboard shortcuts", () => help(this.app)), out];
   }
 }
 
 function stateOf(status) {
   if (!status) return ["", "Connecting"];
-  if (status.loops.trouble) return ["away", "Trouble"];
+  if (status.loops.trouble) return ["away", "Error"];
   if (status.loops.draining) return ["held", "Draining"];
   if (status.loops.paused) return ["held", "Paused"];
-  if (status.loops.blocked_until) return ["held", quotaLeft(status) ? "Holding" : "No quota"];
+  if (status.loops.blocked_until) return ["held", quotaLeft(status) ? "Waiting" : "No quota"];
   return ["live", "Live"];
 }

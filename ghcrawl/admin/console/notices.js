@@ -31,12 +31,12 @@ function standing(app) {
   if (app.trouble) found.push(away(app));
   const loops = app.status?.loops;
   if (!loops || app.trouble) return found;
-  if (loops.trouble) found.push({ key: "trouble", tone: "wrong", text: `Nothing moves: ${loops.trouble}.` });
-  if (loops.draining) found.push({ key: "draining", tone: "", text: `${loops.worker} is being stopped; what is in hand is finished.` });
+  if (loops.trouble) found.push({ key: "trouble", tone: "wrong", text: `Crawling has stopped: ${loops.trouble}.` });
+  if (loops.draining) found.push({ key: "draining", tone: "", text: `${loops.worker} is draining: it finishes requests in flight, then stops.` });
   if (loops.paused) found.push(paused(app));
   if (loops.blocked_until) {
-    const why = quotaLeft(app.status) ? "A minute's worth of calls is made, or GitHub does not answer." : "No principal has quota left.";
-    const text = `${why} Fetching goes on ${until(loops.blocked_until, app.now)}, at ${when(loops.blocked_until)}.`;
+    const why = quotaLeft(app.status) ? "The rate limit per minute is reached, or the API does not respond." : "The quota of all principals is exhausted.";
+    const text = `${why} Fetching resumes ${until(loops.blocked_until, app.now)}, at ${when(loops.blocked_until)}.`;
     found.push({ key: "blocked", tone: "", text });
   }
   return found;
@@ -44,9 +44,9 @@ function standing(app) {
 
 function away(app) {
   const seconds = Math.max(0, (app.again - Date.now()) / 1000);
-  const since = app.status ? ` What is shown is of ${when(app.status.at)}.` : "";
-  const text = `${app.trouble.message} Trying again in ${span(seconds)}.${since}`;
-  return { key: "away", tone: "wrong", text, act: () => button("Try now", () => app.poll.now(), { class: "button small" }) };
+  const since = app.status ? ` Showing the state of ${when(app.status.at)}.` : "";
+  const text = `${app.trouble.message} Retrying in ${span(seconds)}.${since}`;
+  return { key: "away", tone: "wrong", text, act: () => button("Retry now", () => app.poll.now(), { class: "button small" }) };
 }
 
 function paused(app) {
@@ -57,7 +57,7 @@ function paused(app) {
   return {
     key: "paused",
     tone: "",
-    text: "Crawling is paused in all replicas. Nothing new is begun; webhooks are still taken.",
+    text: "Crawling is paused in all replicas. No new requests start; webhooks are still accepted.",
     act: () => (session.operates ? button("Resume", act, { class: "button small" }) : null),
   };
 }

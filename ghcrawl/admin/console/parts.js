@@ -17,7 +17,7 @@ export const loading = (text = "Loading …") => h("p", { class: "loading", role
 
 /** A trouble as a sentence, and a way to try again. */
 export function failed(trouble, again = null) {
-  const retry = again ? button("Try again", again) : null;
+  const retry = again ? button("Retry", again) : null;
   return h("div", { class: "empty wrong", role: "alert" }, h("p", {}, trouble.message), retry);
 }
 

@@ -53,9 +53,9 @@ export function help(app) {
   open("Keyboard shortcuts", [
     h("h3", {}, "Go to"),
     list(Object.entries(GO).map(([key, name]) => [`g ${key}`, name.charAt(0).toUpperCase() + name.slice(1)])),
-    h("h3", {}, "Everywhere"),
-    list([["/", "Search or filter"], ["r", "Ask again now"], ["t", "Light or dark"], ["?", "This list"], ["Esc", "Close a dialog"]]),
+    h("h3", {}, "All views"),
+    list([["/", "Search or filter"], ["r", "Refresh now"], ["t", "Toggle theme"], ["?", "Show shortcuts"], ["Esc", "Close a dialog"]]),
     own.length ? [h("h3", {}, "In this view"), list(own)] : null,
-    h("div", { class: "check" }, toggle, h("label", { for: "keys-on" }, "Single keys do these things")),
+    h("div", { class: "check" }, toggle, h("label", { for: "keys-on" }, "Enable single-key shortcuts")),
   ]);
 }

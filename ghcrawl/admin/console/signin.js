@@ -8,7 +8,7 @@ export function signIn(sentence, done) {
   const token = field(
     "Admin token",
     h("input", { type: "password", autocomplete: "off", spellcheck: "false", required: true, name: "token" }),
-    "One of those that the service was started with. A token that ends in #read may look and change nothing.",
+    "One of the service's admin tokens. A token set with #read grants read access only.",
   );
   token.complain(sentence);
   const remember = h("input", { type: "checkbox", checked: true, id: "remember" });
@@ -21,12 +21,12 @@ export function signIn(sentence, done) {
     "section",
     { class: "sign-in" },
     h("h1", {}, "Sign in"),
-    h("p", { class: "lead" }, "This console shows what a running ghcrawl does, and lets operators change it."),
+    h("p", { class: "lead" }, "Monitor and operate a running ghcrawl."),
     h(
       "form",
       { on: { submit } },
       token.box,
-      h("div", { class: "check" }, remember, h("label", { for: "remember" }, "Keep it until this tab is closed")),
+      h("div", { class: "check" }, remember, h("label", { for: "remember" }, "Stay signed in until this tab is closed")),
       h("button", { type: "submit", class: "button primary" }, "Sign in"),
     ),
   );

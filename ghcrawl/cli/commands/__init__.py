@@ -1,4 +1,4 @@
-"""The commands' names, options and help; one file a group.
+"""Names, options and help of the commands, one file per group.
 
-Imports of what does the work wait inside the commands: `ghcrawl --help` need not wait for an HTTP client.
+Commands import their implementation when they run, so `ghcrawl --help` does not load an HTTP client.
 """

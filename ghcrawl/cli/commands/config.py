@@ -10,17 +10,18 @@ import typer
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import Config, Db, Json, Place, Server, flag
 
-app = typer.Typer(help="See what is set, check it, and change a crawl while it runs.", no_args_is_help=True)
+app = typer.Typer(help="Show, check and change settings, also of a running crawl.", no_args_is_help=True)
 
 
 @app.command()
 def show(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
-    """Show every setting that holds, as TOML, and where each that is no default comes from.
+    """Show all settings as TOML, with the origin of each non-default value.
 
-    Defaults are overridden by a file (--config or GHCRAWL_CONFIG), that by the
-    environment (GHCRAWL_GITHUB__API_URL is api_url in section github), that by
-    `config set`, and that by the command line. A crawl that runs when something
-    is set goes by that first, and a service always does.
+    Precedence, lowest first: defaults, the settings file (--config or
+    GHCRAWL_CONFIG), the environment (GHCRAWL_GITHUB__API_URL sets api_url in
+    section github), `config set`, the command line. A change by `config set`
+    during a crawl overrides that crawl's command line. In a service, `config
+    set` always overrides the command line.
 
     [bold]Example[/bold]
 
@@ -33,14 +34,14 @@ def show(json: Json = False, server: Server = None, db: Db = None, config: Confi
 
 @app.command("set")
 def set_(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="section.name", show_default=False)],
-    value: Annotated[str | None, typer.Argument(metavar="VALUE", help="What it is to be.", show_default=False)] = None,
-    unset: Annotated[bool, flag("--unset", help="No longer set it here.")] = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Setting, as section.name.", show_default=False)],
+    value: Annotated[str | None, typer.Argument(metavar="VALUE", help="New value.", show_default=False)] = None,
+    unset: Annotated[bool, flag("--unset", help="Remove the value set with `config set`.")] = False,
     server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Change a setting of a crawl that runs, within a second, and of those to come on this file.
+    """Change a setting of the running crawl, within 1 s, and of later crawls of this file.
 
     [bold]Examples[/bold]
 
@@ -61,7 +62,7 @@ def set_(
 
 @app.command()
 def check(db: Db = None, config: Config = None) -> int:
-    """Check settings, credentials and key files without calling anybody.
+    """Check settings, credentials and key files, offline.
 
     [bold]Example[/bold]
 

@@ -19,40 +19,44 @@ def crawl(
     *,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="P", help="How to fetch, and where to go from there.", show_default=False),
+        typer.Option("--policy", metavar="P", help="How to fetch and what to follow; see Policy.", show_default=False),
     ] = None,
     scenario: Annotated[
         str | None,
         typer.Option(
             "--scenario",
             metavar="NAME",
-            help="What to follow: default, everything, issues, code, …",
+            help="What to follow; see Scenario.",
             show_default=False,
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="TYPE,…", help="Only what leads to these types.", show_default=False),
+        typer.Option(
+            "--only", metavar="TYPE,…", help="Crawl only these types and the path to them.", show_default=False
+        ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option("--exclude", metavar="TYPE,…", help="Nothing that leads to these types.", show_default=False),
+        typer.Option("--exclude", metavar="TYPE,…", help="Do not crawl these types.", show_default=False),
     ] = None,
     since: Annotated[
         str | None,
         typer.Option(
             "--since",
             metavar="DATE",
-            help="Only what changed since that day, where it shows: 2026-01-31, or 7d ago.",
+            help="Only what changed since then, where the API tells: 2026-01-31, or 7d for 7 days ago.",
             show_default=False,
         ),
     ] = None,
     max_calls: Annotated[
         int | None,
-        typer.Option("--max-calls", min=1, metavar="N", help="Stop after so many calls.", show_default=False),
+        typer.Option("--max-calls", min=1, metavar="N", help="Stop after N API calls.", show_default=False),
     ] = None,
-    dry_run: Annotated[bool, flag("--dry-run", help="Save nothing; say about how many calls it would take.")] = False,
-    follow: Annotated[bool, flag("--follow", help="When all is there, go on with what happens, until Ctrl-C.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", help="Estimate the number of API calls; save nothing.")] = False,
+    follow: Annotated[
+        bool, flag("--follow", help="When the crawl is complete, keep following changes until Ctrl-C.")
+    ] = False,
     db: Db = None,
     api_url: ApiUrl = None,
     tokens_file: TokensFile = None,
@@ -60,40 +64,39 @@ def crawl(
     loops: Annotated[
         int | None,
         typer.Option(
-            "--loops", min=1, metavar="N", help="Requests in hand at a time; 20 if not set.", show_default=False
+            "--loops", min=1, metavar="N", help="Number of concurrent workers. Default: 20.", show_default=False
         ),
     ] = None,
-    afresh: Annotated[bool, flag("--afresh", help="Begin again, even if this crawl was interrupted.")] = False,
-    json: Annotated[bool, flag("--json", help="Print the figures as one JSON object.")] = False,
+    afresh: Annotated[bool, flag("--afresh", help="Start over, even if this crawl was interrupted.")] = False,
+    json: Annotated[bool, flag("--json", help="Print the result as one JSON object.")] = False,
     quiet: Annotated[bool, flag("--quiet", "-q", help="Show no progress and no summary.")] = False,
     log_level: LogLevel = None,
     verbose: Verbose = False,
 ) -> int:
-    """Crawl until nothing is left to do.
+    """Crawl until the queues are empty.
 
-    A SPEC is an organisation or a user (acme), a repository (acme/web), a URL
-    of the API or from a browser, or TYPE:URL. Without a SPEC, what waits in
-    the file is worked through.
+    A SPEC is an organisation or a user (acme), a repository (acme/web), an API
+    or browser URL, or TYPE:URL. Without a SPEC, crawl the requests that are
+    already queued in the file.
 
-    [bold]Again:[/bold] the same command goes on with a crawl that was interrupted,
-    however that happened. After a finished one it refreshes; what has not changed
-    since costs nothing.
+    [bold]Resume:[/bold] run the same command again to continue an interrupted crawl.
+    After a finished crawl, the same command refreshes it; unchanged data costs
+    no quota.
 
-    [bold]Ctrl-C[/bold] finishes what is in hand and says what is left; a second one stops
-    at once. Nothing is lost either way.
+    [bold]Ctrl-C[/bold] finishes requests in flight and shows what remains. A second
+    Ctrl-C stops immediately. Neither loses data.
 
-    [bold]Follow:[/bold] with --follow, event feeds are polled as often as they allow, and
-    once a day every list is audited, which finds what is gone. Webhooks are
-    not needed.
+    [bold]Follow:[/bold] --follow polls event feeds as often as the API allows and
+    reconciles every list once a day to detect deletions. It needs no webhooks.
 
-    [bold]Policy:[/bold] NAME, or NAME:MAP for where to go from there: default, refresh,
-    audit (read lists from end to end: finds what is gone), reload (ask even
-    for what cannot change), always (ask unconditionally), mutables+7d (what was
-    not looked at for 7 days), default:self (no further).
+    [bold]Policy:[/bold] NAME, or NAME:MAP to choose what to follow: default, refresh,
+    audit (read every list in full: detects deletions), reload (refetch
+    immutable data too), always (fetch unconditionally), mutables+7d (refetch
+    what was last checked more than 7 days ago), default:self (follow nothing).
 
-    [bold]Scenario:[/bold] default, everything (traffic, checks, reactions, … as well),
-    metadata (no issues, no code), issues, code, relationOnly (who belongs to
-    what), self (no further). docs/github.md says what each follows.
+    [bold]Scenario:[/bold] default, everything (adds traffic, checks, reactions, …),
+    metadata (no issues, no code), issues, code, relationOnly (memberships and
+    ownership), self (follow nothing). docs/github.md lists what each follows.
 
     [bold]Examples[/bold]
         ghcrawl crawl acme
@@ -105,9 +108,9 @@ def crawl(
         ghcrawl crawl acme --api-url https://ghe.example.com/api/v3
 
     [bold]Exit status[/bold]
-        0    all is done, or as much as --max-calls allows, or as SIGTERM let it
-        1    all is done, and there are deadletters in the file
-        2    it could not be done, or a SPEC leads to nothing
+        0    finished, or stopped by --max-calls or SIGTERM
+        1    finished, and the file contains deadletters
+        2    failed, or a SPEC was not found
         130  stopped by Ctrl-C
     """
     from ghcrawl.cli import crawl as work
@@ -115,7 +118,7 @@ def crawl(
 
     place = Place(db=db, config=config, api_url=api_url, tokens_file=tokens_file)
     more = {"crawl.loops": loops, "crawl.policy": policy, "log.level": "debug" if verbose else log_level}
-    wish = work.Wish(
+    wish = work.Options(
         specs=tuple(specs or ()),
         place=place,
         more={name: value for name, value in more.items() if value is not None},

@@ -10,23 +10,35 @@ import typer
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, Yes, flag
 
-app = typer.Typer(help="Requests that were given up: look at them, try again, or forget them.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, show, requeue and delete deadletters: requests that failed for good.", no_args_is_help=True
+)
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="ID", help="The first digits of an id, or a whole URN.", show_default=False),
+    typer.Argument(metavar="ID", help="URN, or the first digits of an ID.", show_default=False),
 ]
-Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Of this type of request.")]
-Classes = Annotated[list[str] | None, typer.Option("--class", "-c", metavar="CLASS", help="Of this class of failure.")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this request type; repeatable.")
+]
+Classes = Annotated[
+    list[str] | None, typer.Option("--class", "-c", metavar="CLASS", help="Only this failure class; repeatable.")
+]
 Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Whose reason contains this.", show_default=False)
+    str, typer.Option("--reason", metavar="TEXT", help="Only if the reason contains TEXT.", show_default=False)
 ]
-Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Whose URL is at this host.", show_default=False)]
+Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Only URLs at this host.", show_default=False)]
 OlderThan = Annotated[
-    str, typer.Option("--older-than", metavar="AGE", help="Given up longer ago: 30m, 2h, 3d.", show_default=False)
+    str,
+    typer.Option(
+        "--older-than",
+        metavar="AGE",
+        help="Only if dead-lettered longer ago than AGE: 30m, 2h, 3d.",
+        show_default=False,
+    ),
 ]
-All = Annotated[bool, flag("--all", help="All of them.")]
-DryRun = Annotated[bool, flag("--dry-run", help="Only say what it would mean.")]
+All = Annotated[bool, flag("--all", help="Select all deadletters.")]
+DryRun = Annotated[bool, flag("--dry-run", help="Show what would change, change nothing.")]
 
 
 @app.command("list")
@@ -43,7 +55,7 @@ def list_(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Name them, the newest first, with counts by class.
+    """List deadletters, newest first, with counts by class.
 
     [bold]Example[/bold]
 
@@ -59,15 +71,13 @@ def list_(
 
 @app.command()
 def show(
-    name: Annotated[
-        str, typer.Argument(metavar="ID", help="The first digits of an id, or a whole URN.", show_default=False)
-    ],
+    name: Annotated[str, typer.Argument(metavar="ID", help="URN, or the first digits of an ID.", show_default=False)],
     json: Json = False,
     server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Show one: what was asked for, what led there, and every attempt with what went wrong.
+    """Show one deadletter: its request, how it was discovered, and the error of each attempt.
 
     [bold]Example[/bold]
 
@@ -91,7 +101,7 @@ def requeue(
     to: Annotated[
         str,
         typer.Option(
-            "--to", metavar="QUEUE", help="Where to put them, if not where each came from.", show_default=False
+            "--to", metavar="QUEUE", help="Target queue. Default: the queue each request came from.", show_default=False
         ),
     ] = "",
     dry_run: DryRun = False,
@@ -100,10 +110,10 @@ def requeue(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Put them back into their queues, as if they had never been tried.
+    """Put requests back into their queues and reset their attempts to 0.
 
-    They are asked for when something crawls this file: `ghcrawl crawl` alone
-    does, and so does any other crawl.
+    The next crawl of this file processes them; `ghcrawl crawl` without a SPEC
+    is enough.
 
     [bold]Example[/bold]
 
@@ -139,7 +149,7 @@ def delete(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Forget them.
+    """Permanently delete deadletters.
 
     [bold]Examples[/bold]
 

@@ -13,17 +13,17 @@ from ghcrawl.cli.failures import perform
 
 def demo(
     size: Annotated[
-        int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Documents, more or less.")
+        int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Approximate number of documents.")
     ] = 2000,
-    db: Annotated[Path, typer.Option("--db", metavar="FILE", help="Where they go; made anew each time.")] = Path(
+    db: Annotated[Path, typer.Option("--db", metavar="FILE", help="Database file; replaced by each run.")] = Path(
         "ghcrawl-demo.db"
     ),
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Another organisation for each number.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated organisation.")] = 0,
 ) -> int:
     """Crawl a simulated GitHub: no server, no token, no internet.
 
-    An organisation is made up, crawled, and crawled again to show what a
-    refresh costs. What was saved stays in the file, to be looked at.
+    Generate an organisation, crawl it, and crawl it again to show the cost of a
+    refresh. The documents remain in the file.
 
     [bold]Example[/bold]
 

@@ -11,21 +11,21 @@ import typer
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, flag
 
-app = typer.Typer(help="List, show, follow, count and export what was saved.", no_args_is_help=True)
+app = typer.Typer(help="List, show, follow, count and export saved documents.", no_args_is_help=True)
 
-Types = Annotated[
-    list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this type; may be given several times.")
-]
+Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this type; repeatable.")]
 Under = Annotated[
     str | None,
-    typer.Option("--under", "--repo", metavar="NAME", help="Only this and what lies below it: acme/web, a URL, a URN."),
+    typer.Option(
+        "--under", "--repo", metavar="NAME", help="Only this document and its descendants: acme/web, a URL or a URN."
+    ),
 ]
 Since = Annotated[
     str | None,
-    typer.Option("--since", metavar="DATE", help="Only what was seen to be so since then: 2026-11-01, or 7d ago."),
+    typer.Option("--since", metavar="DATE", help="Only if last checked since then: 2026-11-01, or 7d for 7 days ago."),
 ]
-Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only what was seen before then.")]
-Lists = Annotated[bool, flag("--lists", help="Pages of lists and cursors too, not only things.")]
+Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only if last checked before then.")]
+Lists = Annotated[bool, flag("--lists", help="Include list pages and cursors.")]
 Thing = Annotated[str, typer.Argument(metavar="NAME", help="A name (acme/web), a URL or a URN.", show_default=False)]
 
 
@@ -43,9 +43,9 @@ def list_(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Name the documents, a line each, by URN.
+    """List documents, ordered by URN.
 
-    Into a pipe: type, URN, URL and title, with tabs in between.
+    In a pipe, each line is type, URN, URL and title, separated by tabs.
 
     [bold]Examples[/bold]
 
@@ -65,14 +65,15 @@ def list_(
 def show(
     name: Thing,
     type: Annotated[
-        str | None, typer.Option("--type", "-t", metavar="TYPE", help="Where a URL leads to several things.")
+        str | None,
+        typer.Option("--type", "-t", metavar="TYPE", help="Type to choose if a URL matches several documents."),
     ] = None,
     json: Json = False,
     server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Show one document: where it leads, and all that is in it.
+    """Show one document: its links and its content.
 
     [bold]Examples[/bold]
 
@@ -88,7 +89,7 @@ def show(
 @app.command()
 def follow(
     name: Thing,
-    link: Annotated[str, typer.Argument(metavar="LINK", help="The name of one of its links.", show_default=False)],
+    link: Annotated[str, typer.Argument(metavar="LINK", help="Link name.", show_default=False)],
     *,
     limit: Limit = 50,
     json: Json = False,
@@ -96,7 +97,7 @@ def follow(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Name the documents that a link of one document leads to; `show` names its links.
+    """List the documents that a link points to; `show` lists the links.
 
     [bold]Examples[/bold]
 
@@ -111,7 +112,7 @@ def follow(
 
 @app.command()
 def count(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
-    """Count the documents by type.
+    """Count documents by type.
 
     [bold]Example[/bold]
 
@@ -131,17 +132,19 @@ def export(
     until: Until = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write; - or nothing: standard output."),
+        typer.Option("--output", "-o", metavar="FILE", help="Output file; -: standard output (default)."),
     ] = None,
-    format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="jsonl: a document a line.")] = "jsonl",
-    flat: Annotated[bool, flag("--flat", help="Things as the API sent them, without links and metadata.")] = False,
-    no_lists: Annotated[bool, flag("--no-lists", help="Only things, no pages of lists and no cursors.")] = False,
-    no_deleted: Annotated[bool, flag("--no-deleted", help="Not what is gone; it has a deletedAt.")] = False,
+    format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="jsonl: one document per line.")] = "jsonl",
+    flat: Annotated[
+        bool, flag("--flat", help="Entities as the API returned them, without links and metadata.")
+    ] = False,
+    no_lists: Annotated[bool, flag("--no-lists", help="Entities only: no list pages, no cursors.")] = False,
+    no_deleted: Annotated[bool, flag("--no-deleted", help="Skip deleted entities (those with a deletedAt).")] = False,
     server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Write every document, one a line: things, pages of lists, and cursors.
+    """Export all documents, one per line: entities, list pages and cursors.
 
     [bold]Examples[/bold]
 

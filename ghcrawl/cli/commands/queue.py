@@ -17,7 +17,7 @@ app = typer.Typer(invoke_without_command=True)
 def queue(
     context: typer.Context, json: Json = False, server: Server = None, db: Db = None, config: Config = None
 ) -> int:
-    """What waits in each queue; and emptying one.
+    """Show the number of requests in each queue; purge a queue.
 
     [bold]Examples[/bold]
 
@@ -35,14 +35,14 @@ def queue(
 @app.command()
 def purge(
     name: Annotated[
-        str, typer.Argument(metavar="QUEUE", help="event, immediate, soon, normal or later.", show_default=False)
+        str, typer.Argument(metavar="QUEUE", help="Queue: event, immediate, soon, normal or later.", show_default=False)
     ],
     yes: Yes = False,
     server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Forget what waits in one queue. What is in hand stays.
+    """Permanently delete the requests that wait in a queue, but not those in flight.
 
     [bold]Example[/bold]
 

@@ -10,7 +10,7 @@ import typer
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import ApiUrl, Config, Db, Json, Limit, Place, Server
 
-app = typer.Typer(help="Put single requests into a queue, and see what waits there.", no_args_is_help=True)
+app = typer.Typer(help="Push requests to a queue, and list waiting requests.", no_args_is_help=True)
 
 
 @app.command()
@@ -18,21 +18,26 @@ def push(
     requests: Annotated[
         list[str],
         typer.Argument(
-            metavar="SPEC|JSON", help="What to ask for; - reads lines from standard input.", show_default=False
+            metavar="SPEC|JSON", help="Requests to push; - reads lines from standard input.", show_default=False
         ),
     ],
     *,
-    queue: Annotated[str, typer.Option("--queue", metavar="QUEUE", help="Where to put it.")] = "immediate",
+    queue: Annotated[str, typer.Option("--queue", metavar="QUEUE", help="Target queue.")] = "immediate",
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="P", help="How to fetch, and where to go from there.", show_default=False),
+        typer.Option(
+            "--policy",
+            metavar="P",
+            help="How to fetch and what to follow; see `ghcrawl crawl --help`.",
+            show_default=False,
+        ),
     ] = None,
     server: Server = None,
     db: Db = None,
     api_url: ApiUrl = None,
     config: Config = None,
 ) -> int:
-    """Put requests into a queue, for whatever crawls this file, now or later.
+    """Push requests to a queue, for the running or the next crawl of this file.
 
     [bold]Examples[/bold]
 
@@ -49,7 +54,7 @@ def push(
 @app.command()
 def peek(
     queue: Annotated[
-        str, typer.Argument(metavar="QUEUE", help="event, immediate, soon, normal or later.", show_default=False)
+        str, typer.Argument(metavar="QUEUE", help="Queue: event, immediate, soon, normal or later.", show_default=False)
     ],
     limit: Limit = 20,
     json: Json = False,
@@ -57,7 +62,7 @@ def peek(
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Show what waits in a queue, and leave it there.
+    """List the requests that wait in a queue, without removing them.
 
     [bold]Example[/bold]
 

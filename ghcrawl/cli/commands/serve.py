@@ -10,14 +10,14 @@ import typer
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import ApiUrl, Config, Db, Place, TokensFile, Verbose
 
-PORT_HELP = "Of the API and of webhooks; 3000 if not set, 0: any free one."
+PORT_HELP = "Port of the API and of webhooks; 0: any free port. Default: 3000."
 
 
 def serve(
     *,
     host: Annotated[
         str | None,
-        typer.Option("--host", metavar="ADDRESS", help="Who is listened to; 127.0.0.1.", show_default=False),
+        typer.Option("--host", metavar="ADDRESS", help="Address to bind. Default: 127.0.0.1.", show_default=False),
     ] = None,
     port: Annotated[
         int | None, typer.Option("--port", min=0, max=65535, metavar="PORT", help=PORT_HELP, show_default=False)
@@ -29,14 +29,14 @@ def serve(
             min=0,
             max=65535,
             metavar="PORT",
-            help="Of metrics and probes; 9464 if not set.",
+            help="Port of metrics and probes. Default: 9464.",
             show_default=False,
         ),
     ] = None,
     loops: Annotated[
         int | None,
         typer.Option(
-            "--loops", min=1, metavar="N", help="Requests in hand at a time; 20 if not set.", show_default=False
+            "--loops", min=1, metavar="N", help="Number of concurrent workers. Default: 20.", show_default=False
         ),
     ] = None,
     db: Db = None,
@@ -46,21 +46,24 @@ def serve(
     log_level: Annotated[
         str | None,
         typer.Option(
-            "--log-level", metavar="LEVEL", help="debug, info, warning or error; info if not set.", show_default=False
+            "--log-level",
+            metavar="LEVEL",
+            help="Log level: debug, info, warning or error. Default: info.",
+            show_default=False,
         ),
     ] = None,
     verbose: Verbose = False,
 ) -> int:
-    """Work through what waits for ever, and answer webhooks, operators and Prometheus.
+    """Run as a service: crawl continuously, accept webhooks, serve the API and metrics.
 
-    Runs until SIGTERM or Ctrl-C, which finishes what is in hand; a second one
-    stops at once. Nothing is lost either way. Any number of these may share
-    one RabbitMQ and one MongoDB.
+    SIGTERM or Ctrl-C finishes requests in flight and stops the service. A
+    second signal stops it immediately. Neither loses data. Several replicas
+    can share one RabbitMQ and one MongoDB.
 
-    [bold]Who may ask:[/bold] without a token only this machine is answered. Set
-    GHCRAWL_ADMIN_TOKEN to one or more, separated by semicolons: TOKEN may do
-    everything, TOKEN#read may look. `openssl rand -hex 24` makes a good one.
-    Webhooks need GHCRAWL_WEBHOOK_SECRETS.
+    [bold]Access:[/bold] without an admin token, only local requests are accepted. Set
+    GHCRAWL_ADMIN_TOKEN to one or more tokens, separated by semicolons: TOKEN
+    grants full access, TOKEN#read grants read access. Create a token with
+    `openssl rand -hex 24`. Webhooks require GHCRAWL_WEBHOOK_SECRETS.
 
     [bold]Examples[/bold]
 
@@ -78,4 +81,4 @@ def serve(
         "log.level": "debug" if verbose else log_level,
     }
     place = Place(db=db, config=config, api_url=api_url, tokens_file=tokens_file)
-    return perform(work.serve(work.Wish(place=place, more={k: v for k, v in more.items() if v is not None})))
+    return perform(work.serve(work.Options(place=place, more={k: v for k, v in more.items() if v is not None})))

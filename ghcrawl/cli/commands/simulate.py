@@ -14,36 +14,43 @@ from ghcrawl.cli.options import flag
 def simulate(
     *,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where to listen; 0: any free port.")
+        int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port to listen on; 0: any free port.")
     ] = 8642,
     size: Annotated[
-        int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Documents, more or less.")
+        int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Approximate number of documents.")
     ] = 2000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Another organisation for each number.")] = 0,
-    tokens: Annotated[int, typer.Option("--tokens", min=1, max=10, metavar="N", help="Users with a token.")] = 1,
-    limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="Calls in a window, for each user.")] = 5000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated organisation.")] = 0,
+    tokens: Annotated[
+        int, typer.Option("--tokens", min=1, max=10, metavar="N", help="Number of users with a token.")
+    ] = 1,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, metavar="N", help="Rate limit: calls per user and window.")
+    ] = 5000,
     window: Annotated[
-        float, typer.Option("--window", min=1, metavar="S", help="Length of that window, in seconds.")
+        float, typer.Option("--window", min=1, metavar="S", help="Length of the rate limit window, in seconds.")
     ] = 3600,
     faults: Annotated[
-        float, typer.Option("--faults", min=0, max=0.9, metavar="RATE", help="Share of calls that go wrong.")
+        float, typer.Option("--faults", min=0, max=0.9, metavar="RATE", help="Fraction of calls that fail, 0–0.9.")
     ] = 0.0,
-    live: Annotated[bool, flag("--live", help="Things happen while it runs.")] = False,
+    live: Annotated[bool, flag("--live", help="Change the data while running.")] = False,
     per_minute: Annotated[
-        float, typer.Option("--changes-per-minute", min=0.1, max=6000, metavar="N", help="How many things happen.")
+        float,
+        typer.Option(
+            "--changes-per-minute", min=0.1, max=6000, metavar="N", help="Changes per minute; requires --live."
+        ),
     ] = 30.0,
     webhook_url: Annotated[
         str | None,
         typer.Option(
-            "--webhook-url", metavar="URL", help="Tell this what happens, signed; implies --live.", show_default=False
+            "--webhook-url", metavar="URL", help="Send signed webhooks to this URL; implies --live.", show_default=False
         ),
     ] = None,
     webhook_secret: Annotated[
         str,
-        typer.Option("--webhook-secret", metavar="TEXT", help="What webhooks are signed with; no secret, here."),
-    ] = "simulated",  # noqa: S107  # both ends of it are made up
+        typer.Option("--webhook-secret", metavar="TEXT", help="Secret that signs the webhooks."),
+    ] = "simulated",  # noqa: S107  # not a real secret
 ) -> int:
-    """Be a GitHub on this machine, for trying things out, until Ctrl-C.
+    """Run a local GitHub simulator until Ctrl-C.
 
     [bold]Examples[/bold]
 
@@ -53,7 +60,7 @@ def simulate(
     """
     from ghcrawl.cli import simulate as work
 
-    wish = work.Wish(
+    wish = work.Options(
         port=port,
         size=size,
         seed=seed,

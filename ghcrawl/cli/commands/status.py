@@ -11,12 +11,12 @@ from ghcrawl.cli.options import Config, Db, Json, Place, Server, flag
 
 def status(
     json: Json = False,
-    watch: Annotated[bool, flag("--watch", "-w", help="Show it again every second, until Ctrl-C.")] = False,
+    watch: Annotated[bool, flag("--watch", "-w", help="Refresh every second until Ctrl-C.")] = False,
     server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Say what is in the file, or what a service does: what waits, documents, deadletters.
+    """Show the state of a file or a service: queues, documents, deadletters.
 
     [bold]Examples[/bold]
 

@@ -19,12 +19,12 @@ def tokens(
     tokens_file: TokensFile = None,
     config: Config = None,
 ) -> int:
-    """What credentials there are, and whether they are any good.
+    """List credentials and check that they work.
 
-    They come from GHCRAWL_TOKENS and --tokens-file, each as TOKEN or
-    TOKEN#trait,trait, separated by ; or line ends. Traits: public, private,
-    admin, org:NAME, and user:LOGIN for tokens of one user, who has one budget.
-    No token is ever shown.
+    Credentials come from GHCRAWL_TOKENS and --tokens-file, each as TOKEN or
+    TOKEN#trait,trait, separated by semicolons or newlines. Traits: public,
+    private, admin, org:NAME, and user:LOGIN for tokens of one user, which
+    share one rate limit. Tokens are never printed.
 
     [bold]Examples[/bold]
 
@@ -47,9 +47,9 @@ def check(
     api_url: ApiUrl = None,
     config: Config = None,
 ) -> int:
-    """Ask the API about each: whose it is, what is left, what it may do. Costs a call each at the most.
+    """Check each credential with the API: owner, remaining quota, scopes. Costs at most one call each.
 
-    With --server: what the service heard of them last, which costs none.
+    With --server, show what the service last learned about them, at no cost.
 
     [bold]Examples[/bold]
 

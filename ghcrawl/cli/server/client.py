@@ -10,8 +10,8 @@ from urllib.parse import quote, urlsplit
 from aiohttp import ClientConnectorError, ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from ghcrawl import __version__
-from ghcrawl.errors import ConfigError, StoreError
-from ghcrawl.jsontext import dumps, loads
+from ghcrawl.values.errors import ConfigError, StoreError
+from ghcrawl.values.jsontext import dumps, loads
 from ghcrawl.wiring import conceal
 
 VARIABLE: Final = "GHCRAWL_ADMIN_TOKEN"
@@ -31,16 +31,16 @@ class Client:
         """The JSON there. Raises ConfigError, StoreError."""
         found = await self.find(path, parameters)
         if found is None:
-            raise ConfigError(f"{self.url} knows no {path}; is it a ghcrawl, and as new as this one?")
+            raise ConfigError(f"{self.url} has no {path}; check that it is a ghcrawl service of this version")
         return found
 
     async def find(self, path: str, parameters: Parameters = ()) -> Any | None:
         """The same; None where there is no such thing."""
         return await self._ask("GET", path, parameters)
 
-    async def send(self, method: str, path: str, body: Any = None) -> Any:
+    async def send(self, method: str, path: str, body: Any = None, *, parameters: Parameters = ()) -> Any:
         """What the service says to that. Raises ConfigError, StoreError."""
-        found = await self._ask(method, path, (), body)
+        found = await self._ask(method, path, parameters, body)
         if found is None:
             raise ConfigError(f"{self.url} has no {path}")
         return found
@@ -57,9 +57,9 @@ class Client:
             why = (
                 "connection refused" if isinstance(error.os_error, ConnectionRefusedError) else error.strerror or error
             )
-            raise ConfigError(f"{self.url} cannot be reached: {why}; is `ghcrawl serve` running there?") from None
+            raise ConfigError(f"cannot reach {self.url}: {why}; check that `ghcrawl serve` runs there") from None
         except (ClientError, TimeoutError) as error:
-            raise StoreError(f"{self.url} did not answer: {str(error) or type(error).__name__}") from error
+            raise StoreError(f"no response from {self.url}: {str(error) or type(error).__name__}") from error
 
     async def _read(self, response: ClientResponse) -> Any | None:
         raw = await response.read()
@@ -76,14 +76,14 @@ class Client:
 
     def _error(self, status: int, detail: str) -> ConfigError | StoreError:
         if status == 401 and "Authorization" not in self._session.headers:
-            return ConfigError(f"{self.url} wants a token: put one of its admin tokens into {VARIABLE}")
+            return ConfigError(f"{self.url} requires a token: put one of its admin tokens into {VARIABLE}")
         if status == 401:
-            return ConfigError(f"{self.url} wants another token in {VARIABLE}: {detail}")
+            return ConfigError(f"{self.url} rejects the token in {VARIABLE}: {detail}")
         if 400 <= status < 500 and detail:
             return ConfigError(detail)
         if status >= 500:
             return StoreError(f"{self.url}: {detail or f'it answered {status}'}")
-        return ConfigError(f"{self.url} answered {status}; is it a ghcrawl?")
+        return ConfigError(f"{self.url} answered {status}; check that it is a ghcrawl service")
 
 
 def segment(text: str) -> str:
@@ -96,9 +96,9 @@ async def connected(url: str, environ: Mapping[str, str]) -> AsyncIterator[Clien
     """A client of the service at `url`. Raises ConfigError for what is no URL."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise ConfigError(f"{url} is no URL of a service; write http://HOST:3000")
+        raise ConfigError(f"{url} is not the URL of a service; write http://HOST:3000")
     if parts.username or parts.password:
-        raise ConfigError(f"leave the password out of the URL, and put a token into {VARIABLE}")
+        raise ConfigError(f"the URL contains a password; remove it and put a token into {VARIABLE}")
     token = environ.get(VARIABLE, "").split(";")[0].partition("#")[0].strip()
     headers = {"User-Agent": f"ghcrawl/{__version__}"}
     if token:

@@ -1,4 +1,4 @@
-"""Queues, documents and deadletters of a service, as `ghcrawl.cli.desk` wants them."""
+"""Queues, documents and deadletters of a service, as `ghcrawl.cli.crawl_backend` wants them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,24 @@ from itertools import groupby
 from typing import Any, Final
 
 from ghcrawl.cli.server.client import Client, Parameters, segment
-from ghcrawl.jsontext import dumps, loads
-from ghcrawl.model import QUEUES, Deadletter, Document, Failure, Push, QueueName, Request, iso, moment
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter, Depth, DocumentFilter, Pushed
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.queue import Depth, Pushed
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.jsontext import dumps, loads
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Deadletter,
+    Document,
+    Failure,
+    Lane,
+    Push,
+    QueueName,
+    Request,
+    TypeName,
+    iso,
+    moment,
+    time_text,
+)
 from ghcrawl.wiring import Forgotten, Requeued, read_message, write_message
 
 AT_ONCE: Final = 500
@@ -25,14 +40,14 @@ class ServerQueues:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def depths(self) -> Mapping[QueueName, Depth]:
+    async def depths(self) -> Mapping[Lane, Depth]:
         """As the protocol says."""
         found = (await self._client.get("/api/v1/queues"))["queues"]
         return depths_of(found)
 
-    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+    async def peek(self, queue: QueueName, *, limit: int, platform: str | None = None) -> Sequence[Request]:
         """As the protocol says; a service shows 500 at the most."""
-        parameters = [("limit", str(min(limit, AT_ONCE)))]
+        parameters = [("limit", str(min(limit, AT_ONCE))), *_platform(platform)]
         found = await self._client.get(f"/api/v1/queues/{queue}/requests", parameters)
         return [_request(each) for each in found["requests"]]
 
@@ -46,9 +61,10 @@ class ServerQueues:
                 queued, bounced = queued + done["queued"], bounced + done["bounced"]
         return Pushed(queued=queued, bounced=bounced)
 
-    async def purge(self, queue: QueueName) -> int:
+    async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
         """As the protocol says."""
-        return int((await self._client.send("DELETE", f"/api/v1/queues/{queue}/requests"))["purged"])
+        path = f"/api/v1/queues/{queue}/requests"
+        return int((await self._client.send("DELETE", path, parameters=_platform(platform)))["purged"])
 
 
 class ServerDocuments:
@@ -76,9 +92,9 @@ class ServerDocuments:
                 yield Document.from_json(each)
             after = page["next"]
 
-    async def counts(self) -> Mapping[str, int]:
+    async def counts(self) -> Mapping[TypeName, int]:
         """As the protocol says."""
-        return dict((await self._client.get("/api/v1/document-counts"))["by_type"])
+        return types_of(await self._client.get("/api/v1/document-counts"))
 
 
 class ServerLetters:
@@ -112,7 +128,7 @@ class ServerLetters:
         """As the protocol says."""
         if which.urns:
             letters = await self.list(which, limit=len(which.urns))
-            by_type, by_kind = Counter(one.request.type for one in letters), Counter(one.kind for one in letters)
+            by_type, by_kind = Counter(one.request.type_name for one in letters), Counter(one.kind for one in letters)
             return DeadletterCounts(total=len(letters), by_type=by_type, by_kind=by_kind)
         return counts_of(await self._client.get("/api/v1/deadletter-counts", _of_letters(which)))
 
@@ -146,18 +162,29 @@ class ServerLetters:
 # Reading what it says -----------------------------------------------------------------------------------------
 
 
-def depths_of(queues: Iterable[Mapping[str, Any]]) -> Mapping[QueueName, Depth]:
+def depths_of(queues: Iterable[Mapping[str, Any]]) -> Mapping[Lane, Depth]:
     """What the service says of its queues."""
-    known = {queue["name"]: queue for queue in queues}
     return {
-        name: Depth(ready=known[name]["ready"], delayed=known[name]["delayed"], in_flight=known[name]["in_flight"])
-        for name in QUEUES
+        Lane(platform, queue["name"]): Depth(ready=lane["ready"], delayed=lane["delayed"], in_flight=lane["in_flight"])
+        for queue in queues
+        for platform, lane in queue.get("platforms", {LEGACY_PLATFORM: queue}).items()
     }
+
+
+def _platform(name: str | None) -> list[tuple[str, str]]:
+    return [] if name is None else [("platform", name)]
 
 
 def counts_of(value: Mapping[str, Any]) -> DeadletterCounts:
     """What the service says of its deadletters."""
-    return DeadletterCounts(total=value["total"], by_type=value["by_type"], by_kind=value["by_kind"])
+    return DeadletterCounts(total=value["total"], by_type=types_of(value), by_kind=value["by_kind"])
+
+
+def types_of(value: Mapping[str, Any]) -> Mapping[TypeName, int]:
+    """Counts by type; a service of the version before names no platform."""
+    if "types" not in value:
+        return {TypeName(LEGACY_PLATFORM, type): count for type, count in value["by_type"].items()}
+    return {TypeName(each["platform"], each["type"]): each["count"] for each in value["types"]}
 
 
 def _request(value: Any) -> Request:
@@ -189,7 +216,7 @@ def _letter(value: Mapping[str, Any]) -> Deadletter:
 
 
 def _of_documents(which: DocumentFilter) -> Parameters:
-    parameters = [("type", type) for type in which.types] + [("limit", str(AT_ONCE))]
+    parameters = [*_of_types(which), ("limit", str(AT_ONCE))]
     if which.scope:
         parameters.append(("scope", which.scope))
     if which.since is not None:
@@ -200,19 +227,24 @@ def _of_documents(which: DocumentFilter) -> Parameters:
 
 
 def _of_letters(which: DeadletterFilter) -> Parameters:
-    parameters = [("type", type) for type in which.types] + [("kind", kind) for kind in which.kinds]
+    parameters = [*_of_types(which), *(("kind", kind) for kind in which.kinds)]
     parameters += [(name, value) for name, value in (("reason", which.reason), ("host", which.host)) if value]
-    return parameters if which.before is None else [*parameters, ("before", which.before.isoformat())]
+    return parameters if which.before is None else [*parameters, ("before", time_text(which.before))]
+
+
+def _of_types(which: DocumentFilter | DeadletterFilter) -> Parameters:
+    return [*(("type", str(type)) for type in which.types), *(("platform", name) for name in which.platforms)]
 
 
 def _chosen(which: DeadletterFilter) -> dict[str, Any]:
     return {
         "urns": list(which.urns),
-        "type": list(which.types),
+        "type": [str(type) for type in which.types],
+        "platform": list(which.platforms),
         "kind": list(which.kinds),
         "reason": which.reason,
         "host": which.host,
-        "before": None if which.before is None else which.before.isoformat(),
+        "before": None if which.before is None else time_text(which.before),
         "all": which == DeadletterFilter(),
     }
 

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from ghcrawl import settings as setting
 from ghcrawl.cli import output
 from ghcrawl.cli.kinds import entity_types, kept, split
 from ghcrawl.cli.server.client import connected
-from ghcrawl.cli.server.ports import counts_of, depths_of
+from ghcrawl.cli.server.ports import counts_of, depths_of, types_of
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.words import number, stamp, written
-from ghcrawl.model import moment
-from ghcrawl.settings import Settings
-from ghcrawl.wiring import github_platform
+from ghcrawl.ports.queue import by_queue
+from ghcrawl.settings import sections as setting
+from ghcrawl.values.model import moment
+from ghcrawl.wiring import PLATFORMS, SETTINGS
 
 
 async def look(url: str) -> Mapping[str, Any]:
@@ -34,32 +34,35 @@ async def status(url: str, *, json: bool) -> int:
         return 0
     output.show_facts(facts(found, url))
     if found["deadletters"]["total"]:
-        suggest("what was given up, and why", ("ghcrawl", "deadletters", "list", "--server", url))
+        suggest("list deadletters and their reasons", ("ghcrawl", "deadletters", "list", "--server", url))
     return 0
 
 
 def facts(found: Mapping[str, Any], url: str) -> Iterable[tuple[str, str]]:
     """What a person wants to know of it, line by line."""
-    now, crew = moment(found["at"]), found["loops"]
+    now, workers = moment(found["at"]), found["loops"]
     yield "service", f"{url}, ghcrawl {found['version']} ({found['worker']}), crawls {found['api_url']}"
-    yield "loops", _loops(crew)
-    if crew["trouble"]:
-        yield "trouble", crew["trouble"]
-    if crew["blocked_until"]:
-        yield "blocked", f"nobody can be asked before {stamp(moment(crew['blocked_until']))}"
-    yield "waiting", depth_line(depths_of(found["queues"]))
+    yield "workers", _loops(workers)
+    if workers["trouble"]:
+        yield "error", workers["trouble"]
+    if workers["blocked_until"]:
+        yield "blocked", f"no API calls before {stamp(moment(workers['blocked_until']))}"
+    elif workers.get("blocked"):
+        for platform, until in workers["blocked"].items():
+            yield "blocked", f"{platform} until {stamp(moment(until))}; the others go on"
+    yield "waiting", depth_line(by_queue(depths_of(found["queues"])))
     yield "", f"{number(sum(queue['settled_last_minute'] for queue in found['queues']))} settled in the last minute"
-    things, lists = split(found["documents"]["by_type"], entity_types([github_platform(Settings())]))
+    things, lists = split(types_of(found["documents"]), entity_types(PLATFORMS))
     yield from kept(things, lists, counts_of(found["deadletters"]))
     for principal in found["principals"]:
-        yield "asks as", _principal(principal, now)
+        yield "credential", _principal(principal, now)
 
 
-def _loops(crew: Mapping[str, Any]) -> str:
-    said = f"{crew['running']} of {crew['wanted']}, {crew['busy']} busy"
-    if crew["draining"]:
+def _loops(workers: Mapping[str, Any]) -> str:
+    said = f"{workers['running']} of {workers['wanted']}, {workers['busy']} busy"
+    if workers["draining"]:
         return f"{said}; stopping"
-    return f"{said}; paused" if crew["paused"] else said
+    return f"{said}; paused" if workers["paused"] else said
 
 
 def _principal(principal: Mapping[str, Any], now: datetime) -> str:
@@ -68,7 +71,7 @@ def _principal(principal: Mapping[str, Any], now: datetime) -> str:
     budgets = [
         f"{each['resource']} {number(each['remaining'])} of {number(each['limit'])}" for each in principal["budgets"]
     ]
-    said = [", ".join(budgets) or "not asked yet", waits(principal, now)]
+    said = [", ".join(budgets) or "not used yet", waits(principal, now)]
     return f"{principal['label']}: {'; '.join(filter(None, said))}"
 
 
@@ -89,16 +92,16 @@ async def settings(url: str) -> Mapping[str, Any]:
 
 
 async def change(url: str, name: str, value: str | None) -> int:
-    """`name` is `value` from now on in all replicas; None: it is no longer set live. Returns the exit status.
+    """`name` is `value` from now on in all replicas; None: it is unset. Returns the exit status.
 
     Raises ConfigError, and then nothing was changed; StoreError.
     """
     async with connected(url, setting.environment()) as client:
-        wanted = None if value is None else setting.typed(name, value)
+        wanted = None if value is None else setting.typed(name, value, SETTINGS)
         done = await client.send("PATCH", "/api/v1/settings", {name: wanted})
     for change in done["changes"]:
-        said = "no longer set live" if change["after"] is None else f"{written(change['after'])} from now on"
-        say(f"{change['name']} is {said}, for all of {url}.")
+        said = "unset" if change["after"] is None else f"now {written(change['after'])}"
+        say(f"{change['name']} is {said} in all replicas of {url}.")
     if not done["changes"]:
-        say(f"{name} was so already.")
+        say(f"{name} already has this value.")
     return 0

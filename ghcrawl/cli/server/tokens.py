@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from ghcrawl import settings as setting
 from ghcrawl.cli import output
 from ghcrawl.cli.failures import FAILED
 from ghcrawl.cli.server.client import connected
 from ghcrawl.cli.server.running import waits
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import number, time_of_day
-from ghcrawl.clock import SystemClock
-from ghcrawl.fetch.github.principals import ANONYMOUS_ID
-from ghcrawl.model import moment
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.settings import sections as setting
+from ghcrawl.values.model import LEGACY_PLATFORM, moment
 
-MAIN: Final = "core"
-"""The budget that most calls are of."""
+ANONYMOUS_ID: Final = "anonymous"
+"""How services of earlier versions name the principal without a credential."""
 
 Principal = Mapping[str, Any]
 
@@ -33,7 +32,7 @@ async def list_(url: str, *, json: bool) -> int:
         say(_none(url))
         return 0
     output.show_rows(("credential", "traits"), [(one["label"], _traits(one)) for one in found])
-    suggest("what is left of them", ("ghcrawl", "tokens", "check", "--server", url))
+    suggest("show the remaining quota", ("ghcrawl", "tokens", "check", "--server", url))
     return 0
 
 
@@ -45,22 +44,22 @@ async def check(url: str, *, json: bool) -> int:
     elif not found:
         say(_none(url))
     else:
-        headings = ("credential", "calls left", "new at", "state")
+        headings = ("credential", "calls left", "resets at", "state")
         output.show_rows(headings, [_row(one, now) for one in found], numbers=("calls left",))
     useless = [one for one in found if one["retired"]]
     for one in useless:
-        complain(f"{one['label']} is of no use: {one['retired']}")
+        complain(f"{one['label']} does not work: {one['retired']}")
     return FAILED if useless else 0
 
 
 async def _principals(url: str) -> Sequence[Principal]:
     async with connected(url, setting.environment()) as client:
         found = await client.get("/api/v1/principals")
-    return [one for one in found["principals"] if one["id"] != ANONYMOUS_ID]
+    return [one for one in found["principals"] if not one.get("anonymous", one["id"] == ANONYMOUS_ID)]
 
 
 def _none(url: str) -> str:
-    return f"{url} has no tokens: everything is asked as nobody, which GitHub allows 60 times an hour."
+    return f"{url} has no tokens: its requests are unauthenticated."
 
 
 def _traits(one: Principal) -> str:
@@ -69,12 +68,13 @@ def _traits(one: Principal) -> str:
 
 def _brief(one: Principal) -> Mapping[str, Any]:
     """As `ghcrawl tokens --json` has it. from: the service does not tell."""
-    return {"label": one["label"], "traits": _traits(one), "from": None, "principal": one["id"]}
+    named = {"platform": one.get("platform", LEGACY_PLATFORM), "label": one["label"]}  # earlier versions tell none
+    return {**named, "traits": _traits(one), "from": None, "principal": one["id"]}
 
 
 def _row(one: Principal, now: datetime) -> Sequence[str]:
     budget = _budget(one)
-    left = f"{number(budget['remaining'])} of {number(budget['limit'])}" if budget else "not asked yet"
+    left = f"{number(budget['remaining'])} of {number(budget['limit'])}" if budget else "not used yet"
     reset = time_of_day(moment(budget["reset_at"]), now) if budget else ""
     return (one["label"], "" if one["retired"] else left, reset, one["retired"] or waits(one, now))
 
@@ -93,4 +93,4 @@ def _figures(one: Principal) -> Mapping[str, Any]:
 
 
 def _budget(one: Principal) -> Mapping[str, Any] | None:
-    return next((each for each in one["budgets"] if each["resource"] == MAIN), None)
+    return next((each for each in one["budgets"] if each.get("main", each["resource"] == "core")), None)

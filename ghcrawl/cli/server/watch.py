@@ -17,8 +17,8 @@ from ghcrawl.cli import output
 from ghcrawl.cli.server import running
 from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.words import duration, path_of, printable
-from ghcrawl.errors import CrawlError
-from ghcrawl.model import moment
+from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.model import moment
 
 EVERY_S: Final = 1.0
 MAX_DOING: Final = 10
@@ -47,7 +47,7 @@ async def _seen(look: Look) -> Facts:
     try:
         return await look()
     except CrawlError as error:
-        return [("trouble", f"{error}; trying again")]
+        return [("error", f"{error}; retrying")]
 
 
 def _print(facts: Facts) -> None:
@@ -79,6 +79,6 @@ def _doing(loops: Iterable[Mapping[str, Any]], now: datetime) -> Iterable[tuple[
     busy = sorted((loop for loop in loops if loop["url"]), key=lambda loop: str(loop["since"]))
     for place, loop in enumerate(busy[:MAX_DOING]):
         lasts = duration(max(0.0, (now - moment(loop["since"])).total_seconds()))
-        yield "" if place else "at work on", f"{loop['type']} {path_of(loop['url'])}, for {lasts}"
+        yield "" if place else "in flight", f"{loop['type']} {path_of(loop['url'])}, for {lasts}"
     if len(busy) > MAX_DOING:
         yield "", f"and {len(busy) - MAX_DOING} more"

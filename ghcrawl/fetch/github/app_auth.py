@@ -15,10 +15,10 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 from jwt.algorithms import RSAAlgorithm
 
-from ghcrawl.errors import ConfigError, FetchError
 from ghcrawl.fetch.github.principals import Installation, Traits, fingerprint
-from ghcrawl.fetch.github.redact import REDACTOR, Secret
-from ghcrawl.model import iso
+from ghcrawl.fetch.redaction import REDACTOR, Secret
+from ghcrawl.values.errors import ConfigError, FetchError
+from ghcrawl.values.model import iso
 
 log = structlog.stdlib.get_logger(__name__)
 

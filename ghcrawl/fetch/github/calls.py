@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 import structlog
 
-from ghcrawl.errors import FetchError
 from ghcrawl.fetch.github import headers as said
 from ghcrawl.fetch.github import responses
 from ghcrawl.fetch.github.app_auth import MintAnswer
@@ -18,13 +17,16 @@ from ghcrawl.fetch.github.conditions import condition
 from ghcrawl.fetch.github.limits import Finished
 from ghcrawl.fetch.github.pool import Grant
 from ghcrawl.fetch.github.principals import Installation, fingerprint
-from ghcrawl.fetch.github.redact import Secret
 from ghcrawl.fetch.github.refusals import Limited, limited, message
 from ghcrawl.fetch.github.responses import Asked, Moved, Verdict
 from ghcrawl.fetch.github.server_clock import ServerClock
 from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
-from ghcrawl.model import Validator, moment
-from ghcrawl.ports import Call, Clock, Observer, Stored
+from ghcrawl.fetch.redaction import Secret
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Call, Observer
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.errors import FetchError
+from ghcrawl.values.model import Validator, moment
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -42,7 +44,7 @@ _BUCKETS: Final = (
 
 
 @dataclass(slots=True, kw_only=True)
-class Trip:
+class RedirectState:
     """Where one fetch has got to.
 
     url: what is asked next. name: the URL that the document will carry; aliases: those that permanently led to it.
@@ -102,22 +104,22 @@ class Calls:
         now = self._clock.now()
         return self._server.as_server_time(now, now.timestamp())
 
-    async def ask(self, grant: Grant, trip: Trip) -> Verdict | Limited:
+    async def ask(self, grant: Grant, redirects: RedirectState) -> Verdict | Limited:
         """What `trip.url` answers to the credential of `grant`, which is spent then. Raises FetchError."""
-        conditional = self._condition(trip, grant.fingerprint)
-        headers: dict[str, str] = {"Accept": accept_for(trip.type), **conditional}
+        conditional = self._condition(redirects, grant.fingerprint)
+        headers: dict[str, str] = {"Accept": accept_for(redirects.type), **conditional}
         if grant.header:
             headers["Authorization"] = grant.header
         began = self._clock.now()
         answer = None
         try:
-            answer = await self._client.ask(trip.method, trip.url, headers)
+            answer = await self._client.ask(redirects.method, redirects.url, headers)
         finally:
             if answer is None:  # failed or cancelled: it may have reached the server all the same
                 self._lost(grant, (self._clock.now() - began).total_seconds())
-        stop = self._settle(grant, answer, trip.type)
-        self._heed(trip.url, answer)
-        return stop or self._read(answer, trip, grant.fingerprint, conditional=bool(conditional))
+        stop = self._settle(grant, answer, redirects.type)
+        self._heed(redirects.url, answer)
+        return stop or self._read(answer, redirects, grant.fingerprint, conditional=bool(conditional))
 
     def _heed(self, url: str, answer: Answer) -> None:
         """Remember how long a feed is to be left alone; git refs say so too, and are not meant."""
@@ -125,11 +127,11 @@ class Calls:
         if wait_s is not None and url.partition("?")[0].endswith("/events"):
             self._polled[url] = self._clock.now() + timedelta(seconds=wait_s)
 
-    async def ask_stranger(self, trip: Trip) -> Verdict:
+    async def ask_stranger(self, redirects: RedirectState) -> Verdict:
         """What `trip.url`, which is not the API's, answers to nobody in particular. Raises FetchError."""
-        answer = await self._client.ask("GET", trip.url, {"Accept": "*/*"})
+        answer = await self._client.ask("GET", redirects.url, {"Accept": "*/*"})
         self._observer.called(_call(NOBODY, FOREIGN, answer, charged=False))
-        return self._read(answer, trip, "", conditional=False)
+        return self._read(answer, redirects, "", conditional=False)
 
     async def mint(self, installation: Installation, jwt: Secret) -> MintAnswer:
         """What the server says to an App that asks for a token. Raises FetchError where it says nothing final."""
@@ -148,22 +150,22 @@ class Calls:
             pass
         raise FetchError(f"{url} answered 201 without a token that expires", url=url, status=201)
 
-    async def as_app(self, app: Installation, jwt: Secret, trip: Trip) -> Verdict | Limited:
+    async def as_app(self, app: Installation, jwt: Secret, redirects: RedirectState) -> Verdict | Limited:
         """What `trip.url` answers to the App itself, which is no installation's budget. Raises FetchError."""
-        answer = await self._client.ask(trip.method, trip.url, {"Authorization": Secret(f"Bearer {jwt}")})
+        answer = await self._client.ask(redirects.method, redirects.url, {"Authorization": Secret(f"Bearer {jwt}")})
         self._server.learn(answer.headers.get("Date", ""), answer.started, answer.ended)
         stop = limited(answer, answer.ended + self._server.offset_s) if answer.status in (403, 429) else None
         throttle = stop.kind if stop is not None else ""
         self._observer.called(_call(fingerprint(app.app_id), AS_APP, answer, charged=False, throttle=throttle))
-        return stop or self._read(answer, trip, "", conditional=False)
+        return stop or self._read(answer, redirects, "", conditional=False)
 
-    def _condition(self, trip: Trip, fingerprint: str) -> dict[str, str]:
-        if trip.validator is None or trip.stored is None:
+    def _condition(self, redirects: RedirectState, fingerprint: str) -> dict[str, str]:
+        if redirects.validator is None or redirects.stored is None:
             return {}
         return condition(
-            trip.validator,
-            trip.stored,
-            url=trip.url,
+            redirects.validator,
+            redirects.stored,
+            url=redirects.url,
             fingerprint=fingerprint,
             trusted=self._trusted,
             now=self._clock.now(),
@@ -173,7 +175,7 @@ class Calls:
         grant.lost(seconds)
         call = Call(
             platform=PLATFORM,
-            principal=grant.seat.principal_id,
+            principal=grant.slot.principal_id,
             resource=grant.resource,
             status=0,
             seconds=seconds,
@@ -183,7 +185,7 @@ class Calls:
 
     def _settle(self, grant: Grant, answer: Answer, type: str) -> Limited | None:
         """Let the limits know, before anybody who waits for them goes on; and the observer."""
-        headers, status, lane = answer.headers, answer.status, grant.seat.lane
+        headers, status, lane = answer.headers, answer.status, grant.slot.lane
         self._server.learn(headers.get("Date", ""), answer.started, answer.ended)
         # A 401 is answered as to nobody: its budget is that of our address.
         quota = said.quota(headers, grant.resource) if status != 401 else None
@@ -198,16 +200,16 @@ class Calls:
             self._stop(grant, stop, quota, until, answer)
         elif status < 400:
             lane.limits.succeeded(answer.started)
-            grant.seat.accepted()
+            grant.slot.accepted()
         lane.serve()
-        charged = status != 304 or grant.seat.anonymous
-        principal, throttle = grant.seat.principal_id, stop.kind if stop is not None else ""
+        charged = status != 304 or grant.slot.anonymous
+        principal, throttle = grant.slot.principal_id, stop.kind if stop is not None else ""
         self._observer.called(_call(principal, grant.resource, answer, quota, charged=charged, throttle=throttle))
         return stop
 
     def _stop(self, grant: Grant, stop: Limited, quota: Quota | None, until: float, answer: Answer) -> None:
         """Ask nothing more of what was overdrawn, until the latest moment that anything in `answer` asks for."""
-        limits, now, wait_s = grant.seat.lane.limits, answer.ended, stop.retry_after_s
+        limits, now, wait_s = grant.slot.lane.limits, answer.ended, stop.retry_after_s
         if stop.kind == "primary":
             resource = quota.resource if quota is not None else grant.resource
             until = max(until, now + (wait_s or 0.0))
@@ -218,23 +220,23 @@ class Calls:
             until = limits.strike(answer.started, wait_s, now)
         log.warning(
             "principal_throttled",
-            principal=grant.seat.credential.label,
+            principal=grant.slot.credential.label,
             limit=stop.kind,
             resource=grant.resource,
             wait_s=round(until - now, 1),
         )
 
-    def _read(self, answer: Answer, trip: Trip, fingerprint: str, *, conditional: bool) -> Verdict:
+    def _read(self, answer: Answer, redirects: RedirectState, fingerprint: str, *, conditional: bool) -> Verdict:
         asked = Asked(
-            url=trip.url,
-            name=trip.name,
-            aliases=trip.aliases,
-            accept=accept_for(trip.type),
+            url=redirects.url,
+            name=redirects.name,
+            aliases=redirects.aliases,
+            accept=accept_for(redirects.type),
             api_version=self._settings.api_version,
             fingerprint=fingerprint,
             observed_at=self._server.as_server_time(answer.asked_at, answer.started),
-            attempt=trip.attempt,
-            keeps=trip.keeps,
+            attempt=redirects.attempt,
+            keeps=redirects.keeps,
             conditional=conditional,
         )
         return responses.read(answer, asked)

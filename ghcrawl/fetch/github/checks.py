@@ -5,39 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ghcrawl.errors import CrawlError, FetchError
 from ghcrawl.fetch.github.app_auth import InstallationTokens, MintRefused
 from ghcrawl.fetch.github.calls import Calls
 from ghcrawl.fetch.github.client import Answer, Client
 from ghcrawl.fetch.github.principals import Anonymous, Credential, Installation, Token
-from ghcrawl.fetch.github.redact import Secret
 from ghcrawl.fetch.github.refusals import said
 from ghcrawl.fetch.github.settings import GitHubSettings
-from ghcrawl.ports import Call, Clock, Settled
+from ghcrawl.fetch.redaction import Secret
+from ghcrawl.platforms.contract import Checked
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Call, Settled
+from ghcrawl.values.errors import CrawlError, FetchError
 
 _EXPIRY: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:UTC|([+-]\d{4}))")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """One credential as the API knows it.
-
-    login: empty for Apps and for nobody. limit, remaining, reset_at: of the core budget; None where there is none.
-    scopes: of a classic token; None for every other kind. trouble: why it is of no use.
-    """
-
-    label: str
-    login: str = ""
-    limit: int | None = None
-    remaining: int | None = None
-    reset_at: datetime | None = None
-    scopes: tuple[str, ...] | None = None
-    expires_at: datetime | None = None
-    trouble: str = ""
 
 
 async def check(settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock) -> AsyncIterator[Checked]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
@@ -12,10 +11,10 @@ import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from ghcrawl.errors import ConfigError, FetchError
-from ghcrawl.fetch.github.redact import REDACTOR
 from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
-from ghcrawl.ports import Clock
+from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.ports.clock import Clock
+from ghcrawl.values.errors import FetchError
 
 MAX_HEADER_BYTES: Final = 32_768
 """`Link` headers with cursors grow long."""
@@ -38,6 +37,11 @@ class Answer(NamedTuple):
         return max(0.0, self.ended - self.started)
 
 
+CONNECT_S: Final = 10.0
+READ_S: Final = 30.0
+"""The longest silence in the middle of an answer."""
+
+
 class Client:
     """Makes exactly one call for each time it is asked to."""
 
@@ -47,10 +51,10 @@ class Client:
         self._session: aiohttp.ClientSession | None = None
 
     async def open(self) -> None:
-        """Calls can be made. Raises ConfigError for an unusable certificate file."""
+        """Calls can be made."""
         settings = self._settings
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=_ssl(settings)),
+            connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={
                 "User-Agent": settings.user_agent,
@@ -58,10 +62,7 @@ class Client:
                 "Accept-Encoding": "gzip, deflate",
                 "X-GitHub-Api-Version": settings.api_version,
             },
-            timeout=aiohttp.ClientTimeout(
-                total=settings.timeout_s, connect=settings.connect_timeout_s, sock_read=settings.read_timeout_s
-            ),
-            trust_env=settings.trust_env,
+            timeout=aiohttp.ClientTimeout(total=settings.timeout_s, connect=CONNECT_S, sock_read=READ_S),
             max_line_size=MAX_HEADER_BYTES,
             max_field_size=MAX_HEADER_BYTES,
         )
@@ -120,12 +121,3 @@ def _translated(error: Exception, method: str, url: str) -> FetchError:
     text = "" if isinstance(error, aiohttp.ClientResponseError) else str(error)
     reason = f"{kind}: {text}" if text else kind
     return FetchError(REDACTOR.text(f"no answer from {method} {url}: {reason}"), url=url)
-
-
-def _ssl(settings: GitHubSettings) -> ssl.SSLContext | bool:
-    if settings.ca_file is None:
-        return True
-    try:
-        return ssl.create_default_context(cafile=str(settings.ca_file))
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigError(f"no certificate authorities can be read from {settings.ca_file}: {error}") from None

@@ -7,8 +7,8 @@ from typing import Final
 
 from yarl import URL
 
-from ghcrawl.model import Request, Validator
-from ghcrawl.ports import Stored
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.model import Request, Validator
 
 MODIFIED_KINDS: Final = frozenset({"repo", "user", "org", "issue", "commit"})
 """Kinds whose `Last-Modified` moves with (nearly) every change; a pull request's, for one, does not."""
@@ -36,7 +36,7 @@ def condition(
         return {}
     if validator.etag and validator.principal == fingerprint:
         return {"If-None-Match": validator.etag}
-    if validator.last_modified and stored.type in MODIFIED_KINDS and now - stored.observed_at < trusted:
+    if validator.last_modified and stored.type_name.name in MODIFIED_KINDS and now - stored.observed_at < trusted:
         return {"If-Modified-Since": validator.last_modified}
     return {}
 

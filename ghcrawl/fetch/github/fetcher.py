@@ -16,21 +16,29 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Self
 
-from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
-from ghcrawl.fetch.github.calls import Calls, Trip
+from ghcrawl.fetch.github.calls import Calls, RedirectState
 from ghcrawl.fetch.github.client import Client
 from ghcrawl.fetch.github.conditions import smaller_page, usable
+from ghcrawl.fetch.github.credential_slot import CredentialSlot
 from ghcrawl.fetch.github.pool import Grant, Need, Pool
 from ghcrawl.fetch.github.principals import Credential
 from ghcrawl.fetch.github.refusals import Limited, Unauthorized, Unfit
 from ghcrawl.fetch.github.responses import Moved, Verdict
-from ghcrawl.fetch.github.seat import Seat
 from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
-from ghcrawl.fetch.github.views import PrincipalView
-from ghcrawl.model import Request, Validator
-from ghcrawl.outcome import Denied, Missing, Refused, Retrieved, Throttled
-from ghcrawl.ports import Clock, Observer, Stored
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.source import PrincipalView
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Request, Validator
+from ghcrawl.values.outcome import (
+    Denied,
+    Missing,
+    Refused,
+    Retrieved,
+    Throttled,
+)
 
 MAX_REDIRECTS: Final = 5
 REST_S: Final = 60.0
@@ -52,6 +60,7 @@ class GitHubFetcher:
     def __init__(
         self, settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock, observer: Observer
     ) -> None:
+        self.api_url = settings.api_url
         self._settings = settings
         self._credentials = tuple(credentials)
         self._clock = clock
@@ -74,20 +83,20 @@ class GitHubFetcher:
         Raises ConfigError for none at all: to nobody what is private looks as if it were gone.
         """
         if not credentials:
-            raise ConfigError("there is no token among these; what was used before is still used")
+            raise ConfigError("no token given; keeping the previous tokens")
         await self._pool.use(credentials)
 
-    def limit(self, *, concurrency: int, reserve: float) -> None:
-        """Ask with so many calls at a time for each principal, and leave so much of its budgets to others."""
+    def set_limits(self, *, concurrency: int, reserve: float) -> None:
+        """concurrency: calls in flight per principal; reserve: the part of its budgets that is left to others."""
         self._pool.limit(concurrency=concurrency, reserve=reserve)
 
     def blocked_until(self) -> datetime | None:
         """While nobody has quota for `core`: when the first will. None: go ahead."""
         return self._pool.blocked_until()
 
-    def audience(self) -> str:
+    def credential_digest(self) -> str:
         """A digest of all credentials; installation tokens count as the installation, however often they are minted."""
-        return self._pool.audience()
+        return self._pool.credential_digest()
 
     def refused(self) -> str:
         """Why no credential is accepted at all, as one line without secrets; empty while one is."""
@@ -135,7 +144,7 @@ class GitHubFetcher:
             case _:
                 return verdict
 
-    async def _asked(self, need: Need, trip: Callable[[], Trip]) -> Retrieved:
+    async def _asked(self, need: Need, redirects: Callable[[], RedirectState]) -> Retrieved:
         """The answer of whoever suits best, or of the next one."""
         otherwise: Retrieved | None = None
         for _ in range(MAX_ASKED):
@@ -144,7 +153,7 @@ class GitHubFetcher:
                 return grant
             if not isinstance(grant, Grant):
                 return otherwise or grant
-            answer = await self._follow(grant, need, trip())
+            answer = await self._follow(grant, need, redirects())
             if not isinstance(answer, _Elsewhere):
                 return answer
             need, otherwise = answer.need, answer.otherwise or otherwise
@@ -162,21 +171,21 @@ class GitHubFetcher:
             prefer=validator.principal if validator is not None and validator.etag else "",
         )
 
-    async def _follow(self, grant: Grant, need: Need, trip: Trip) -> Retrieved | _Elsewhere:
+    async def _follow(self, grant: Grant, need: Need, redirects: RedirectState) -> Retrieved | _Elsewhere:
         """The answer, wherever redirects lead. Each of them is one more call, which needs leave of its own."""
-        verdict = await self._calls.ask(grant, trip)
+        verdict = await self._calls.ask(grant, redirects)
         for _ in range(MAX_REDIRECTS):
             if not isinstance(verdict, Moved):
                 break
             own = self._settings.owns(verdict.url)
-            trip.move(verdict, own=own)
+            redirects.move(verdict, own=own)
             if own:
                 leave = await self._pool.again(grant)
                 if isinstance(leave, Throttled):
                     return leave
-                verdict = await self._calls.ask(leave, trip)
+                verdict = await self._calls.ask(leave, redirects)
             else:
-                verdict = await self._calls.ask_stranger(trip)
+                verdict = await self._calls.ask_stranger(redirects)
         if isinstance(verdict, Limited):  # whoever was told to stop is benched by now
             return _Elsewhere(need=need._replace(resource=self._calls.learned(need.type) or need.resource))
         return _judged(verdict, grant, need)
@@ -186,14 +195,14 @@ def _judged(verdict: Verdict, grant: Grant, need: Need) -> Retrieved | _Elsewher
     """The verdict as an answer to the request; or who else is to be asked."""
     match verdict:
         case Unauthorized(detail=detail):
-            if grant.seat.anonymous:
+            if grant.slot.anonymous:
                 return Denied(status=401, reason="unauthorized", detail=detail)
-            grant.seat.refused(grant.fingerprint, detail)
+            grant.slot.refused(grant.fingerprint, detail)
             return _Elsewhere(need=need)
         case Unfit(denied=denied, owner_wide=owner_wide):
-            return _unfit(denied, grant.seat, need, owner_wide=owner_wide)
+            return _unfit(denied, grant.slot, need, owner_wide=owner_wide)
         case Missing(status=404):
-            return _maybe_hidden(verdict, grant.seat, need)
+            return _maybe_hidden(verdict, grant.slot, need)
         case Moved():
             detail = f"more than {MAX_REDIRECTS} redirects, the last one to {verdict.url}"
             return Refused(status=301, reason="redirect", detail=detail)
@@ -201,25 +210,25 @@ def _judged(verdict: Verdict, grant: Grant, need: Need) -> Retrieved | _Elsewher
             return verdict
 
 
-def _unfit(denied: Denied, seat: Seat, need: Need, *, owner_wide: bool) -> _Elsewhere:
+def _unfit(denied: Denied, slot: CredentialSlot, need: Need, *, owner_wide: bool) -> _Elsewhere:
     """Remember the denial where it says something about later requests, and ask the others."""
     if need.owner:
-        seat.mark(*((need.owner, "*") if owner_wide else (need.scope, need.type)), denied)
-    without = need.without | {seat.id}
+        slot.mark(*((need.owner, "*") if owner_wide else (need.scope, need.type)), denied)
+    without = need.without | {slot.id}
     return _Elsewhere(need=need._replace(without=without), otherwise=denied)
 
 
-def _maybe_hidden(missing: Missing, seat: Seat, need: Need) -> Missing | Denied | _Elsewhere:
+def _maybe_hidden(missing: Missing, slot: CredentialSlot, need: Need) -> Missing | Denied | _Elsewhere:
     """GitHub also says 404 for what one may not see. Somebody who may see more is asked, once.
 
     Private data may be visible to anyone else; public data is hidden only from those who see less than all. To nobody
     in particular private data is always hidden, which says nothing about whether it is there.
     """
-    answer = _said_to_nobody(missing, need) if seat.anonymous else missing
+    answer = _said_to_nobody(missing, need) if slot.anonymous else missing
     if not need.owner or need.sees >= 0:
         return answer
-    sees = seat.traits.sees(need.owner) + (0 if need.private else 1)
-    without = need.without | {seat.id}
+    sees = slot.traits.sees(need.owner) + (0 if need.private else 1)
+    without = need.without | {slot.id}
     return _Elsewhere(need=need._replace(without=without, sees=sees), otherwise=answer)
 
 
@@ -229,10 +238,10 @@ def _said_to_nobody(missing: Missing, need: Need) -> Missing | Denied:
     return replace(missing, anonymous=True)
 
 
-def _trip(request: Request, stored: Stored | None, validator: Validator | None) -> Trip:
+def _trip(request: Request, stored: Stored | None, validator: Validator | None) -> RedirectState:
     url = smaller_page(request) if request.failures else request.url
     whole = url == request.url
-    return Trip(
+    return RedirectState(
         type=request.type,
         url=url,
         name=request.url,
@@ -243,8 +252,8 @@ def _trip(request: Request, stored: Stored | None, validator: Validator | None) 
     )
 
 
-def _to(url: str) -> Trip:
-    return Trip(type="", url=url, name=url, stored=None, validator=None, attempt=0, keeps=False)
+def _to(url: str) -> RedirectState:
+    return RedirectState(type="", url=url, name=url, stored=None, validator=None, attempt=0, keeps=False)
 
 
 def _foreign(url: str, settings: GitHubSettings) -> Refused:

@@ -10,12 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from ghcrawl.errors import FetchError
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
-from ghcrawl.fetch.github.redact import REDACTOR
-from ghcrawl.model import Context, Json, Request, moment
-from ghcrawl.outcome import Fetched, Pending, Retrieved, Throttled
-from ghcrawl.redelivery import Attempt, Page, Trouble
+from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.redelivery import ApiFailure, Attempt, Page
+from ghcrawl.values.errors import FetchError
+from ghcrawl.values.model import (
+    Context,
+    Json,
+    Request,
+    moment,
+)
+from ghcrawl.values.outcome import (
+    Fetched,
+    Pending,
+    Retrieved,
+    Throttled,
+)
 
 APP: Final = "app:"
 MAX_LISTS: Final = 10
@@ -33,7 +43,7 @@ class GitHubHooks:
         self._api_url = api_url.rstrip("/")
         self._webhook_url = webhook_url.rstrip("/")
 
-    async def found(self, name: str) -> Sequence[str] | Trouble:
+    async def found(self, name: str) -> Sequence[str] | ApiFailure:
         """As the port says: `app:ID`, or the URL of each webhook that leads to us."""
         if name.startswith(APP):
             return (name,)
@@ -42,26 +52,26 @@ class GitHubHooks:
         cursor = f"{url}?per_page=100"
         for _ in range(MAX_LISTS):
             came = await self._list(url, cursor)
-            if isinstance(came, Trouble):
+            if isinstance(came, ApiFailure):
                 return came
             ours += [f"{url}/{hook['id']}" for hook in _objects(came.body) if self._is_ours(hook)]
             cursor = came.link.get("next", "")
             if not cursor:
                 break
-        return ours or Trouble(kind="refused", detail=f"{name} has no webhook that leads to {self._webhook_url}")
+        return ours or ApiFailure(kind="refused", detail=f"{name} has no webhook that leads to {self._webhook_url}")
 
-    async def page(self, hook: str, cursor: str) -> Page | Trouble:
+    async def page(self, hook: str, cursor: str) -> Page | ApiFailure:
         """As the port says. What no delivery looks like is left out."""
         came = await self._list(hook, cursor or f"{self._deliveries(hook)}?per_page=100")
-        if isinstance(came, Trouble):
+        if isinstance(came, ApiFailure):
             return came
         attempts = tuple(one for each in _objects(came.body) if (one := _attempt(each)) is not None)
         return Page(attempts=attempts, next=came.link.get("next", ""))
 
-    async def again(self, hook: str, id: int) -> Trouble | None:
+    async def redeliver(self, hook: str, id: int) -> ApiFailure | None:
         """As the port says."""
         came = await self._ask("POST", hook, f"{self._deliveries(hook)}/{id}/attempts")
-        return came if isinstance(came, Trouble) else None
+        return came if isinstance(came, ApiFailure) else None
 
     def _deliveries(self, hook: str) -> str:
         return f"{self._api_url}/app/hook/deliveries" if hook.startswith(APP) else f"{hook}/deliveries"
@@ -71,30 +81,32 @@ class GitHubHooks:
         url = config.get("url") if isinstance(config, dict) else None
         return isinstance(hook.get("id"), int) and isinstance(url, str) and url.rstrip("/") == self._webhook_url
 
-    async def _list(self, hook: str, url: str) -> Fetched | Trouble:
+    async def _list(self, hook: str, url: str) -> Fetched | ApiFailure:
         came = await self._ask("GET", hook, url)
-        return Trouble(kind="away", detail=f"{url} is not ready") if isinstance(came, Pending) else came
+        return ApiFailure(kind="away", detail=f"{url} is not ready") if isinstance(came, Pending) else came
 
-    async def _ask(self, method: Literal["GET", "POST"], hook: str, url: str) -> Fetched | Pending | Trouble:
+    async def _ask(self, method: Literal["GET", "POST"], hook: str, url: str) -> Fetched | Pending | ApiFailure:
         """The answer to whoever may administrate `hook`. What GitHub takes up without doing it at once is pending."""
         try:
             came = await self._retrieved(method, hook, url)
         except FetchError as error:
-            return Trouble(kind="away", detail=str(error))
+            return ApiFailure(kind="away", detail=str(error))
         match came:
             case Fetched() | Pending():
                 return came
             case Throttled():
-                return Trouble(kind="away", detail=f"{url} is asked when there is quota ({came.reason})")
+                return ApiFailure(kind="away", detail=f"{url} is asked when there is quota ({came.reason})")
             case _:
                 said = getattr(came, "detail", "") or type(came).__name__
-                return Trouble(kind="refused", detail=REDACTOR.text(f"{method} {url}: {said}"))
+                return ApiFailure(kind="refused", detail=REDACTOR.text(f"{method} {url}: {said}"))
 
     async def _retrieved(self, method: Literal["GET", "POST"], hook: str, url: str) -> Retrieved:
         if hook.startswith(APP):
             return await self._fetcher.as_app(hook.removeprefix(APP), method, url)
         scope = hook.removeprefix(f"{self._api_url}/").partition("/hooks")[0].partition("/")[2]
-        request = Request(type="hook", url=url, policy="always", context=Context(scope=scope, private=True))
+        request = Request(
+            platform="github", type="hook", url=url, policy="always", context=Context(scope=scope, private=True)
+        )
         return await (self._fetcher.post(request) if method == "POST" else self._fetcher.fetch(request, None))
 
 

@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ghcrawl.fetch.github.allowance import Allowance, Load
+from ghcrawl.fetch.budgets import Allowance
 from ghcrawl.fetch.github.budget import CORE, Budget, Quota, Wait, WaitReason
+from ghcrawl.fetch.github.call_windows import Load
 
 SECONDARY_S: Final = 60.0
 SECONDARY_CAP_S: Final = 3600.0

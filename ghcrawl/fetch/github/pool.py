@@ -9,18 +9,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from ghcrawl.fetch.github.allowance import Allowance
+from ghcrawl.fetch.budgets import Allowance
 from ghcrawl.fetch.github.app_auth import InstallationTokens, Mint
 from ghcrawl.fetch.github.budget import Wait
-from ghcrawl.fetch.github.lane import Lane
+from ghcrawl.fetch.github.credential_slot import CredentialSlot
 from ghcrawl.fetch.github.limits import Finished, Limits
 from ghcrawl.fetch.github.principals import Anonymous, Credential, Installation, affinity, any_declared
-from ghcrawl.fetch.github.redact import REDACTOR
-from ghcrawl.fetch.github.seat import Seat
+from ghcrawl.fetch.github.rate_limiter import RateLimiter
 from ghcrawl.fetch.github.settings import GitHubSettings
-from ghcrawl.fetch.github.views import PrincipalView, view
-from ghcrawl.outcome import Denied, Throttled
-from ghcrawl.ports import Clock
+from ghcrawl.fetch.github.views import view
+from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.source import PrincipalView
+from ghcrawl.values.outcome import Denied, Throttled
 
 MAX_ORDERS: Final = 8192
 
@@ -47,19 +48,19 @@ class Need(NamedTuple):
 class Grant:
     """Leave for one call. It must be finished or lost, once."""
 
-    seat: Seat
+    slot: CredentialSlot
     resource: str
     header: str = field(repr=False)
     fingerprint: str
 
     def finish(self, finished: Finished) -> None:
         """The call has ended so. Whoever waits is let go by `lane.serve`, when all consequences are drawn."""
-        self.seat.lane.finish(self.resource, finished)
+        self.slot.lane.finish(self.resource, finished)
 
     def lost(self, seconds: float) -> None:
         """Nobody knows how the call ended after `seconds`: it is reckoned as charged."""
         self.finish(Finished(seconds=seconds))
-        self.seat.lane.serve()
+        self.slot.lane.serve()
 
 
 class Pool:
@@ -70,46 +71,46 @@ class Pool:
         self._clock = clock
         self._mint = mint
         self._server_now = server_now
-        self._seats: tuple[Seat, ...] = ()
+        self._slots: tuple[CredentialSlot, ...] = ()
         self._declared = False
-        self._orders: dict[str, tuple[Seat, ...]] = {}
-        self._shared = tuple(Allowance(b.calls, b.period_s) for b in settings.declared if b.per == "host")
+        self._orders: dict[str, tuple[CredentialSlot, ...]] = {}
+        self._shared = tuple(Allowance(b.calls, b.period_s) for b in settings.budgets if b.per == "address")
 
     # Who there is -------------------------------------------------------------------------------------------
 
     async def use(self, credentials: Sequence[Credential]) -> None:
         """Work with these from now on. What stays keeps its budgets, benches and calls."""
         wanted = tuple(credentials) or (Anonymous(),)
-        old = {seat.credential: seat for seat in self._seats}
-        lanes = {seat.principal_id: seat.lane for seat in self._seats}
-        seats = []
+        old = {slot.credential: slot for slot in self._slots}
+        lanes = {slot.principal_id: slot.lane for slot in self._slots}
+        slots = []
         for credential in wanted:
             lane = lanes.get(credential.principal_id) or self._lane()
             lanes[credential.principal_id] = lane
-            seats.append(old.get(credential) or self._seat(credential, lane))
-        self._seats, before = tuple(seats), self._seats
-        self._declared = any_declared(seat.traits for seat in seats)
+            slots.append(old.get(credential) or self._slot(credential, lane))
+        self._slots, before = tuple(slots), self._slots
+        self._declared = any_declared(slot.traits for slot in slots)
         self._orders.clear()
-        kept = {id(seat.lane) for seat in seats}
-        for seat in before:
-            if seat not in seats:
-                await seat.close(lane_too=id(seat.lane) not in kept)
+        kept = {id(slot.lane) for slot in slots}
+        for slot in before:
+            if slot not in slots:
+                await slot.close(lane_too=id(slot.lane) not in kept)
 
     def limit(self, *, concurrency: int, reserve: float) -> None:
         """Every principal has these limits from now on; whoever waits for one of them looks again."""
         self._settings = replace(self._settings, concurrency=concurrency, reserve=reserve)
-        for lane in {id(seat.lane): seat.lane for seat in self._seats}.values():
+        for lane in {id(slot.lane): slot.lane for slot in self._slots}.values():
             lane.limits.change(concurrency=concurrency, reserve=reserve)
             lane.serve()
 
     async def close(self) -> None:
         """Nobody waits, and nothing is being minted."""
-        for seat in self._seats:
-            await seat.close(lane_too=True)
+        for slot in self._slots:
+            await slot.close(lane_too=True)
 
-    def _lane(self) -> Lane:
+    def _lane(self) -> RateLimiter:
         settings = self._settings
-        own = [Allowance(b.calls, b.period_s) for b in settings.declared if b.per == "principal"]
+        own = [Allowance(b.calls, b.period_s) for b in settings.budgets if b.per == "credential"]
         limits = Limits(
             concurrency=settings.concurrency,
             reserve=settings.reserve,
@@ -117,15 +118,15 @@ class Pool:
             load_s=settings.response_s_per_min,
             allowances=(*own, *self._shared),
         )
-        return Lane(limits, self._clock, patience_s=settings.patience_s)
+        return RateLimiter(limits, self._clock, patience_s=settings.patience_s)
 
-    def _seat(self, credential: Credential, lane: Lane) -> Seat:
+    def _slot(self, credential: Credential, lane: RateLimiter) -> CredentialSlot:
         tokens = None
         if isinstance(credential, Installation):
             tokens = InstallationTokens(credential, self._mint, self._server_now)
         elif not isinstance(credential, Anonymous):
             REDACTOR.add(credential.secret)
-        return Seat(credential, lane, tokens)
+        return CredentialSlot(credential, lane, tokens)
 
     # Who asks -----------------------------------------------------------------------------------------------
 
@@ -134,50 +135,50 @@ class Pool:
 
         One that is busy is waited for, for a moment. The next ones are asked only when that did not help.
         """
-        waits: list[tuple[Wait, Seat]] = []
+        waits: list[tuple[Wait, CredentialSlot]] = []
         denied: Denied | None = None
-        seats = self._candidates(need)
-        for seat in seats:
-            denial = seat.denial(need.owner, need.scope, need.type)
+        slots = self._candidates(need)
+        for slot in slots:
+            denial = slot.denial(need.owner, need.scope, need.type)
             if denial is not None:
                 denied = denial
                 continue
             patient = not waits or all(wait.reason != "busy" for wait, _ in waits)
-            wait = await _take(seat, need.resource, patient=patient)
+            wait = await _take(slot, need.resource, patient=patient)
             if wait is None:
-                return Grant(seat, need.resource, *seat.authorization)
-            waits.append((wait, seat))
+                return Grant(slot, need.resource, *slot.authorization)
+            waits.append((wait, slot))
         if waits:
             return _put_off(waits, need.resource)
         return denied or _nobody_for(need)
 
     async def again(self, grant: Grant) -> Grant | Throttled:
         """Leave for one more call with the same credential."""
-        wait = await _take(grant.seat, grant.resource, patient=True)
+        wait = await _take(grant.slot, grant.resource, patient=True)
         if wait is None:
-            return Grant(grant.seat, grant.resource, *grant.seat.authorization)
-        return _put_off([(wait, grant.seat)], grant.resource)
+            return Grant(grant.slot, grant.resource, *grant.slot.authorization)
+        return _put_off([(wait, grant.slot)], grant.resource)
 
-    def _candidates(self, need: Need) -> Sequence[Seat]:
+    def _candidates(self, need: Need) -> Sequence[CredentialSlot]:
         """Who may answer `need`, first choice first."""
-        seats = self._ordered(need.scope)
-        if len(seats) == 1 and not need.without and not self._declared:
-            return seats
+        slots = self._ordered(need.scope)
+        if len(slots) == 1 and not need.without and not self._declared:
+            return slots
         if need.sees >= 0:
-            seats = tuple(seat for seat in seats if seat.traits.sees(need.owner) >= need.sees)
+            slots = tuple(slot for slot in slots if slot.traits.sees(need.owner) >= need.sees)
         elif self._declared:
-            fits = tuple(seat for seat in seats if seat.traits.serves(need.owner, private=need.private))
-            seats = fits or (() if need.private else seats)
-        others = [seat for seat in seats if seat.id not in need.without]
-        return sorted(others, key=lambda seat: _preference(seat, need))
+            fits = tuple(slot for slot in slots if slot.traits.serves(need.owner, private=need.private))
+            slots = fits or (() if need.private else slots)
+        others = [slot for slot in slots if slot.id not in need.without]
+        return sorted(others, key=lambda slot: _preference(slot, need))
 
-    def _ordered(self, scope: str) -> tuple[Seat, ...]:
+    def _ordered(self, scope: str) -> tuple[CredentialSlot, ...]:
         order = self._orders.get(scope)
         if order is None:
             if len(self._orders) >= MAX_ORDERS:
                 self._orders.clear()
-            key = [(affinity(scope, s.principal_id), affinity(scope, s.id), s) for s in self._seats]
-            order = tuple(seat for _, _, seat in sorted(key, key=lambda item: item[:2], reverse=True))
+            key = [(affinity(scope, s.principal_id), affinity(scope, s.id), s) for s in self._slots]
+            order = tuple(slot for _, _, slot in sorted(key, key=lambda item: item[:2], reverse=True))
             self._orders[scope] = order
         return order
 
@@ -187,59 +188,59 @@ class Pool:
         """While nobody can ask anything: when the first can again."""
         first = math.inf
         now = self._clock.now().timestamp()
-        for seat in self._seats:
-            wait = seat.retired() or seat.lane.limits.closed(now, self._settings.patience_s)
+        for slot in self._slots:
+            wait = slot.retired() or slot.lane.limits.closed(now, self._settings.patience_s)
             if wait is None:
                 return None
             first = min(first, wait.until)
-        return datetime.fromtimestamp(first, UTC) if self._seats else None
+        return datetime.fromtimestamp(first, UTC) if self._slots else None
 
-    def audience(self) -> str:
+    def credential_digest(self) -> str:
         """A digest of who the seats are."""
-        return hashlib.sha256("\n".join(sorted(seat.id for seat in self._seats)).encode()).hexdigest()[:12]
+        return hashlib.sha256("\n".join(sorted(slot.id for slot in self._slots)).encode()).hexdigest()[:12]
 
     def refused(self) -> str:
         """Why none of the credentials is accepted, as one line; empty while one is."""
         now = self._clock.now().timestamp()
-        if not self._seats or any(now >= seat.retired_until for seat in self._seats):
+        if not self._slots or any(now >= slot.retired_until for slot in self._slots):
             return ""
-        return "; ".join(f"{seat.credential.label}: {seat.retired_for}" for seat in self._seats)
+        return "; ".join(f"{slot.credential.label}: {slot.retired_for}" for slot in self._slots)
 
     def installation(self, app_id: str) -> Installation | None:
         """An installation of that App, whose key is the App's."""
-        found = (seat.credential for seat in self._seats)
+        found = (slot.credential for slot in self._slots)
         return next((one for one in found if isinstance(one, Installation) and one.app_id == app_id), None)
 
     def views(self) -> tuple[PrincipalView, ...]:
         """One a credential."""
-        return tuple(view(seat, self._clock.now().timestamp()) for seat in self._seats)
+        return tuple(view(slot, self._clock.now().timestamp()) for slot in self._slots)
 
 
-def _preference(seat: Seat, need: Need) -> tuple[bool, bool]:
+def _preference(slot: CredentialSlot, need: Need) -> tuple[bool, bool]:
     """Sorts first whoever holds the ETag, then, for private data, whoever was made for its owner."""
-    holds = bool(need.prefer) and seat.fingerprint == need.prefer
-    return not holds, not (need.private and need.owner in seat.traits.orgs)
+    holds = bool(need.prefer) and slot.fingerprint == need.prefer
+    return not holds, not (need.private and need.owner in slot.traits.orgs)
 
 
-async def _take(seat: Seat, resource: str, *, patient: bool) -> Wait | None:
+async def _take(slot: CredentialSlot, resource: str, *, patient: bool) -> Wait | None:
     """None: a call is taken. Else why not; `patient` waits for a moment."""
-    wait = seat.retired()
-    if wait is None and seat.unprepared:
-        wait = await seat.prepare(resource)
+    wait = slot.retired()
+    if wait is None and slot.unprepared:
+        wait = await slot.prepare(resource)
     if wait is not None:
         return wait
-    wait = seat.lane.try_take(resource)
+    wait = slot.lane.try_take(resource)
     if wait is not None and patient:
-        wait = await seat.lane.take(resource)
-    if wait is None and (unfit := seat.unfit()) is not None:  # while we waited for a token, or for our turn
-        seat.lane.cancel(resource)
+        wait = await slot.lane.take(resource)
+    if wait is None and (unfit := slot.unfit()) is not None:  # while we waited for a token, or for our turn
+        slot.lane.cancel(resource)
         return unfit
     return wait
 
 
-def _put_off(waits: Sequence[tuple[Wait, Seat]], resource: str) -> Throttled:
-    wait, seat = min(waits, key=lambda pair: pair[0].until)
-    until = seat.lane.limits.come_back(resource, wait, seat.lane.now())
+def _put_off(waits: Sequence[tuple[Wait, CredentialSlot]], resource: str) -> Throttled:
+    wait, slot = min(waits, key=lambda pair: pair[0].until)
+    until = slot.lane.limits.come_back(resource, wait, slot.lane.now())
     return Throttled(until=datetime.fromtimestamp(until, UTC), reason=wait.reason)
 
 

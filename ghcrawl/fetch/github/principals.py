@@ -29,8 +29,8 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Final, TypeAlias
 
-from ghcrawl.errors import ConfigError
-from ghcrawl.fetch.github.redact import Secret
+from ghcrawl.fetch.redaction import Secret
+from ghcrawl.values.errors import ConfigError
 
 ANONYMOUS_ID: Final = "anonymous"
 _FLAGS: Final = ("public", "private", "admin")

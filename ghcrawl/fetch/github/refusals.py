@@ -9,17 +9,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from ghcrawl.fetch.github.client import Answer
 from ghcrawl.fetch.github.headers import retry_after_s
-from ghcrawl.fetch.github.redact import REDACTOR
-from ghcrawl.model import Json
-from ghcrawl.outcome import Denied
+from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.values.model import Json
+from ghcrawl.values.outcome import Denied, DeniedReason
 
 MAX_DETAIL: Final = 500
-
-DeniedReason: TypeAlias = Literal["sso", "ip_allow_list", "credential", "blocked", "forbidden", "unauthorized"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

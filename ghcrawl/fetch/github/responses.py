@@ -20,10 +20,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from yarl import URL
 
-from ghcrawl.errors import FetchError
 from ghcrawl.fetch.github.client import Answer
 from ghcrawl.fetch.github.headers import links
-from ghcrawl.fetch.github.redact import REDACTOR
 from ghcrawl.fetch.github.refusals import (
     Unauthorized,
     Unfit,
@@ -34,9 +32,18 @@ from ghcrawl.fetch.github.refusals import (
     unauthorized,
     with_block,
 )
-from ghcrawl.jsontext import loads
-from ghcrawl.model import Json, Validator
-from ghcrawl.outcome import Fetched, Missing, Pending, Refused, Retrieved, Unchanged
+from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.values.errors import FetchError, Malformed
+from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, loads
+from ghcrawl.values.model import Json, Validator
+from ghcrawl.values.outcome import (
+    Fetched,
+    Missing,
+    Pending,
+    Refused,
+    Retrieved,
+    Unchanged,
+)
 
 PENDING_S: Final = 10.0
 PENDING_CAP_S: Final = 300.0
@@ -77,10 +84,12 @@ Verdict: TypeAlias = Retrieved | Moved | Unauthorized | Unfit
 
 
 def parsed(answer: Answer) -> Json:
-    """The body as JSON. Raises FetchError."""
+    """The body as JSON. Raises FetchError; Malformed for what is nested too deep, however often it is fetched."""
     try:
-        return loads(answer.body or b"")
-    except (ValueError, RecursionError):
+        return loads(answer.body or b"", max_depth=MAX_DEPTH)
+    except TooDeep as error:
+        raise Malformed(REDACTOR.text(f"{answer.url} answered {answer.status} with JSON {error}")) from None
+    except ValueError:
         size, kind = len(answer.body or b""), answer.headers.get("Content-Type", "no type")
     raise FetchError(
         REDACTOR.text(f"{answer.url} answered {answer.status} with {size} bytes ({kind}) that are no JSON"),

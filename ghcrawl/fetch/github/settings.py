@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from yarl import URL
 
 from ghcrawl import __version__
-from ghcrawl.errors import ConfigError
+from ghcrawl.fetch.budgets import DeclaredBudget
+from ghcrawl.values.errors import ConfigError
 
 USER_AGENT: Final = f"ghcrawl/{__version__} (+https://github.com/ghcrawl/ghcrawl)"
 ACCEPT: Final = "application/vnd.github+json"
@@ -27,18 +27,6 @@ def accept_for(type: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """A budget that the server does not report: at most `calls` in any `period_s` seconds.
-
-    per: every principal has its own, or all share one because the server counts by address.
-    """
-
-    calls: int
-    period_s: float
-    per: Literal["principal", "host"] = "principal"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubSettings:
     """Raises ConfigError for what cannot be run with.
 
@@ -48,12 +36,11 @@ class GitHubSettings:
     calls_per_min, response_s_per_min: GitHub's unreadable secondary limits, kept from our side: calls in any minute,
         and summed response time in any minute (GitHub allows 900 calls and 90 s a minute). None: no such limit,
         which is right for a simulator and for an Enterprise server that has them switched off.
+    budgets: more limits, which the server does not report.
     patience_s: how long one fetch may wait for its turn before it is put off.
     trust_modified_days: a copy older than this is fetched whole rather than asked for with `If-Modified-Since`,
         because some changes do not move `Last-Modified`.
     max_body_bytes: of the decompressed body.
-    ca_file: a PEM file of certificate authorities to trust instead of the system's.
-    trust_env: take proxies from the environment.
     """
 
     api_url: str = "https://api.github.com"
@@ -63,15 +50,11 @@ class GitHubSettings:
     reserve: float = 0.05
     calls_per_min: int | None = 800
     response_s_per_min: float | None = 60.0
-    declared: tuple[Declared, ...] = ()
+    budgets: tuple[DeclaredBudget, ...] = ()
     patience_s: float = 2.0
     trust_modified_days: int = 30
-    connect_timeout_s: float = 10.0
-    read_timeout_s: float = 30.0
-    timeout_s: float = 120.0
+    timeout_s: float = 60.0
     max_body_bytes: int = 100_000_000
-    ca_file: Path | None = None
-    trust_env: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "api_url", _base(self.api_url))
@@ -79,8 +62,6 @@ class GitHubSettings:
             raise ConfigError(f"the reserve is a part of the budget from 0 up to 1, and {self.reserve} is none")
         if self.concurrency < 1 or (self.calls_per_min is not None and self.calls_per_min < 1):
             raise ConfigError("concurrency and calls_per_min are at least 1")
-        if any(budget.calls < 1 or budget.period_s <= 0 for budget in self.declared):
-            raise ConfigError("a declared budget is at least one call in some time")
         forbidden = [word for word in PRETTY_PRINTED if word in self.user_agent.lower()]
         if forbidden or not self.user_agent.strip():
             raise ConfigError(f"the user agent must name this project and must not contain {', '.join(PRETTY_PRINTED)}")

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from ghcrawl.clock import SystemClock
-from ghcrawl.model import QUEUES, Push, QueueName
-from queues.amqp import AmqpQueue, open_amqp_queue
-from queues.amqp_link import open_link
-from queues.amqp_names import Names
-from queues.amqp_pops import AmqpDelivery
-from queues.amqp_settings import AmqpSettings
-from queues.memory_tags import MemoryStarts, MemoryTags
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.values.model import Push, QueueName
+from queues.amqp.connection import open_link
+from queues.amqp.names import Names
+from queues.amqp.pops import AmqpDelivery
+from queues.amqp.queue import AmqpQueue, open_amqp_queue
+from queues.amqp.settings import AmqpSettings
+from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from stores.memory import MemoryDeadletters
 from tests.support.builders import a_request
+from tests.support.lanes import lanes
 from tests.support.services.rabbitmq import Server
 
 PATIENT_S = 20.0
@@ -29,8 +30,8 @@ class Place:
 
     server: Server
     prefix: str = field(default_factory=lambda: f"test-{uuid4().hex[:8]}")
-    tags: MemoryTags = field(default_factory=MemoryTags)
-    starts: MemoryStarts = field(default_factory=MemoryStarts)
+    tags: MemoryDedupMarkers = field(default_factory=MemoryDedupMarkers)
+    starts: MemoryCrashCounter = field(default_factory=MemoryCrashCounter)
     deadletters: MemoryDeadletters = field(default_factory=MemoryDeadletters)
 
     def settings(self, **over: Any) -> AmqpSettings:
@@ -73,7 +74,7 @@ def push_of(*numbers: int, queue: QueueName = "normal", **over: Any) -> list[Pus
 
 
 async def popped(queue: AmqpQueue, *order: QueueName, patience_s: float = PATIENT_S) -> AmqpDelivery:
-    delivery = await queue.pop(order or QUEUES, patience_s=patience_s)
+    delivery = await queue.pop(lanes(*order), patience_s=patience_s)
     assert delivery is not None
     return delivery
 

@@ -9,27 +9,34 @@ is moved, what is due is sent back, as if it had expired.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Self
 from uuid import uuid4
 
-from ghcrawl.finished import finished
-from ghcrawl.model import QUEUES, Push, QueueName, Request
-from ghcrawl.ports import Depth, Pushed
-from queues.amqp import AmqpQueue, open_amqp_queue
-from queues.amqp_link import AmqpLink, open_link
-from queues.amqp_looks import got
-from queues.amqp_message import Outgoing
-from queues.amqp_names import Names
-from queues.amqp_pops import AmqpDelivery
-from queues.amqp_publisher import Publisher
-from queues.amqp_settings import AmqpSettings
-from queues.memory_tags import MemoryStarts, MemoryTags
-from stores.ledger import SequentialLedger
+from ghcrawl.ports.queue import Depth, Pushed
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Lane,
+    Push,
+    QueueName,
+    Request,
+)
+from ghcrawl.values.shielded import run_to_end
+from queues.amqp.connection import AmqpLink, open_link
+from queues.amqp.inspection import got
+from queues.amqp.message import Outgoing
+from queues.amqp.names import Names, QueueSpec
+from queues.amqp.pops import AmqpDelivery
+from queues.amqp.publisher import Publisher
+from queues.amqp.queue import AmqpQueue, open_amqp_queue
+from queues.amqp.settings import AmqpSettings
+from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from stores.memory import MemoryDeadletters, MemoryStore
+from stores.unit_of_work import SequentialUnitOfWork
 from tests.contracts.adapters import Rig
 from tests.support.clock import FakeClock
+from tests.support.lanes import LANES, lanes
 from tests.support.services.rabbitmq import Server
 
 HOUR_S = 3600.0
@@ -72,26 +79,26 @@ class Unhurried:
     async def push(self, pushes: Sequence[Push]) -> Pushed:
         return await self._queue.push(pushes)
 
-    async def pop(self, order: Sequence[QueueName], *, patience_s: float) -> UnhurriedDelivery | None:
-        await self._rig.settled()
+    async def pop(self, order: Sequence[Lane], *, patience_s: float) -> UnhurriedDelivery | None:
+        await self._rig.settled(order)
         delivery = await self._queue.pop(order, patience_s=patience_s)
         return None if delivery is None else UnhurriedDelivery(self._rig, delivery)
 
-    async def depths(self) -> Mapping[QueueName, Depth]:
+    async def depths(self) -> Mapping[Lane, Depth]:
         await self._rig.settled()
         return await self._queue.depths()
 
-    async def is_empty(self) -> bool:
+    async def is_empty(self, platforms: Collection[str] | None = None) -> bool:
         await self._rig.settled()
-        return await self._queue.is_empty()
+        return await self._queue.is_empty(platforms)
 
-    async def peek(self, queue: QueueName, *, limit: int) -> Sequence[Request]:
+    async def peek(self, queue: QueueName, *, limit: int, platform: str | None = None) -> Sequence[Request]:
         await self._rig.settled()
-        return await self._queue.peek(queue, limit=limit)
+        return await self._queue.peek(queue, limit=limit, platform=platform)
 
-    async def purge(self, queue: QueueName) -> int:
+    async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
         await self._rig.settled()
-        return await self._queue.purge(queue)
+        return await self._queue.purge(queue, platform=platform)
 
 
 class AmqpRig(Rig):
@@ -100,13 +107,14 @@ class AmqpRig(Rig):
     def __init__(self, server: Server, link: AmqpLink, publisher: Publisher) -> None:
         self.clock = self._clock = FakeClock()
         self.store, self.deadletters = MemoryStore(), MemoryDeadletters()
-        self.tags, self.starts = MemoryTags(), MemoryStarts()
+        self.tags, self.starts = MemoryDedupMarkers(), MemoryCrashCounter()
         self.settings = AmqpSettings(
             url=server.url, prefix=f"test-{uuid4().hex[:8]}", loops=100, waits_s=(HOUR_S,), in_flight=20
         )
         self.names = Names(prefix=self.settings.prefix, waits_s=self.settings.waits_s)
         self._link = link
         self._publisher = publisher
+        self._platforms: list[str] = []
         self._stack = AsyncExitStack()
 
     @classmethod
@@ -125,15 +133,20 @@ class AmqpRig(Rig):
 
     async def open(self) -> None:
         opening = open_amqp_queue(
-            self.settings, tags=self.tags, starts=self.starts, bury=self.deadletters.bury, clock=self.clock
+            self.settings,
+            tags=self.tags,
+            starts=self.starts,
+            bury=self.deadletters.bury,
+            clock=self.clock,
+            platforms=self._platforms,
         )
         self.amqp = await self._stack.enter_async_context(opening)
         self.queue = Unhurried(self, self.amqp)
-        self.ledger = SequentialLedger(self.queue, self.store, self.deadletters)
+        self.unit_of_work = SequentialUnitOfWork(self.queue, self.store, self.deadletters)
 
     async def delete(self) -> None:
         channel = await self._link.raw_channel()
-        for spec in self.names.specs():
+        for spec in self._specs():
             await channel.queue_delete(spec.name)
             await channel.exchange_delete(spec.exchange)
         await channel.close()
@@ -149,19 +162,24 @@ class AmqpRig(Rig):
 
     async def crash(self) -> None:
         waiting = self.unsettled + await self._waiting()
+        self._platforms = list(self.amqp._platforms)
         await self.amqp.link.close()  # first, so that nothing is handed back in good order
         await self._stack.aclose()
         await until(lambda: self._waiting_at_least(waiting))
         await self.open()
 
     async def _waiting(self) -> int:
-        return sum([await self._link.ready_count(spec.name) for spec in self.names.specs()])
+        return sum([await self._link.ready_count(spec.name) for spec in self._specs()])
+
+    def _specs(self) -> list[QueueSpec]:
+        others = [platform for platform in self.amqp._platforms if platform != LEGACY_PLATFORM]
+        return [*self.names.specs(), *self.names.work_specs(others)]
 
     async def _waiting_at_least(self, number: int) -> bool:
         return await self._waiting() >= number
 
     async def inject(self, queue: QueueName, body: bytes) -> None:
-        await self._publisher.send([Outgoing(exchange=self.names.work, queue=queue, body=body)])
+        await self._publisher.send([Outgoing(exchange=self.names.work, lane=lanes(queue)[0], body=body)])
 
     @property
     def unsettled(self) -> int:
@@ -171,12 +189,13 @@ class AmqpRig(Rig):
     async def here_are(self, number: int) -> bool:
         return self.unsettled >= number
 
-    async def settled(self) -> None:
-        """Return once the broker has handed over all that it has to."""
-        await finished(self._settled())
+    async def settled(self, order: Sequence[Lane] = ()) -> None:
+        """Return once the broker has handed over all that it has to, of these lanes too."""
+        await run_to_end(self._settled(order))
 
-    async def _settled(self) -> None:
-        await self.amqp.consumers.want(QUEUES)
+    async def _settled(self, order: Sequence[Lane]) -> None:
+        await self.amqp.know({lane.platform for lane in order})
+        await self.amqp.consumers.want([*LANES, *order])
         while True:
             for consumer in list(self.amqp.consumers._consumers.values()):
                 raw = await consumer.channel.get_underlay_channel()

@@ -8,14 +8,15 @@ from urllib.parse import urlsplit
 import aiormq
 import pytest
 
-from ghcrawl.errors import ConfigError, QueueError, Unstorable
-from ghcrawl.model import Push
-from ghcrawl.ports import DeadletterFilter
-from queues.amqp import AmqpQueue
-from queues.amqp_message import Incoming
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.errors import ConfigError, QueueError, Unstorable
+from ghcrawl.values.model import Push
+from queues.amqp.message import Incoming
+from queues.amqp.queue import AmqpQueue
 from tests.integration.amqp.own import Place, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.builders import a_payload, a_request
+from tests.support.lanes import lanes
 from tests.support.listening import saying_nothing
 from tests.support.services.network import free_ports
 from tests.support.services.proxy import proxied
@@ -83,11 +84,11 @@ async def test_a_url_that_is_none(place: Place) -> None:
 async def test_a_queue_of_work_with_other_arguments_is_used_as_it_is(place: Place) -> None:
     connection = await aiormq.connect(place.server.url)
     channel = await connection.channel()
-    await channel.queue_declare(place.names.queue("normal"), durable=True)
+    await channel.queue_declare(place.names.queue(lanes("normal")[0]), durable=True)
     async with place.process() as queue:
         await queue.push(push_of(1))
         await (await popped(queue)).ack()
-    passive = await channel.queue_declare(place.names.queue("normal"), passive=True)
+    passive = await channel.queue_declare(place.names.queue(lanes("normal")[0]), passive=True)
     assert passive.message_count == 0
     await connection.close()
 
@@ -116,7 +117,7 @@ async def test_who_keeps_its_tags_to_itself_pops_alone(place: Place) -> None:
         await queue.push(push_of(1))
         delivery = await popped(queue)
         with pytest.raises(QueueError, match="another process pops"):
-            await other.pop(["normal"], patience_s=0)
+            await other.pop(lanes("normal"), patience_s=0)
         await delivery.ack()
 
 
@@ -149,7 +150,7 @@ async def test_a_lost_queue_is_declared_anew_and_consumed_again(place: Place) ->
         await queue.push(push_of(1))
         await (await popped(queue)).ack()
         channel = await queue.link.raw_channel()
-        await channel.queue_delete(place.names.queue("normal"))
+        await channel.queue_delete(place.names.queue(lanes("normal")[0]))
         await channel.close()
         await queue.push(push_of(2))
         await (await popped(queue)).ack()

@@ -19,12 +19,13 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from ghcrawl.model import QUEUES, Push, QueueName
-from ghcrawl.ports import Delivery
+from ghcrawl.ports.queue import Delivery
+from ghcrawl.values.model import QUEUES, Lane, Push, QueueName
 from tests.contracts.adapters import Rig
 from tests.contracts.machine import RigMachine, case_of
 from tests.integration.amqp.rig import AmqpRig
 from tests.support.builders import NOW, a_request, at
+from tests.support.lanes import LANES
 from tests.support.services.rabbitmq import Server
 from tests.support.services.wanted import AMQP_URL
 
@@ -77,8 +78,8 @@ class AmqpMachine(RigMachine):
             batch.append(Push(request=request, queue=queue, not_before=moment))
         self.run(self.rig.queue.push(batch))
 
-    @rule(order=st.permutations(QUEUES))
-    def pop(self, order: list[QueueName]) -> None:
+    @rule(order=st.permutations(LANES))
+    def pop(self, order: list[Lane]) -> None:
         delivery = self.run(self.rig.queue.pop(order, patience_s=0))
         if delivery is not None:
             assert delivery.request.root in self.due, "nothing comes from nowhere"
@@ -112,7 +113,7 @@ class AmqpMachine(RigMachine):
         try:
             self.run(self.rig.crash())
             self.run(self.rig.advance(60))
-            while (delivery := self.run(self.rig.queue.pop(QUEUES, patience_s=0))) is not None:
+            while (delivery := self.run(self.rig.queue.pop(LANES, patience_s=0))) is not None:
                 self.run(delivery.ack())
                 self.done(delivery)
             assert not self.owed, "nothing is lost"

@@ -8,14 +8,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiormq.abc import AbstractChannel
 
-from ghcrawl.model import QUEUES, QueueName
-from ghcrawl.ports import Pushed
-from queues.amqp import AmqpQueue
-from queues.amqp_looks import got
-from queues.amqp_message import Incoming
-from queues.amqp_settings import SPARE
+from ghcrawl.ports.queue import Pushed, by_queue
+from ghcrawl.values.model import QueueName
+from queues.amqp.inspection import got
+from queues.amqp.message import Incoming
+from queues.amqp.queue import AmqpQueue
+from queues.amqp.settings import SPARE
 from tests.integration.amqp.own import PATIENT_S, Place, popped, push_of
 from tests.integration.amqp.rig import until
+from tests.support.lanes import LANES, lanes
 from tests.support.services.wanted import MANAGEMENT_URL
 
 
@@ -23,8 +24,8 @@ async def test_a_delay_ends_when_the_broker_says_so_after_as_many_hops_as_it_tak
     async with place.process() as queue:
         moment = datetime.now(UTC) + timedelta(seconds=1.0)
         await queue.push(push_of(1, queue="soon", not_before=moment))
-        assert await queue.pop(QUEUES, patience_s=0.5) is None
-        assert (await queue.depths())["soon"].delayed == 1
+        assert await queue.pop(LANES, patience_s=0.5) is None
+        assert by_queue(await queue.depths())["soon"].delayed == 1
         delivery = await popped(queue)
         assert datetime.now(UTC) >= moment - timedelta(milliseconds=50)
         assert delivery.queue == "soon"
@@ -36,15 +37,19 @@ async def test_no_process_hoards_and_a_flood_in_later_leaves_loops_free(place: P
     async with place.process(loops=4) as queue:
         await queue.push(push_of(*range(30), queue="normal"))
         await queue.push(push_of(*range(100, 130), queue="later"))
-        await queue.consumers.want(QUEUES)
+        await queue.consumers.want(LANES)
         await until(lambda: holds(queue, 4))
         await asyncio.sleep(0.2)  # anything more would come now
-        assert len(queue.pops.held("later")) == 4, "half of the loops, and the next two"
-        assert len(queue.pops.held("normal")) == 6, "all of the loops, and the next two"
+        assert held(queue, "later") == 4, "half of the loops, and the next two"
+        assert held(queue, "normal") == 6, "all of the loops, and the next two"
+
+
+def held(queue: AmqpQueue, name: QueueName) -> int:
+    return sum(incoming.queue == name for incoming in queue.pops.held())
 
 
 async def holds(queue: AmqpQueue, number: int, name: QueueName = "later") -> bool:
-    return len(queue.pops.held(name)) >= number
+    return held(queue, name) >= number
 
 
 async def test_more_loops_than_there_were_at_first_have_all_the_more_in_hand(place: Place) -> None:
@@ -64,11 +69,11 @@ async def test_fewer_loops_than_there_were_at_first_leave_more_to_others(place: 
         deliveries = [await popped(queue) for _ in range(4)]
         await until(lambda: holds(queue, 20 + SPARE - 4, "normal"))
         async with asyncio.timeout(PATIENT_S):
-            while len(queue.pops.held("normal")) > SPARE:
+            while held(queue, "normal") > SPARE:
                 await deliveries.pop(0).ack()
                 deliveries.append(await popped(queue))
                 await asyncio.sleep(0.02)  # four loops at work
-        assert (await queue.depths())["normal"].ready > 2 * SPARE, "there was more to be had"
+        assert by_queue(await queue.depths())["normal"].ready > 2 * SPARE, "there was more to be had"
         for delivery in deliveries:
             await delivery.ack()
 
@@ -84,7 +89,7 @@ async def test_what_nobody_pops_is_handed_back_to_others(place: Place) -> None:
             await delivery.ack()
         await mine.ack()
         await busy.push(push_of(11))
-        await busy.hand_back(QUEUES)
+        await busy.hand_back(LANES)
         assert (await popped(idle)).request.url == push_of(11)[0].request.url, "and it pops again when it wants to"
 
 
@@ -103,7 +108,7 @@ async def test_what_others_have_in_hand_is_known_by_the_management_api(place: Pl
 async def test_nothing_is_empty_while_others_may_have_something_in_hand(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("queues.amqp.QUIET_S", 2.0)
+    monkeypatch.setattr("queues.amqp.queue.QUIET_S", 2.0)
     async with place.process() as one, place.process(management_url="") as other:
         await one.push(push_of(1))
         delivery = await popped(one)
@@ -115,7 +120,7 @@ async def test_nothing_is_empty_while_others_may_have_something_in_hand(
 
 
 async def in_flight(queue: AmqpQueue, number: int) -> bool:
-    return (await queue.depths())["normal"].in_flight == number
+    return by_queue(await queue.depths())["normal"].in_flight == number
 
 
 async def test_processes_share_what_waits_and_what_is_known_of_it(place: Place) -> None:
@@ -131,7 +136,7 @@ async def test_a_thousand_pushes_are_a_few_round_trips_and_all_there(place: Plac
     async with place.process() as queue:
         assert await queue.push(push_of(*range(1000))) == Pushed(queued=1000)
         assert await queue.push(push_of(*range(1100))) == Pushed(queued=100, bounced=1000)
-        assert (await queue.depths())["normal"].ready == 1100
+        assert by_queue(await queue.depths())["normal"].ready == 1100
         assert await queue.purge("normal") == 1100
         assert await queue.is_empty()
 
@@ -144,7 +149,7 @@ async def test_purging_leaves_what_others_delay(place: Place) -> None:
         assert await queue.purge("later") == 2
         assert {(await popped(queue)).request.url for _ in range(2)} == {p.request.url for p in push_of(3, 4)}
         assert datetime.now(UTC) < moment + timedelta(seconds=15)
-        assert await queue.pop(QUEUES, patience_s=0.5) is None
+        assert await queue.pop(LANES, patience_s=0.5) is None
 
 
 async def test_who_looks_or_purges_leaves_what_others_delay_where_it_is(
@@ -156,17 +161,17 @@ async def test_who_looks_or_purges_leaves_what_others_delay_where_it_is(
         asked.append(name)
         return await got(channel, name)
 
-    monkeypatch.setattr("queues.amqp_looks.got", counted)
+    monkeypatch.setattr("queues.amqp.inspection.got", counted)
     async with place.process() as queue:
         await queue.push(push_of(1, 2, 3, not_before=datetime.now(UTC) + timedelta(hours=1)))
         assert list(await queue.peek("soon", limit=10)) == []
         assert await queue.purge("soon") == 0
-        assert asked == [place.names.queue("soon")]
+        assert asked == [place.names.queue(lanes("soon")[0])]
         assert len(await queue.peek("normal", limit=10)) == 3
 
 
 async def test_a_purge_finds_delayed_messages_that_no_tag_tells_of(place: Place) -> None:
     async with place.process() as queue:
         await queue.push(push_of(1, 2, queue="soon", not_before=datetime.now(UTC) + timedelta(hours=1)))
-        await place.tags.clear("soon")  # as by a purge that was cut short
+        await place.tags.clear(lanes("soon")[0])  # as by a purge that was cut short
         assert await queue.purge("soon") == 2

@@ -7,15 +7,15 @@ from datetime import datetime
 
 import pytest
 
-from ghcrawl.model import QUEUES
-from ghcrawl.ports import DeadletterFilter
-from queues.amqp import AmqpQueue
-from queues.amqp_message import Outgoing
+from ghcrawl.ports.deadletters import DeadletterFilter
+from queues.amqp.message import Outgoing
+from queues.amqp.queue import AmqpQueue
 from queues.codec import encode
-from queues.memory_tags import MemoryStarts
+from queues.memory_dedup import MemoryCrashCounter
 from tests.integration.amqp.own import PATIENT_S, Place, die, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.builders import a_request
+from tests.support.lanes import LANES, lanes
 from tests.support.services.wanted import MANAGEMENT_URL
 
 KILLER = a_request(0).url
@@ -25,7 +25,7 @@ AT_ONCE = 3
 async def work(queue: AmqpQueue, done: list[str]) -> bool:
     """What a process does, some requests at a time, until nothing is left (True) or one of them kills it."""
     in_hand = []
-    while (delivery := await queue.pop(QUEUES, patience_s=1.0)) is not None:
+    while (delivery := await queue.pop(LANES, patience_s=1.0)) is not None:
         if delivery.request.url == KILLER:
             return False
         in_hand.append(delivery)
@@ -106,7 +106,7 @@ async def test_to_be_prefetched_by_whoever_stops_or_dies_is_no_start(place: Plac
 
 async def full(queue: AmqpQueue, number: int) -> None:
     async def holds_all() -> bool:
-        await queue.consumers.want(QUEUES)
+        await queue.consumers.want(LANES)
         return len(queue.held()) == number
 
     await until(holds_all)
@@ -116,7 +116,7 @@ async def stop(queue: AmqpQueue) -> None:
     await queue.close()
 
 
-class SilentStarts(MemoryStarts):
+class SilentStarts(MemoryCrashCounter):
     """While `silent`, whoever has a start written down is told of nothing, and waits for ever."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ async def test_a_pop_that_is_cut_short_is_no_start(place: Place) -> None:
     async with place.process() as queue:
         for _ in range(5):
             starts.reached.clear()
-            popping = asyncio.create_task(queue.pop(QUEUES, patience_s=PATIENT_S))
+            popping = asyncio.create_task(queue.pop(LANES, patience_s=PATIENT_S))
             await starts.reached.wait()
             popping.cancel()
             await asyncio.wait([popping])
@@ -160,7 +160,7 @@ async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_
         await queue.push(push_of(1, queue="soon"))
         returned = 0
         while not await place.deadletters.list(DeadletterFilter(), limit=10):
-            delivery = await queue.pop(QUEUES, patience_s=0.2)
+            delivery = await queue.pop(LANES, patience_s=0.2)
             if delivery is not None:
                 returned += 1
                 await delivery.incoming.give_back()
@@ -200,12 +200,12 @@ async def peeked(queue: AmqpQueue, *, times: int) -> bool:
 async def test_bytes_that_are_no_request_become_a_deadletter_and_harm_nobody(place: Place) -> None:
     async with place.process() as queue:
         raw = b"\x00\xff\xfe nobody's request"
-        await queue._publisher.send([Outgoing(exchange=place.names.work, queue="event", body=raw)])
+        await queue._publisher.send([Outgoing(exchange=place.names.work, lane=lanes("event")[0], body=raw)])
         await queue.push(push_of(1, 2))
         for _ in range(2):
             await (await popped(queue)).ack()
         await until(lambda: filed(place))
-        assert await queue.pop(QUEUES, patience_s=0.1) is None
+        assert await queue.pop(LANES, patience_s=0.1) is None
         assert await queue.is_empty()
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
     assert (letter.raw, letter.kind, letter.queue) == (raw, "DecodeError", "event")

@@ -21,7 +21,7 @@ from urllib.error import HTTPError
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
-from ghcrawl.model import Context, Deadletter
+from ghcrawl.values.model import Context, Deadletter
 from tests.support.builders import a_deadletter, a_failure, a_request
 from tests.support.cli import ROOT, fill
 from tests.support.services.debian import Unavailable, alone, cache, install

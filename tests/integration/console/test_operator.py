@@ -19,23 +19,23 @@ def facet(page: Page, name: str) -> re.Pattern[str]:
 def test_an_operator_finds_the_class_that_grew_requeues_it_by_filter_and_sees_it_drain(served: Service, open_at: Open):
     page = open_at("overview")
     expect(page.get_by_role("link", name="HTTP 502", exact=True)).to_be_visible()
-    expect(page.locator(".bar-list li", has_text="HTTP 502")).to_contain_text(f"+{GREW} in an hour")
+    expect(page.locator(".bar-list li", has_text="HTTP 502")).to_contain_text(f"+{GREW} in the last hour")
     page.get_by_role("link", name="HTTP 502", exact=True).click()
     expect(page.get_by_text(f"{GREW} deadletters of class HTTP 502")).to_be_visible()
     expect(page.get_by_role("button", name=facet(page, "HTTP 502"))).to_have_attribute("aria-pressed", "true")
     before = served.kinds()
 
-    page.get_by_role("button", name=f"Requeue {GREW} that match …").click()
+    page.get_by_role("button", name=f"Requeue {GREW} matching …").click()
     dialog = page.get_by_role("dialog", name=f"Requeue {GREW}?")
-    expect(dialog).to_contain_text(f"{GREW} deadletters of class HTTP 502 will wait to be tried again.")
+    expect(dialog).to_contain_text(f"{GREW} deadletters of class HTTP 502 will be queued for retry.")
     assert served.kinds() == before
     dialog.get_by_label("Queue").select_option("immediate")
     dialog.get_by_role("button", name=f"Requeue {GREW}").click()
 
     expect(page.get_by_role("status").filter(has_text=f"{GREW} requeued")).to_be_visible()
-    expect(page.get_by_text("No deadletter matches.")).to_be_visible()
+    expect(page.get_by_text("No deadletters match.")).to_be_visible()
     assert served.kinds() == {name: number for name, number in before.items() if name != "http_502"}
-    page.get_by_role("link", name="See the queues").click()
+    page.get_by_role("link", name="Show queues").click()
     row = page.get_by_role("row", name=re.compile("^immediate"))
     expect(row.get_by_role("cell").nth(3)).to_have_text("0", timeout=40_000)
     assert "http_502" not in served.kinds()
@@ -45,7 +45,7 @@ def test_the_whole_story_of_one_is_told_and_it_alone_can_be_requeued_or_deleted(
     page = open_at("deadletters?kind=KeyError")
     page.locator(".row-link").first.click()
     expect(page.get_by_role("heading", name="Deadletter", exact=True)).to_be_focused()
-    for heading in ("What was asked", "How it was come upon", "Attempts"):
+    for heading in ("Request", "How it was discovered", "Attempts"):
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
     expect(page.locator(".attempts")).to_contain_text("old:1")
     expect(page.locator(".facts").first).to_contain_text("/repos/acme/gone/issues/")
@@ -53,7 +53,7 @@ def test_the_whole_story_of_one_is_told_and_it_alone_can_be_requeued_or_deleted(
 
     page.get_by_role("button", name="Delete …").click()
     dialog = page.get_by_role("dialog", name="Delete this deadletter?")
-    expect(dialog).to_contain_text("Nothing brings them back.")
+    expect(dialog).to_contain_text("permanently deleted")
     dialog.get_by_role("button", name="Delete 1").click()
 
     expect(page.get_by_role("heading", name="Deadletters", exact=True)).to_be_visible()
@@ -94,16 +94,16 @@ def test_those_that_are_ticked_are_requeued_and_no_others(served: Service, open_
 def test_a_filter_lives_in_the_address_and_deleting_by_it_has_to_be_typed(served: Service, open_at: Open):
     page = open_at("deadletters")
     page.get_by_label("Reason contains").fill("server error")
-    page.get_by_label("Given up").select_option("604800")
+    page.get_by_label("Dead-lettered").select_option("604800")
     expect(page).to_have_url(re.compile(r"reason=server\+error&older_than_s=604800"))
-    summary = "whose reason contains “server error”, given up over 7 d ago"
+    summary = "with a reason that contains “server error”, dead-lettered more than 7 d ago"
     expect(page.get_by_text(re.compile(f"deadletters {summary}"))).to_be_visible()
     page.reload()
     expect(page.get_by_text(re.compile(f"deadletters {summary}"))).to_be_visible()
     matched = served.ask("GET", "/api/v1/deadletter-counts?reason=server%20error&older_than_s=604800")["total"]
     assert 0 < matched < MANY
 
-    page.get_by_role("button", name=re.compile("^Delete .* that match")).click()
+    page.get_by_role("button", name=re.compile("^Delete .* matching")).click()
     dialog = page.get_by_role("dialog")
     go = dialog.get_by_role("button", name=re.compile("^Delete [0-9,]+$"))
     expect(go).to_be_disabled()
@@ -115,7 +115,7 @@ def test_a_filter_lives_in_the_address_and_deleting_by_it_has_to_be_typed(served
     typed.fill(words[0])
     go.click()
 
-    expect(page.get_by_text("No deadletter matches.")).to_be_visible()
+    expect(page.get_by_text("No deadletters match.")).to_be_visible()
     until(lambda: "http_500" in served.kinds(), "the younger ones")
 
 
@@ -137,17 +137,17 @@ def test_what_takes_several_answers_is_followed_and_can_be_stopped(served: Servi
         held[at].fulfill(json=said | {"dry_run": False})
 
     page.route("**/api/v1/deadletters/requeue", hold)
-    page.get_by_role("button", name=re.compile("^Requeue .* that match")).click()
+    page.get_by_role("button", name=re.compile("^Requeue .* matching")).click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name=re.compile("^Requeue [0-9,]+$")).click()
     expect(dialog.get_by_role("status")).to_have_text(f"Requeueing {before:,} …")
     answer(0, 3, before - 3)
-    expect(dialog.get_by_role("status")).to_have_text(f"3 of {before:,} are done …")
+    expect(dialog.get_by_role("status")).to_have_text(f"3 of {before:,} processed …")
     dialog.get_by_role("button", name="Stop").click()
     expect(dialog).to_have_count(0)
     answer(1, 2, before - 5)
 
-    expect(page.get_by_role("status").filter(has_text=f"5 requeued; {before - 5:,} are left.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text=f"5 requeued; {before - 5:,} left.")).to_be_visible()
     assert [asked(route)["kind"] for route in held] == [["http_404"]] * 2
     assert asked(held[1])["before"] == bound
     assert served.kinds()["http_404"] == before

@@ -56,12 +56,12 @@ def test_what_is_pushed_is_checked_first_and_complaints_are_at_their_field(serve
     expect(page.locator(".field", has=page.get_by_label("Policy"))).to_contain_text("relaod")
     page.get_by_label("Policy").fill("reload")
     page.get_by_role("button", name="Check").click()
-    expect(page.get_by_text("1 request would go to normal:")).to_be_visible()
+    expect(page.get_by_text("1 request would be queued on normal:")).to_be_visible()
 
     page.get_by_role("button", name="Requests").click()
     text.fill('{"type": "repo"')
     page.get_by_role("button", name="Push").click()
-    expect(page.locator(".field", has=text)).to_contain_text("This is not JSON")
+    expect(page.locator(".field", has=text)).to_contain_text("Invalid JSON")
     api = served.ask("GET", "/api/v1/status")["api_url"]
     text.fill(json.dumps({"type": "user", "url": f"{api}/users/nobody-there"}))
     page.get_by_label("Queue", exact=True).select_option("later")
@@ -81,22 +81,22 @@ def test_a_queue_is_looked_into_and_emptied_only_when_its_name_is_typed(served: 
         )
         expect(page.get_by_role("columnheader").nth(5)).to_have_text("Oldest")
         expect(oldest).to_have_text(re.compile(r"^\d+ (s|min)$"))
-        expect(oldest).to_have_attribute("title", re.compile("^waits since "))
+        expect(oldest).to_have_attribute("title", re.compile("^waiting since "))
         page.locator("#peeked .link").last.click()  # each loop that was waiting when it was paused takes one, still
         expect(page.get_by_role("dialog", name="Request")).to_contain_text("https://api.example.test/users/")
         page.keyboard.press("Escape")
 
         page.get_by_role("button", name="Remove: soon").click()
-        page.get_by_label("What is to be removed").select_option("some")
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_label("Remove", exact=True).select_option("some")
+        page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("dialog", name="1 removed from soon")).to_contain_text("api.example.test")
         page.keyboard.press("Escape")
 
         page.get_by_role("button", name="Remove: soon").click()
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         go = page.get_by_role("button", name="Purge soon")
         expect(go).to_be_disabled()
-        page.get_by_label("Type soon to go on").fill("soon")
+        page.get_by_label("Type soon to confirm").fill("soon")
         go.click()
         expect(page.get_by_role("status").filter(has_text=re.compile("[678] removed from soon."))).to_be_visible()
         assert served.ask("GET", "/api/v1/queues/soon")["total"] == 0
@@ -113,7 +113,7 @@ def test_documents_are_found_by_name_and_address_and_their_links_are_followed(se
     expect(page.locator(".story-reason")).to_have_text(org["login"])
     expect(page.locator(".facts").first).to_contain_text(urn)
     page.get_by_role("link", name=f"{urn}:repos", exact=True).click()
-    expect(page.get_by_text(f"{urn}:repos is the name of a collection.")).to_be_visible()
+    expect(page.get_by_text(f"{urn}:repos is a collection.")).to_be_visible()
     page.locator(".row-link").first.click()
     page.locator(".tree summary").first.click()
     page.locator(".tree details[open] summary").nth(1).click()
@@ -122,10 +122,10 @@ def test_documents_are_found_by_name_and_address_and_their_links_are_followed(se
 
     page.get_by_label("URN or URL").fill("urn:repo:999999999")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Nothing is stored as urn:repo:999999999, nor under it.")).to_be_visible()
+    expect(page.get_by_text("No document urn:repo:999999999, and none below it.")).to_be_visible()
     page.get_by_label("URN or URL").fill("acme")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("A URN begins with urn:")).to_be_visible()
+    expect(page.get_by_text("Enter a URN (urn:…)")).to_be_visible()
 
 
 def test_documents_of_a_type_are_gone_through_in_pages(served: Service, open_at: Open):
@@ -141,7 +141,7 @@ def test_documents_of_a_type_are_gone_through_in_pages(served: Service, open_at:
 
 def test_settings_change_live_say_at_the_field_what_is_wrong_and_who_changed_what(served: Service, open_at: Open):
     page = open_at("settings")
-    loops, soon = page.get_by_role("textbox", name="Loops"), page.get_by_role("textbox", name="Weight of soon")
+    loops, soon = page.get_by_role("textbox", name="Workers"), page.get_by_role("textbox", name="Weight of soon")
     loops.fill("0")
     soon.fill("many")
     page.get_by_role("button", name="Save 2 changes").click()
@@ -155,7 +155,7 @@ def test_settings_change_live_say_at_the_field_what_is_wrong_and_who_changed_wha
     expect(page.get_by_role("row", name=re.compile(r"crawl\.loops not set → 3 token"))).to_be_visible()
     until(lambda: served.ask("GET", "/api/v1/loops")["wanted"] == 3, "a third loop")
 
-    page.get_by_role("button", name="Set no more: Loops").click()
+    page.get_by_role("button", name="Unset: Workers").click()
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".field", has=loops)).to_contain_text("from the command line")
     expect(loops).to_have_value("2")
@@ -191,7 +191,7 @@ def test_the_work_of_five_replicas_behind_a_balancer_is_summed_and_each_is_shown
     for _ in range(10):
         with page.expect_response("**/api/v1/status"):
             page.keyboard.press("r")
-    expect(page.get_by_text("of 5 replicas that answered lately")).to_be_visible()
+    expect(page.get_by_text("of 5 active replicas")).to_be_visible()
     expect(page.locator(".workers li")).to_have_count(5)
     expect(page.locator(".tile", has_text="Settled / min").locator("b")).to_have_text(
         re.compile("^(2,99[0-9]|3,0[01]0)")
@@ -215,7 +215,7 @@ def test_what_waits_says_when_it_will_be_done_or_how_fast_it_grows(served: Servi
     page.get_by_label("Admin token").fill(OPERATOR)
     page.keyboard.press("Enter")
     tile = page.locator(".tile", has_text="Waiting").locator(".tile-note")
-    expect(tile).to_have_text(re.compile("in hand"))
+    expect(tile).to_have_text(re.compile("in flight"))
     for _ in range(3):
         with page.expect_response("**/api/v1/status"):
             page.keyboard.press("r")
@@ -230,8 +230,8 @@ def test_what_waits_says_when_it_will_be_done_or_how_fast_it_grows(served: Servi
 @pytest.mark.parametrize(
     ("remaining", "state", "sentence"),
     [
-        (4200, "Holding", "A minute's worth of calls is made, or GitHub does not answer."),
-        (250, "No quota", "No principal"),
+        (4200, "Waiting", "The rate limit per minute is reached, or the API does not respond."),
+        (250, "No quota", "The quota of all principals is exhausted."),
     ],
 )
 def test_why_nothing_is_asked_is_not_called_a_lack_of_quota_where_there_is_some(
@@ -282,13 +282,13 @@ def test_webhooks_that_did_not_arrive_are_shown_where_anybody_looks_for_them(ope
     page.route("**/api/v1/redelivery", lambda route: route.fulfill(json=LOST))
     page.get_by_label("Admin token").fill(OPERATOR)
     page.keyboard.press("Enter")
-    lost = page.locator(".panel", has=page.get_by_role("heading", name="Webhooks that did not arrive"))
-    expect(lost).to_contain_text("by replica-1: 3 lost, 2 asked for again, 1 arrived since, 0 too old.")
+    lost = page.locator(".panel", has=page.get_by_role("heading", name="Failed webhook deliveries"))
+    expect(lost).to_contain_text("by replica-1: 3 failed, 2 redeliveries requested, 1 arrived, 0 too old.")
     expect(lost).to_contain_text("acme: 403 Forbidden")
     expect(lost.get_by_role("row").last).to_contain_text("issue comment")
     expect(lost.get_by_role("row").last).to_contain_text("2 times")
     with page.expect_request(lambda request: request.method == "POST" and request.url.endswith("/redelivery")):
-        lost.get_by_role("button", name="Look now").click()
+        lost.get_by_role("button", name="Check now").click()
 
 
 def test_where_nobody_looks_for_lost_webhooks_the_console_does_not_speak_of_them(served: Service, open_at: Open):
@@ -298,4 +298,4 @@ def test_where_nobody_looks_for_lost_webhooks_the_console_does_not_speak_of_them
         page.get_by_label("Admin token").fill(OPERATOR)
         page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Push a request")).to_be_visible()
-    expect(page.get_by_role("heading", name="Webhooks that did not arrive")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Failed webhook deliveries")).to_have_count(0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from stores.mongo_settings import MongoSettings
+from stores.mongo.settings import MongoSettings
 from tests.integration.mongo.rig import database
 from tests.rehearsal import settings as rehearsed
 from tests.rehearsal.github import GitHub, github
@@ -19,7 +19,7 @@ from tests.rehearsal.truth import difference
 from tests.rehearsal.watch import Watch
 from tests.support.services.rabbitmq import Broker
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.faults, pytest.mark.timeout(600)]
 PACE = Pace(away_s=14, settle_s=9, wrong_s=6)
 
 

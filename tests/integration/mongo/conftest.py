@@ -8,8 +8,8 @@ import pytest
 SUITES = ("store", "url", "listing", "deadletter", "ledger", "tags")
 pytest.register_assert_rewrite(*(f"tests.contracts.{suite}_contract" for suite in SUITES))
 
-from stores.mongo import Mongo  # noqa: E402  # after the line above, or asserts say nothing
-from stores.mongo_settings import MongoSettings  # noqa: E402
+from stores.mongo.driver import Mongo  # noqa: E402  # after the line above, or asserts say nothing
+from stores.mongo.settings import MongoSettings  # noqa: E402
 from tests.contracts.adapters import Opener, Rig  # noqa: E402
 from tests.integration.mongo.rig import database, server_url  # noqa: E402
 from tests.support.services.fixtures import mongo_server, mongo_url, rabbitmq  # noqa: E402

@@ -12,11 +12,11 @@ from motor.motor_asyncio import AsyncIOMotorClient
 
 from queues import codec
 from queues.memory import MemoryQueue
-from stores.ledger import SequentialLedger
-from stores.mongo import Mongo
-from stores.mongo_deadletters import MongoDeadletters
-from stores.mongo_documents import MongoStore
-from stores.mongo_settings import MongoSettings
+from stores.mongo.deadletters import MongoDeadletters
+from stores.mongo.documents import MongoStore
+from stores.mongo.driver import Mongo
+from stores.mongo.settings import MongoSettings
+from stores.unit_of_work import SequentialUnitOfWork
 from tests.contracts.adapters import Rig
 from tests.support.clock import FakeClock
 from tests.support.services.wanted import MONGO_URL
@@ -34,7 +34,7 @@ class MongoRig(Rig):
         self.mongo = await Mongo.open(self.settings)
         self.store = self.documents = await MongoStore.open(self.mongo)
         self.deadletters = await MongoDeadletters.open(self.mongo, codec)
-        self.ledger = SequentialLedger(self.queue, self.store, self.deadletters)
+        self.unit_of_work = SequentialUnitOfWork(self.queue, self.store, self.deadletters)
 
     async def advance(self, seconds: float) -> None:
         self._clock.advance(seconds)

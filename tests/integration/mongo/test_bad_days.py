@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 
-from ghcrawl.errors import ConfigError, StoreError, Unstorable
-from ghcrawl.ports import DocumentFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.errors import ConfigError, StoreError, Unstorable
 from queues import codec
-from stores.mongo import SCHEMA, Mongo
-from stores.mongo_deadletters import MongoDeadletters
-from stores.mongo_documents import MongoStore
-from stores.mongo_settings import MongoSettings
-from stores.mongo_tags import MongoTags
+from stores.mongo.deadletters import MongoDeadletters
+from stores.mongo.dedup import MongoDedupMarkers
+from stores.mongo.documents import MongoStore
+from stores.mongo.driver import OLDEST, SCHEMA, Mongo
+from stores.mongo.settings import MongoSettings
 from tests.contracts.store_contract import titled
 from tests.integration.mongo import refusing
 from tests.integration.mongo.refusing import Refusing
 from tests.integration.mongo.rig import database
-from tests.support.builders import a_deadletter, a_document
+from tests.support.builders import a_deadletter, a_document, a_type, by_type
 from tests.support.services.mongo import MongoServer
 
 PASSWORD = "hunter2secret"
@@ -118,7 +118,7 @@ class TestOpening:
         ("version", "advice"),
         [
             (SCHEMA + 1, "a newer ghcrawl wrote it; use that one"),
-            (SCHEMA - 1, "export it with the older one"),
+            (OLDEST - 1, "export it with the older one"),
         ],
     )
     async def test_another_ghcrawl_made_the_database(self, settings: MongoSettings, version: int, advice: str):
@@ -128,8 +128,22 @@ class TestOpening:
         with pytest.raises(ConfigError) as caught:
             await Mongo.open(settings)
         assert said(caught) == (
-            f"the database {settings.place} has schema {version} and this ghcrawl reads and writes {SCHEMA}: {advice}"
+            f"the database {settings.place} has schema {version} and this ghcrawl reads and writes "
+            f"{OLDEST} to {SCHEMA}: {advice}"
         )
+
+    async def test_an_older_ghcrawl_refuses_a_database_from_its_first_documents_of_another_platform_on(
+        self, settings: MongoSettings
+    ):
+        mongo, store = await opened(settings)
+        await store.save(a_document())
+        assert await mongo.find_one("ghcrawl.schema", {}) == {"_id": "schema", "version": OLDEST}
+        await store.save(a_document(platform="library", type="book", urn="urn:library:book:1"))
+        assert await mongo.find_one("ghcrawl.schema", {}) == {"_id": "schema", "version": SCHEMA}
+        await mongo.close()
+        mongo, store = await opened(settings)
+        assert await store.get("urn:library:book:1") is not None
+        await mongo.close()
 
     async def test_the_database_is_somebody_elses(self, settings: MongoSettings):
         await change(settings, "invoices", {"number": 1}, upsert=True)
@@ -167,11 +181,11 @@ class TestMeanwhile:
         letters = MongoDeadletters(mongo, codec)
         with pytest.raises(StoreError, match=sentence):
             await letters.bury(a_deadletter())
-        assert (await store.look_up("issue", a_document().url)) is not None
+        assert (await store.look_up(a_type("issue"), a_document().url)) is not None
         between.refusals.clear()
         assert await store.save(titled("after", 2)) == "saved"
         await letters.bury(a_deadletter())
-        assert await store.counts() == {"issue": 1}
+        assert await store.counts() == by_type(issue=1)
         await mongo.close()
 
     async def test_a_server_that_does_not_answer_is_given_up(self, settings: MongoSettings):
@@ -205,15 +219,15 @@ class TestMeanwhile:
     async def test_a_server_that_is_killed_comes_back_with_everything_that_was_saved(self, mongo_server: MongoServer):
         async with database(mongo_server.url) as theirs:
             mongo, store = await opened(replace(theirs, timeout_s=6.0))
-            tags = await MongoTags.open(mongo)
+            tags = await MongoDedupMarkers.open(mongo)
             await asyncio.gather(*(store.save(a_document(number)) for number in range(50)))
             await asyncio.to_thread(mongo_server.kill)
-            work = (store.save(a_document(1)), store.look_up("issue", "x"), tags.any_queued(), store.counts())
+            work = (store.save(a_document(1)), store.look_up(a_type("issue"), "x"), tags.any_queued(), store.counts())
             for error in await asyncio.gather(*work, return_exceptions=True):
                 assert isinstance(error, StoreError)
                 assert "MongoDB" in str(error)
             await asyncio.to_thread(mongo_server.start)
-            assert await store.counts() == {"issue": 50}
+            assert await store.counts() == by_type(issue=50)
             assert await store.save(titled("after", 9)) == "saved"
             assert not await tags.any_queued()
             await mongo.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.contracts.deadletter_contract import DeadletterContract
-from tests.contracts.ledger_contract import LedgerContract
 from tests.contracts.listing_contract import ListingContract
 from tests.contracts.store_contract import StoreContract
+from tests.contracts.unit_of_work_contract import LedgerContract
 from tests.contracts.url_contract import UrlContract
 from tests.integration.mongo.rig import mongo
 

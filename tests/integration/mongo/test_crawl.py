@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.clock import SystemClock
-from ghcrawl.simulator.changes import issues as change_issues
-from ghcrawl.simulator.generation.size import WorldSize
-from stores.mongo_settings import MongoSettings
-from stores.mongo_writes import MAX_BYTES
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.simulator.github.changes import issues as change_issues
+from ghcrawl.simulator.github.generation.size import WorldSize
+from stores.mongo.settings import MongoSettings
+from stores.mongo.writes import MAX_BYTES
 from tests.integration.mongo.contents import assert_same
 from tests.integration.test_crawl import assert_complete_but_for_what_is_embedded
 from tests.support.crawling import Stage, stage

@@ -10,16 +10,16 @@ import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 
 from ghcrawl.backend import ROUND_S
-from ghcrawl.model import Deadletter
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.model import Deadletter
 from queues import codec
 from queues.memory import MemoryQueue
 from stores.deadletters import Allowance, Requeued, requeue
-from stores.mongo import Mongo
-from stores.mongo_deadletters import DEADLETTERS, RAW_KEPT, MongoDeadletters
-from stores.mongo_settings import MongoSettings
-from stores.mongo_writes import MAX_BYTES, inserting
-from tests.support.builders import a_deadletter, a_payload, a_request, at
+from stores.mongo.deadletters import DEADLETTERS, RAW_KEPT, MongoDeadletters
+from stores.mongo.driver import Mongo
+from stores.mongo.settings import MongoSettings
+from stores.mongo.writes import MAX_BYTES, inserting
+from tests.support.builders import a_deadletter, a_payload, a_request, a_type, at, by_type
 from tests.support.clock import FakeClock
 
 MANY = 10_000
@@ -59,7 +59,7 @@ async def test_ten_thousand_are_listed_counted_found_and_requeued_in_answers_wit
         rows = [letters._row(one_of_many(number)) for number in range(start, start + 1000)]
         assert not (await mongo.bulk(DEADLETTERS, [inserting(row) for row in rows])).refused
 
-    narrow = DeadletterFilter(types=("repo",), kinds=("http_404",), reason="REASON 1", before=at(5000))
+    narrow = DeadletterFilter(types=(a_type("repo"),), kinds=("http_404",), reason="REASON 1", before=at(5000))
     for which in (DeadletterFilter(), narrow, DeadletterFilter(host="api.example.test")):
         assert await soonest(lambda which=which: letters.list(which, limit=100)) < PATIENCE_S  # type: ignore[misc]  # mypy cannot tell what a default makes of a lambda
         assert await soonest(lambda which=which: letters.count(which)) < PATIENCE_S  # type: ignore[misc]  # as above
@@ -86,10 +86,10 @@ async def test_what_a_filter_means_is_requeued_and_the_rest_stays(letters: Mongo
     for number in range(30):
         await letters.bury(one_of_many(number))
     clock = FakeClock(at(1000))
-    which, allowance = DeadletterFilter(types=("repo",)), Allowance(at_once=4)
+    which, allowance = DeadletterFilter(types=(a_type("repo"),)), Allowance(at_once=4)
     done = await requeue(letters, MemoryQueue(clock), which, now=clock.now(), allowance=allowance)
     assert done == Requeued(queued=15)
-    assert (await letters.count(DeadletterFilter())).by_type == {"issue": 15}
+    assert (await letters.count(DeadletterFilter())).by_type == by_type(issue=15)
 
 
 async def test_what_lies_there_can_be_read_by_whoever_reads_mongodb(letters: MongoDeadletters, settings: MongoSettings):

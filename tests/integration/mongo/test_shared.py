@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.errors import StoreError
-from stores.mongo import Mongo
-from stores.mongo_settings import Index, MongoSettings
-from stores.mongo_shared import FEW, LARGE, Shared
+from ghcrawl.values.errors import StoreError
+from stores.mongo.batched import FEW, LARGE, Shared
+from stores.mongo.driver import Mongo
+from stores.mongo.settings import Index, MongoSettings
 from tests.integration.mongo.commands import COMMANDS
 from tests.integration.mongo.refusing import refusing
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
 
-from ghcrawl.errors import Unstorable
-from ghcrawl.ports import DocumentFilter, Touch
-from stores.mongo import Mongo
-from stores.mongo_documents import MongoStore
-from stores.mongo_names import CLAIMANTS
-from stores.mongo_settings import MongoSettings
-from stores.mongo_writes import MAX_BYTES
+from ghcrawl.ports.store import DocumentFilter, Touch
+from ghcrawl.values.errors import Unstorable
+from stores.mongo.documents import MongoStore
+from stores.mongo.driver import Mongo
+from stores.mongo.names import CLAIMANTS
+from stores.mongo.settings import MongoSettings
+from stores.mongo.writes import MAX_BYTES
 from tests.contracts.store_contract import VALIDATOR, a_page, titled
 from tests.integration.mongo.commands import COMMANDS
-from tests.support.builders import API, NOW, a_document, at
+from tests.support.builders import API, NOW, a_document, a_type, at, by_type
 
 WEB = f"{API}/repos/acme/web"
 
@@ -61,8 +61,8 @@ class TestRoundTrips:
 
     async def test_a_look_up_is_one(self, store: MongoStore):
         with COMMANDS.heard() as heard:
-            assert await store.look_up("issue", "before") is not None
-            assert await store.look_up("issue", "nothing") is None
+            assert await store.look_up(a_type("issue"), "before") is not None
+            assert await store.look_up(a_type("issue"), "nothing") is None
         assert heard == ["find", "find"]
 
     async def test_saving_something_new_is_one(self, store: MongoStore):
@@ -73,7 +73,7 @@ class TestRoundTrips:
 
     async def test_saving_what_was_looked_up_is_one(self, store: MongoStore):
         for seen_s, outcome in ((2, "saved"), (3, "saved"), (1, "stale"), (3, "same")):
-            await store.look_up("issue", "before")
+            await store.look_up(a_type("issue"), "before")
             with COMMANDS.heard() as heard:
                 document = titled(str(seen_s), seen_s, urn="urn:repo:12:issue:99", url="before")
                 assert await store.save(document) == outcome
@@ -88,7 +88,7 @@ class TestRoundTrips:
 
     async def test_a_touch_is_one(self, store: MongoStore):
         with COMMANDS.heard() as heard:
-            await store.touch(Touch(urn="urn:repo:12:issue:99", type="issue", policy="p", visited_at=NOW))
+            await store.touch(Touch(urn="urn:repo:12:issue:99", type_name=a_type("issue"), policy="p", visited_at=NOW))
         assert heard == ["update"]
 
     async def test_reading_by_urn_is_one(self, store: MongoStore):
@@ -115,20 +115,22 @@ class TestRaces:
         self, store: MongoStore, other: MongoStore
     ):
         documents = [titled("x", n, aliases=(f"alias {n}",), visits={f"p{n}": at(n)}) for n in range(8)]
-        touches = [Touch(urn=a_document().urn, type="issue", policy=f"t{n}", visited_at=at(n)) for n in range(8)]
+        touches = [
+            Touch(urn=a_document().urn, type_name=a_type("issue"), policy=f"t{n}", visited_at=at(n)) for n in range(8)
+        ]
         await store.save(documents[0])
         await asyncio.gather(
             *(each.save(document) for each in (store, other) for document in documents),
             *(other.touch(touch) for touch in touches),
         )
-        stored = await store.look_up("issue", "alias 5")
+        stored = await store.look_up(a_type("issue"), "alias 5")
         assert stored is not None
         assert set(stored.visits) == {f"{kind}{n}" for kind in "pt" for n in range(8)}
 
     async def test_a_url_that_many_claim_at_once_leads_to_the_truest(self, store: MongoStore, other: MongoStore):
         sights = [titled(str(n), n, urn=f"urn:repo:{n}", url=WEB) for n in range(6)]
         await asyncio.gather(*((store, other)[n % 2].save(sight) for n, sight in enumerate(sights)))
-        stored = await store.look_up("issue", WEB)
+        stored = await store.look_up(a_type("issue"), WEB)
         assert stored is not None
         assert stored.urn == "urn:repo:5"
 
@@ -139,7 +141,7 @@ class TestRaces:
         sights = [titled(str(n), n, urn=f"urn:repo:{n}", url=WEB) for n in range(10, 10 + 2 * CLAIMANTS)]
         for sight in sights[::-1] if backwards else sights:
             assert await store.save(sight) == "saved"
-        stored = await store.look_up("issue", WEB)
+        stored = await store.look_up(a_type("issue"), WEB)
         assert stored is not None
         assert stored.urn == sights[-1].urn
         assert [document.urn for document in await store.find(WEB)] == [sights[-1].urn]
@@ -151,13 +153,15 @@ class TestRaces:
         self, store: MongoStore, other: MongoStore
     ):
         await store.save(titled("first", 1))
-        await store.look_up("issue", a_document().url)
+        await store.look_up(a_type("issue"), a_document().url)
         await other.save(titled("theirs", 3))
         assert await store.save(titled("ours", 2)) == "stale"
-        await store.look_up("issue", a_document().url)
-        await other.touch(Touch(urn=a_document().urn, type="issue", policy="p", visited_at=NOW, validator=VALIDATOR))
+        await store.look_up(a_type("issue"), a_document().url)
+        await other.touch(
+            Touch(urn=a_document().urn, type_name=a_type("issue"), policy="p", visited_at=NOW, validator=VALIDATOR)
+        )
         assert await store.save(titled("theirs", 4)) == "same"
-        stored = await other.look_up("issue", a_document().url)
+        stored = await other.look_up(a_type("issue"), a_document().url)
         assert stored is not None
         assert (stored.validator, set(stored.visits)) == (VALIDATOR, {"p"})
 
@@ -175,7 +179,7 @@ class TestRaces:
         self, store: MongoStore, other: MongoStore
     ):
         await store.save(a_page(1))
-        await store.look_up("members", a_page(1).url)
+        await store.look_up(a_type("members"), a_page(1).url)
         await other.save(a_page(2), supersede="urn:org:9:members:")
         assert await store.save(a_page(1)) == "saved"
 
@@ -187,7 +191,7 @@ class TestRaces:
 
         await asyncio.gather(*map(begin, range(6)))
         mongo = await Mongo.open(settings)
-        assert await (await MongoStore.open(mongo)).counts() == {"issue": 6}
+        assert await (await MongoStore.open(mongo)).counts() == by_type(issue=6)
         await mongo.close()
 
 

@@ -11,14 +11,14 @@ from uuid import uuid4
 
 import pytest
 
-from ghcrawl.model import Document
-from ghcrawl.ports import DeadletterFilter, DocumentFilter
-from ghcrawl.settings import load
-from ghcrawl.simulator.generation.size import TINY
-from ghcrawl.wiring import Backend, open_backend
-from queues.amqp_link import open_link
-from queues.amqp_settings import AmqpSettings
-from stores.mongo_settings import MongoSettings
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.values.model import Document
+from ghcrawl.wiring import Backend, load, open_backend
+from queues.amqp.connection import open_link
+from queues.amqp.settings import AmqpSettings
+from stores.mongo.settings import MongoSettings
 from tests.integration.amqp.own import Place
 from tests.integration.mongo.contents import assert_same
 from tests.integration.mongo.test_crawl import WORLD

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from ghcrawl.simulator.generation.size import TINY
+from ghcrawl.simulator.github.generation.size import TINY
 from tests.integration.service.conftest import Serve, Served
 from tests.support.crawling import TOKEN, stage
 from tests.support.services.rabbitmq import Broker

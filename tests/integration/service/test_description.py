@@ -18,14 +18,15 @@ from ghcrawl.admin.openapi import document
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import DESCRIBED, RUNNER, application
 from ghcrawl.admin.webhook import Webhook
-from ghcrawl.model import Push
+from ghcrawl.values.model import Push
+from ghcrawl.wiring import SETTINGS
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.unit.admin.conftest import TOKEN, Rig
 
 MEANING = {"pushRequests", "requeueDeadletters", "deleteDeadletters", "changeSettings", "listDocuments"}
 """What these refuse depends on more than shapes: words that nobody can read, a filter that means all."""
 
-schema = schemathesis.openapi.from_dict(document(DESCRIBED))
+schema = schemathesis.openapi.from_dict(document(DESCRIBED, SETTINGS))
 
 
 async def start() -> TestServer:

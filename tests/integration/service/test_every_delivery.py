@@ -11,10 +11,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from processors.github import platform
+from ghcrawl.platforms.github import platform
 from queues.memory import MemoryQueue
-from queues.memory_tags import MemoryTags
-from stores.receipts import TagReceipts
+from queues.memory_dedup import MemoryDedupMarkers
+from stores.idempotency_keys import MarkerIdempotencyKeys
 from tests.support.clock import FakeClock
 from tests.support.recordings import Hook, webhooks
 from tests.unit.admin.conftest import Asker, Rig, signature
@@ -40,8 +40,8 @@ async def deliver(asker: Asker, number: int, hook: Hook) -> int:
 
 async def test_every_example_is_taken_once_whoever_gets_it_and_however_often():
     hooks = list(enumerate(webhooks()))
-    queue, receipts = MemoryQueue(FakeClock()), TagReceipts(MemoryTags())
-    rigs = [Rig(platform=platform(), over={"queue": queue, "receipts": receipts}) for _ in range(3)]
+    queue, idempotency_keys = MemoryQueue(FakeClock()), MarkerIdempotencyKeys(MemoryDedupMarkers())
+    rigs = [Rig(platform=platform(), over={"queue": queue, "idempotency_keys": idempotency_keys}) for _ in range(3)]
     async with AsyncExitStack() as stack:
         askers = [await stack.enter_async_context(rig.running()) for rig in rigs]
         for turn in range(2):

@@ -13,11 +13,11 @@ from random import Random
 
 import pytest
 
-from ghcrawl.simulator.changes.change import Change
-from ghcrawl.simulator.generation.size import SMALL, TINY
-from ghcrawl.simulator.live.live import Life
-from ghcrawl.simulator.live.payloads import Hook
-from ghcrawl.simulator.live.sending import Sender
+from ghcrawl.simulator.github.changes.change import Change
+from ghcrawl.simulator.github.generation.size import SMALL, TINY
+from ghcrawl.simulator.github.live.live import Life
+from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.live.sending import Sender
 from tests.support.door import SECRET, Door, standing, webhook
 from tests.support.living import Living, living
 

@@ -17,10 +17,9 @@ import pytest
 import yaml
 
 from ghcrawl.admin.webhook import Result
-from ghcrawl.fetch.github.refusals import DeniedReason
-from ghcrawl.outcome import OutcomeName
-from ghcrawl.simulator.generation.size import TINY
-from processors.github import platform
+from ghcrawl.platforms.github import platform
+from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.values.outcome import OutcomeName, SkipReason
 from tests.integration.service.conftest import PATIENCE_S, Serve, Served
 from tests.support.crawling import TOKEN, stage
 from tests.support.services.debian import Unavailable, install
@@ -35,17 +34,6 @@ DASHBOARD = Path(__file__).parents[3] / "config/grafana/dashboards/ghcrawl.json"
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
-SKIPPED = {"excluded", "unchanged", "missing", "list_capped", "too_large", "not_ready", "visited", "not_stored"}
-SKIPPED |= {
-    "not_known",
-    "still_refused",
-    "unchanged_unasked",
-    "counted",
-    "not_counted",
-    "narrowed",
-    "restarted",
-    "moved",
-}
 REDELIVERED = {"complete", "partial", "lost", "asked", "refused", "arrived", "given_up"}
 GATEWAYS = tuple(range(520, 531))
 """What proxies before a server say of it."""
@@ -53,7 +41,7 @@ ENDS: Mapping[str, frozenset[str]] = {
     "type": frozenset({*platform().kinds, "other"}),
     "outcome": frozenset(get_args(OutcomeName)),
     "status": frozenset(str(int(status)) for status in (0, *HTTPStatus, *GATEWAYS)),
-    "reason": frozenset({*SKIPPED, *(f"denied_{reason}" for reason in get_args(DeniedReason))}),
+    "reason": frozenset(get_args(SkipReason)),
     "resource": frozenset({"core", "search", "graphql", "app"}),
     "event": frozenset({"ping", "unverified"}),
     "result": frozenset({*get_args(Result), *REDELIVERED}),
@@ -124,7 +112,12 @@ async def test_prometheus_finds_nothing_to_complain_of_and_labels_stay_few(
 RULES = Path(__file__).parents[3] / "config/prometheus/rules.yaml"
 SELECTOR = re.compile(r"\b((?:ghcrawl|process)_\w+)(?:\{([^}]*)\})?")
 MATCHER = re.compile(r'(\w+)(=~|=)"([^"]*)"')
-GROWING = ("ghcrawl_requests_settled_total", "ghcrawl_deadletters")
+GROWING = (
+    "ghcrawl_requests_settled_total",
+    "ghcrawl_deadletters",
+    "ghcrawl_schedule_oldest_timestamp_seconds",  # nothing is watched yet, so nothing can be late
+    "ghcrawl_schedule_max_age_seconds",
+)
 """By types and classes that nobody can name before: rates of what goes on, and a gauge whose rule knows its absence."""
 
 

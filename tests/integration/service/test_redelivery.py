@@ -11,20 +11,21 @@ from random import Random
 import pytest
 from aiohttp import ClientSession
 
-from ghcrawl.clock import SystemClock
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Installation, Secret
 from ghcrawl.fetch.github.hooks import GitHubHooks
+from ghcrawl.ports.clock import SystemClock
 from ghcrawl.redelivery import Pace, Redelivery
-from ghcrawl.simulator.apps import App
-from ghcrawl.simulator.generation.generate import generate
-from ghcrawl.simulator.generation.size import TINY
-from ghcrawl.simulator.live.payloads import Hook
-from ghcrawl.simulator.live.sending import Sender
-from ghcrawl.simulator.people import User
-from ghcrawl.simulator.run import running
-from ghcrawl.simulator.server import Setup
-from ghcrawl.simulator.world import World
-from ghcrawl.tally import Tally
+from ghcrawl.simulator.github.apps import App
+from ghcrawl.simulator.github.generation.generate import generate
+from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.live.sending import Sender
+from ghcrawl.simulator.github.people import User
+from ghcrawl.simulator.github.run import running
+from ghcrawl.simulator.github.server import Setup
+from ghcrawl.simulator.github.world import World
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.wiring import Service
 from stores.memory import MemoryStore
 from tests.integration.service.conftest import Serve
 from tests.support.crawling import TOKEN, stage
@@ -35,6 +36,12 @@ from tests.support.living import ORGS, living
 pytestmark = pytest.mark.crawl
 CHANGES = 45
 SECONDS_BETWEEN = 3
+
+
+def github_of(service: Service) -> GitHubFetcher:
+    source = service.opened["github"].source
+    assert isinstance(source, GitHubFetcher)
+    return source
 
 
 async def until_all_arrived(found: Redelivery) -> Counter[str]:
@@ -66,7 +73,7 @@ async def test_what_was_refused_for_a_while_is_sent_again_and_the_store_is_equal
                     await sender.send(session, sender.pack(hook, target=change.owner.id))
             await it.settle()
             refused, stale = door.answers[503], await it.differences()
-            names = GitHubHooks(it.service.github, it.stage.server.url, ORGS, door.url)
+            names = GitHubHooks(github_of(it.service), it.stage.server.url, ORGS, door.url)
             done = await until_all_arrived(
                 Redelivery(names, it.service.backend.store, it.clock, Pace(every_s=3600, gap_s=0))
             )

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from ghcrawl.simulator.generation.size import TINY
+from ghcrawl.simulator.github.generation.size import TINY
 from tests.integration.service.conftest import Serve, Served
 from tests.support.crawling import TOKEN, Stage, stage
 from tests.support.services.rabbitmq import Server
@@ -45,11 +45,11 @@ async def two(folder: Path, serve: Serve, shared: dict[str, str]) -> AsyncIterat
 async def test_what_is_patched_on_one_is_what_both_then_pop(tmp_path: Path, serve: Serve, shared: dict[str, str]):
     async with two(tmp_path, serve, shared) as (it, one, other):
         await one.ask("PATCH", "/api/v1/settings", {"crawl.loops": 5})
-        await other.holds("/api/v1/loops", lambda crew: crew["running"] == 5)
+        await other.holds("/api/v1/loops", lambda workers: workers["running"] == 5)
 
         await other.ask("POST", "/api/v1/pause")
-        await one.holds("/api/v1/loops", lambda crew: crew["paused"])
-        await other.holds("/api/v1/loops", lambda crew: crew["paused"])
+        await one.holds("/api/v1/loops", lambda workers: workers["paused"])
+        await other.holds("/api/v1/loops", lambda workers: workers["paused"])
 
         closed = {f"crawl.weights.{name}": 0 for name in ("event", "immediate", "normal", "later")}
         await one.ask("PATCH", "/api/v1/settings", {**closed, "crawl.exclude": ["globex"]})

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ghcrawl.simulator.faults import Faults, Slow
-from ghcrawl.simulator.generation.size import TINY
-from ghcrawl.simulator.oracle import TYPES
+from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.simulator.github.oracle import TYPES
 from tests.integration.service.conftest import Serve, Served
 from tests.support.cli import shell
 from tests.support.crawling import TOKEN, stage
@@ -71,7 +71,7 @@ async def test_what_is_in_hand_is_finished_and_what_waits_waits_for_the_next(tmp
     async with stage(tmp_path, TINY, faults=slow) as it:
         async with serve("--api-url", it.server.url, "--loops", "4", GHCRAWL_TOKENS=TOKEN) as served:
             await served.ask("POST", "/api/v1/requests", {"specs": ["acme"]})
-            await served.holds("/api/v1/loops", lambda crew: crew["busy"] > 0)
+            await served.holds("/api/v1/loops", lambda workers: workers["busy"] > 0)
             assert (await served.stop(signal.SIGTERM)).status == 0
         waiting, in_flight = left_in(tmp_path)
         assert (waiting > 0, in_flight) == (True, 0)
@@ -88,7 +88,7 @@ async def test_a_second_signal_ends_it_at_once_and_loses_nothing(tmp_path: Path,
         serve("--api-url", it.server.url, GHCRAWL_TOKENS=TOKEN) as served,
     ):
         await served.ask("POST", "/api/v1/requests", {"specs": ["acme"]})
-        await served.holds("/api/v1/loops", lambda crew: crew["busy"] > 0)
+        await served.holds("/api/v1/loops", lambda workers: workers["busy"] > 0)
         served.running.send(signal.SIGTERM)
         await served.until("service_draining")
         assert (await served.probe("/readyz"))[0] == 503
@@ -122,7 +122,7 @@ async def test_settings_changed_elsewhere_take_effect_in_a_moment(tmp_path: Path
     ):
 
         async def until(**wanted: object) -> None:
-            await served.holds("/api/v1/loops", lambda crew: all(crew[each] == wanted[each] for each in wanted))
+            await served.holds("/api/v1/loops", lambda workers: all(workers[each] == wanted[each] for each in wanted))
 
         await until(running=2)
         assert (await sh.run("config", "set", "crawl.loops", "5")).status == 0
@@ -162,7 +162,7 @@ async def test_new_secrets_are_good_as_soon_as_they_are_written(tmp_path: Path, 
         secrets.write_text("another-secret\nwebhook-secret\n")
         await served.ask("GET", "/api/v1/loops", token="second-admin-token")
         assert await served.deliver("ping", "p", b"{}") == 200
-        with pytest.raises(AssertionError, match="nobody here knows this token"):
+        with pytest.raises(AssertionError, match="unknown token"):
             await served.ask("GET", "/api/v1/loops", token="first-admin-token")
 
 
@@ -172,7 +172,7 @@ async def test_nobody_is_never_asked_as_instead_of_somebody(tmp_path: Path, serv
     async with serve(GHCRAWL_GITHUB__TOKENS_FILE=str(tokens)) as served:
         before = await served.ask("GET", "/config/tokens")
         tokens.write_text("")
-        assert "there is no token in the tokens file" in (await served.until("tokens_refused"))["error"]
+        assert "contains no token" in (await served.until("tokens_refused"))["error"]
         for none in ("", "#private"):
             with pytest.raises(AssertionError, match='"status":422'):
                 await served.ask("PUT", "/config/tokens", none)
@@ -189,7 +189,9 @@ async def test_what_it_cannot_begin_with_is_one_line(tmp_path: Path, serve: Serv
         same_file = await sh.run("serve", "--port", "0", "--metrics-port", "0")
         weak = await sh.run("serve", "--port", "0", "--db", "third.db", GHCRAWL_ADMIN_TOKEN="secret")
     assert (taken.status, same_file.status, weak.status) == (2, 2, 2)
-    assert taken.err.splitlines()[-1].endswith("(Address already in use); the section service chooses")
-    assert "another ghcrawl is crawling" in same_file.err
+    assert taken.err.splitlines()[-1].endswith(
+        "(Address already in use); choose another host or port in section service"
+    )
+    assert "is being crawled by another process" in same_file.err
     assert "shorter than 8 characters" in weak.err
     assert all(ran.err.count("\n") == 1 for ran in (taken, same_file, weak)), [taken, same_file, weak]

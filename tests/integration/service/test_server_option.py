@@ -11,7 +11,7 @@ from typing import Self
 import pytest
 
 from ghcrawl.cli import main
-from ghcrawl.model import Push
+from ghcrawl.values.model import Push
 from tests.integration.service.conftest import OPERATOR, PATIENCE_S, READER, Serve
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.support.cli import Ran, fill, shell
@@ -84,7 +84,7 @@ async def test_looking_at_a_service_shows_what_is_in_its_file(tmp_path: Path, se
         figures = await sh.run("status", "--json", "--server", served.url)
         config = await sh.run("config", "show", "--json", "--server", served.url)
     assert missing.status == 1
-    assert "3 things: issue 3" in status.out
+    assert "3 entities: issue 3" in status.out
     assert "0 busy; paused" in status.out
     assert figures.json["deadletters"]["total"] == 3
     assert config.json["origins"]["crawl.paused"] == "environment"
@@ -102,7 +102,7 @@ async def test_whoever_a_service_asks_as_is_listed_like_tokens_of_our_own(tmp_pa
         checked = await sh.run("tokens", "check", "--server", served.url)
     assert [{**one, "from": None} for one in here] == there
     assert [row[1] for row in shown.rows] == ["private, org:acme", "any"]
-    assert (checked.status, [row[1] for row in checked.rows]) == (0, ["not asked yet"] * 2)
+    assert (checked.status, [row[1] for row in checked.rows]) == (0, ["not used yet"] * 2)
 
 
 async def test_what_is_changed_through_a_service_is_changed(tmp_path: Path, serve: Serve, sh: Commands):
@@ -113,16 +113,16 @@ async def test_what_is_changed_through_a_service_is_changed(tmp_path: Path, serv
         dry = await sh.run("deadletters", "requeue", "--class", "Malformed", "--dry-run", *at)
         assert dry.err == "This would requeue 2 deadletters (Malformed 2).\n"
         requeued = await sh.run("deadletters", "requeue", "--class", "Malformed", "--yes", *at)
-        assert (requeued.status, requeued.err) == (0, "2 requests wait again.\n")
+        assert (requeued.status, requeued.err) == (0, "2 requests requeued.\n")
         deleted = await sh.run("deadletters", "delete", "--all", "--yes", *at)
         assert deleted.err == "1 deadletter deleted.\n"
         pushed = await sh.run("requests", "push", "acme/web", "--queue", "later", *at)
-        assert pushed.err == "1 request waits in later.\n"
+        assert pushed.err == "1 request queued in later.\n"
         assert (await sh.run("queue", "purge", "soon", "--yes", *at)).status == 0
         depths = (await sh.run("queue", "--json")).json
         assert [depths[name]["total"] for name in ("soon", "normal", "later")] == [0, 2, 1]
         changed = await sh.run("config", "set", "crawl.loops", "7", *at)
-        assert changed.err == f"crawl.loops is 7 from now on, for all of {served.url}.\n"
+        assert changed.err == f"crawl.loops is now 7 in all replicas of {served.url}.\n"
         assert (await served.ask("GET", "/api/v1/loops"))["wanted"] == 7
         await sh.run("config", "set", "crawl.loops", "9")
         audit = (await served.ask("GET", "/api/v1/settings/audit"))["changes"]
@@ -148,13 +148,13 @@ async def test_what_stands_in_the_way_is_one_line(tmp_path: Path, serve: Serve, 
     assert [ran.status for ran in (nobody, reader, typo, other, away, wrong, password, stranger)] == [2] * 8
     assert [text.count("\n") for text in said] == [1] * 8, said
     assert "put one of its admin tokens into GHCRAWL_ADMIN_TOKEN" in said[0]
-    assert "may look and not change anything" in said[1]
+    assert "grants read access only" in said[1]
     assert "crawl.loops (live): Input should be a valid integer" in said[2]
-    assert "is it a ghcrawl?" in said[3]
-    assert "http://127.0.0.1:1 cannot be reached: connection refused; is `ghcrawl serve` running there?" in said[4]
-    assert "is no URL of a service" in said[5]
-    assert "leave the password out" in said[6]
-    assert "wants another token in GHCRAWL_ADMIN_TOKEN: nobody here knows this token" in said[7]
+    assert "check that it is a ghcrawl service" in said[3]
+    assert "cannot reach http://127.0.0.1:1: connection refused; check that `ghcrawl serve` runs there" in said[4]
+    assert "is not the URL of a service" in said[5]
+    assert "remove it and put a token into GHCRAWL_ADMIN_TOKEN" in said[6]
+    assert "rejects the token in GHCRAWL_ADMIN_TOKEN: unknown token" in said[7]
     assert not [text for text in said if READER in text or OPERATOR in text]
 
 
@@ -179,7 +179,7 @@ async def test_a_service_is_watched_until_ctrl_c_even_while_it_is_away(tmp_path:
         async with serve(**PAUSED) as served:
             watching = await outside.start("status", "--watch", "--server", served.url, wrap=wrap)
             await said(seen, "0 busy; paused", times=2)
-        await said(seen, "trying again")
+        await said(seen, "retrying")
         watching.send(signal.SIGINT)
         assert (await watching.ended()).status == 0
         seen.unlink()

@@ -8,7 +8,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import count
 from math import inf
@@ -22,25 +22,35 @@ from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import RUNNER, application
-from ghcrawl.admin.site import Budget, Crew, Doing, Principal, Site
+from ghcrawl.admin.site import Doing, Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Webhook
-from ghcrawl.errors import SpecError
-from ghcrawl.live import Base, LiveSettings
-from ghcrawl.model import JsonObject, Payload, QueueName, Request
-from ghcrawl.platform import Kind, Platform
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.platforms.contract import Deliveries, Platform
+from ghcrawl.platforms.kind import Thing
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.redelivery import Pace, Redelivery
-from ghcrawl.visitor_map import Scenarios
+from ghcrawl.settings.live import Base, LiveSettings
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    JsonObject,
+    Payload,
+    QueueName,
+    Request,
+)
+from ghcrawl.values.visitor_map import Scenarios
+from ghcrawl.wiring import SETTINGS
 from queues import codec
 from queues.memory import MemoryQueue
-from queues.memory_tags import MemoryTags
+from queues.memory_dedup import MemoryDedupMarkers
 from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
+from stores.idempotency_keys import MarkerIdempotencyKeys
+from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.receipts import TagReceipts
-from stores.taking import SequentialTaking
 from tests.support.builders import API, NOW, a_request
 from tests.support.clock import FakeClock
 from tests.support.library import book
+from tests.support.platforms import ApiSection, mounted, never_opened
 from tests.support.tried import Tried
 
 TOKEN = "operator-token"
@@ -53,27 +63,41 @@ def read_spec(typed: str, api_url: str, policy: str) -> Request:
         raise SpecError(f"nobody can read {typed!r}")
     kind = "repo" if "/" in typed else "org"
     url = typed if typed.startswith("http") else f"{api_url}/{kind}s/{typed}"
-    return Request(type=kind, url=url, policy=policy)
+    return Request(platform=LEGACY_PLATFORM, type=kind, url=url, policy=policy)
 
 
 def delivered(event: str, delivery: str, body: JsonObject, received_at: datetime) -> Request:
     payload = Payload.of(body, origin="webhook", observed_at=received_at, delivery_id=delivery)
-    return Request(type="event", url=f"{API}/{event}#{delivery}", policy="default", payload=payload)
+    return Request(
+        platform=LEGACY_PLATFORM, type="event", url=f"{API}/{event}#{delivery}", policy="default", payload=payload
+    )
 
 
 KINDS = ("org", "repo", "issue", "event")
 PLATFORM = Platform(
     name="github",
-    kinds={name: Kind(processor=book, position=name) for name in KINDS},
+    kinds={name: Thing(processor=book, position=name) for name in KINDS},
     scenarios=Scenarios({"default": {name: {} for name in KINDS}}),
     read_spec=read_spec,
-    deliveries=delivered,
+    open=never_opened,
+    section=ApiSection,
+    base="api_url",
+    deliveries=Deliveries(
+        request=delivered,
+        event_header="X-GitHub-Event",
+        delivery_header="X-GitHub-Delivery",
+        signature_header="X-Hub-Signature-256",
+        weak_signature_header="X-Hub-Signature",
+        ping="ping",
+        max_bytes=25 << 20,
+        resent_for=timedelta(days=3),
+    ),
 )
-PRINCIPAL = Principal(
+PRINCIPAL = PrincipalView(
     id="p1",
     label="ghp_…1234",
     traits=("public",),
-    budgets=(Budget(resource="core", limit=5000, remaining=4000, reset_at=NOW),),
+    budgets=(BudgetView(main=True, resource="core", limit=5000, remaining=4000, reset_at=NOW),),
 )
 
 
@@ -99,11 +123,11 @@ class Rig:
         self.queue = MemoryQueue(self.clock)
         self.store = MemoryStore()
         self.deadletters = MemoryDeadletters()
-        self.receipts = TagReceipts(MemoryTags())
-        self.live = LiveSettings(self.store, self.clock, Base())
+        self.idempotency_keys = MarkerIdempotencyKeys(MemoryDedupMarkers())
+        self.live = LiveSettings(self.store, self.clock, Base(model=SETTINGS))
         self.tried = Tried(self.clock)
         self.redelivery = Redelivery(self.tried, self.store, self.clock, Pace(every_s=300, gap_s=0), worker="w1")
-        self.crew = Crew(
+        self.workers = Workers(
             worker="w1",
             wanted=2,
             running=2,
@@ -119,16 +143,15 @@ class Rig:
             queue=self.queue,
             store=self.store,
             deadletters=self.deadletters,
-            receipts=self.receipts,
+            idempotency_keys=self.idempotency_keys,
             clock=self.clock,
-            platforms={self.platform.name: self.platform},
-            api_url=API,
+            mounts=mounted(self.platform),
             live=self.live,
             requeue=self._requeue,
             forget=self._forget,
             write=codec.encode,
             read=codec.decode,
-            crew=lambda: self.crew,
+            workers=lambda: self.workers,
             principals=lambda: [PRINCIPAL],
             use_tokens=self._use_tokens,
             figures=lambda: {"requests": {"done": 3}},
@@ -141,11 +164,11 @@ class Rig:
         return replace(site, **self.over)
 
     def intake(self) -> Intake:
-        receipts = self.over.get("receipts", self.receipts)
+        idempotency_keys = self.over.get("idempotency_keys", self.idempotency_keys)
         return Intake(
-            platform=self.platform,
-            taking=SequentialTaking(self.over.get("queue", self.queue), receipts, self.clock),
-            receipts=receipts,
+            senders=[self.platform.deliveries] if self.platform.deliveries else [],
+            inbox=SequentialInbox(self.over.get("queue", self.queue), idempotency_keys, self.clock),
+            idempotency_keys=idempotency_keys,
             clock=self.clock,
             secrets=SecretLines(self.secrets, "", SECRETS),
             count=self._count,

@@ -14,8 +14,9 @@ from ghcrawl.admin.access import TOKENS
 from ghcrawl.admin.routing import Route
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import DESCRIBED
-from ghcrawl.errors import ConfigError
-from ghcrawl.model import Push
+from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Push
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.unit.admin.conftest import READER, TOKEN, Asker, Rig
 
@@ -82,7 +83,7 @@ async def test_the_refusal_is_a_problem_document_that_says_what_to_send(asker: A
         "type": "about:blank",
         "title": "Unauthorized",
         "status": 401,
-        "detail": "send a token: Authorization: Bearer TOKEN",
+        "detail": "authentication required; send Authorization: Bearer TOKEN",
     }
 
 
@@ -164,7 +165,7 @@ async def test_a_bug_in_a_route_shows_nothing_of_itself(rig: Rig, capsys: pytest
     def broken() -> Any:
         raise RuntimeError("the reason that nobody may see")
 
-    rig.over["crew"] = broken
+    rig.over["workers"] = broken
     async with rig.running() as asker:
         answer = await asker.get("/api/v1/loops")
     assert answer.status == 500
@@ -177,4 +178,4 @@ async def test_what_waits_is_the_same_whoever_asks_in_vain(rig: Rig, asker: Aske
     for method, path in (("DELETE", "/api/v1/queues/normal/requests"), ("PUT", "/queues/normal")):
         assert (await Asker(asker.client, READER).ask(method, path)).status == 403
         assert (await Asker(asker.client, "").ask(method, path)).status == 401
-    assert (await rig.queue.depths())["normal"].ready == 1
+    assert by_queue(await rig.queue.depths())["normal"].ready == 1

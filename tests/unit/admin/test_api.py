@@ -14,13 +14,16 @@ import pytest
 from ghcrawl.admin.openapi import document
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import DESCRIBED
-from ghcrawl.errors import QueueError
-from ghcrawl.live import Base, LiveSettings
-from ghcrawl.model import Document, JsonObject, Push
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.queue import by_queue
+from ghcrawl.settings.live import Base, LiveSettings
+from ghcrawl.values.errors import QueueError, StoreError
+from ghcrawl.values.model import Document, JsonObject, Push, TypeName
+from ghcrawl.wiring import SETTINGS
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
-from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
+from tests.support.builders import NOW, a_deadletter, a_document, a_request, at, by_type
+from tests.support.lanes import lanes
 from tests.unit.admin.conftest import Asker, Peeked, Rig
 
 # Queues and requests ------------------------------------------------------------------------------------------
@@ -29,7 +32,7 @@ from tests.unit.admin.conftest import Asker, Peeked, Rig
 async def test_the_queues_say_how_much_they_hold_and_how_fast_they_go(rig: Rig, asker: Asker):
     pushes = [Push(request=a_request(n), queue="soon", not_before=at(60) if n == 3 else None) for n in (1, 2, 3)]
     await rig.queue.push(pushes)
-    await rig.queue.pop(["soon"], patience_s=0)
+    await rig.queue.pop(lanes("soon"), patience_s=0)
     queues = (await asker.get("/api/v1/queues")).json["queues"]
     assert [queue["name"] for queue in queues] == ["event", "immediate", "soon", "normal", "later"]
     soon = {
@@ -40,6 +43,7 @@ async def test_the_queues_say_how_much_they_hold_and_how_fast_they_go(rig: Rig, 
         "total": 3,
         "oldest_at": "2026-11-21T12:00:00.000Z",
         "settled_last_minute": 5,
+        "platforms": {"github": {"ready": 1, "delayed": 1, "in_flight": 1}},
     }
     assert queues[2] == soon
     assert (await asker.get("/api/v1/queues/soon")).json == soon
@@ -53,7 +57,9 @@ async def test_looking_changes_nothing_and_purging_forgets_one_queue(rig: Rig, a
         found = (await asker.get("/api/v1/queues/soon/requests?limit=2")).json["requests"]
         assert [request["type"] for request in found] == ["issue", "issue"]
     assert (await asker.ask("DELETE", "/api/v1/queues/soon/requests")).json == {"purged": 3}
-    depths = await rig.queue.depths()
+    assert (await asker.ask("DELETE", "/api/v1/queues/later/requests?platform=other")).json == {"purged": 0}
+    assert (await asker.get("/api/v1/queues/later/requests?platform=other")).json["requests"] == []
+    depths = by_queue(await rig.queue.depths())
     assert (depths["soon"].total, depths["later"].total) == (0, 1)
 
 
@@ -82,15 +88,15 @@ async def test_what_a_person_types_and_what_a_program_writes_is_pushed(asker: As
     [
         ({}, "specs or requests"),
         ({"specs": ["what is this"]}, "nobody can read 'what is this'"),
-        ({"specs": ["acme"], "policy": "defualt"}, "no policy is called 'defualt'"),
-        ({"specs": ["acme"], "policy": "default:nowhere"}, "no map is called 'nowhere'"),
+        ({"specs": ["acme"], "policy": "defualt"}, "unknown policy 'defualt'"),
+        ({"specs": ["acme"], "policy": "default:nowhere"}, "unknown map 'nowhere'"),
         ({"specs": ["acme"], "queue": "soonish"}, "queue"),
         ({"specs": ["acme"], "que": "soon"}, "que"),
         ({"specs": "acme"}, "specs"),
         ({"specs": [""]}, "specs.0"),
         ({"requests": [{"type": "issue"}]}, "the message lacks 'url'"),
-        ({"requests": [{"type": "isue", "url": "x"}]}, "no type is called 'isue'"),
-        ({"requests": [{"type": "issue", "url": "x", "platform": "gitlab"}]}, "no platform is called 'gitlab'"),
+        ({"requests": [{"type": "isue", "url": "x"}]}, "unknown type 'isue'"),
+        ({"requests": [{"type": "issue", "url": "x", "platform": "gitlab"}]}, "unknown platform 'gitlab'"),
         ({"requests": [{"type": "issue", "url": "x", "v": 99}]}, "a newer ghcrawl wrote it"),
         ({"requests": ["acme"]}, "requests.0"),
         ({"specs": ["a"] * 1001}, "specs"),
@@ -126,7 +132,12 @@ async def test_deadletters_are_listed_in_pages_filtered_and_counted(rig: Rig, as
     few = (await asker.get("/api/v1/deadletters?kind=Malformed&kind=Other")).json["deadletters"]
     assert [letter["kind"] for letter in few] == ["Malformed"] * 3
     counts = (await asker.get("/api/v1/deadletter-counts?reason=unavail")).json
-    assert counts == {"total": 7, "by_type": {"issue": 7}, "by_kind": {"Malformed": 3, "http_503": 4}}
+    assert counts == {
+        "total": 7,
+        "types": shown(issue=7),
+        "by_type": {"issue": 7},
+        "by_kind": {"Malformed": 3, "http_503": 4},
+    }
     rig.clock.advance(100)
     assert (await asker.get("/api/v1/deadletter-counts?older_than_s=98")).json["total"] == 2
     assert (await asker.get("/api/v1/deadletter-counts?before=2026-11-21T12:00:01Z")).json["total"] == 1
@@ -152,7 +163,7 @@ async def test_deadletters_are_requeued_one_many_and_all_and_first_in_words(rig:
     await bury(rig, *(a_deadletter(n, kind="Malformed" if n < 3 else "http_503") for n in range(6)))
     rig.clock.advance(1)
     dry = await asker.post("/api/v1/deadletters/requeue", {"kind": ["Malformed"], "dry_run": True})
-    moment = "2026-11-21T12:00:01.000000+00:00"
+    moment = "2026-11-21T12:00:01.000000Z"
     would = {"left": 3, "before": moment, "dry_run": True}
     assert dry.json == {"matched": 3, "queued": 0, "bounced": 0, "unreadable": 0, **would}
     assert await rig.queue.is_empty()
@@ -170,7 +181,7 @@ async def test_deadletters_are_deleted_one_many_and_all_and_first_in_words(rig: 
     await bury(rig, *(a_deadletter(n, kind="Malformed" if n < 3 else "http_503") for n in range(6)))
     rig.clock.advance(1)
     dry = await asker.post("/api/v1/deadletters/delete", {"all": True, "dry_run": True})
-    moment = "2026-11-21T12:00:01.000000+00:00"
+    moment = "2026-11-21T12:00:01.000000Z"
     assert dry.json == {"matched": 6, "deleted": 0, "left": 6, "before": moment, "dry_run": True}
     assert (await asker.ask("DELETE", f"/api/v1/deadletters/{a_deadletter(5).urn}")).json["deleted"] == 1
     some = await asker.post("/api/v1/deadletters/delete", {"urns": [a_deadletter(0).urn, "urn:deadletter:none"]})
@@ -237,7 +248,7 @@ async def test_documents_are_found_by_urn_by_url_and_by_type_in_pages(rig: Rig, 
     scoped = (await asker.get("/api/v1/documents?scope=urn:repo:9")).json["documents"]
     assert [each["_metadata"]["type"] for each in scoped] == ["repo"]
     counts = (await asker.get("/api/v1/document-counts")).json
-    assert counts == {"total": 6, "by_type": {"issue": 5, "repo": 1}}
+    assert counts == {"total": 6, "types": shown(issue=5, repo=1), "by_type": {"issue": 5, "repo": 1}}
     assert (await asker.get("/api/v1/documents?url=x&type=issue")).status == 422
 
 
@@ -255,17 +266,21 @@ async def test_the_status_shows_everything_and_no_secret(rig: Rig, asker: Asker)
     assert principal["budgets"][0]["remaining"] == 4000
 
 
+def shown(**counts: int) -> list[dict[str, Any]]:
+    return [{"platform": "github", "type": type, "count": count} for type, count in counts.items()]
+
+
 async def test_the_status_counts_nothing_by_itself(rig: Rig):
-    async def stored() -> Mapping[str, int]:
-        return {"repo": 2, "issue": 3}
+    async def stored() -> Mapping[TypeName, int]:
+        return by_type(repo=2, issue=3)
 
     async def buried() -> DeadletterCounts:
-        return DeadletterCounts(total=4, by_type={"repo": 4}, by_kind={"http_503": 4})
+        return DeadletterCounts(total=4, by_type=by_type(repo=4), by_kind={"http_503": 4})
 
     rig.over |= {"stored": stored, "buried": buried}
     async with rig.running() as asker:
         status = (await asker.get("/api/v1/status")).json
-    assert status["documents"] == {"total": 5, "by_type": {"issue": 3, "repo": 2}}
+    assert status["documents"] == {"total": 5, "types": shown(issue=3, repo=2), "by_type": {"issue": 3, "repo": 2}}
     assert (status["deadletters"]["total"], status["deadletters"]["by_kind"]) == (4, {"http_503": 4})
 
 
@@ -301,7 +316,7 @@ async def test_settings_are_changed_for_all_written_down_and_shown_with_their_or
         ({"crawl.paused": 1}, "crawl.paused", "true or false, not 1"),
         ({"github.concurrency": 101}, "github.concurrency", "less than or equal to 100"),
         ({"log.level": "loud"}, "log.level", "'debug'"),
-        ({"store.provider": "memory"}, "store.provider", "cannot change while a crawl runs"),
+        ({"store.provider": "memory"}, "store.provider", "cannot be changed at run time"),
         ({f"crawl.weights.{name}": 0 for name in ("event", "immediate", "soon", "normal", "later")}, "", "weight"),
     ],
 )
@@ -391,7 +406,7 @@ async def test_whoever_asks_for_what_there_is_not_is_told_where_to_look(asker: A
     assert "/api/openapi.json" in (await asker.get("/api/v1/nothing")).json["detail"]
     answer = await asker.ask("DELETE", "/api/v1/queues")
     assert (answer.status, answer.headers["Allow"]) == (405, "GET")
-    assert answer.json["detail"] == "DELETE is not answered here, but GET"
+    assert answer.json["detail"] == "DELETE is not allowed; use GET"
 
 
 @pytest.mark.parametrize(("text", "kind", "status"), [("{", "application/json", 400), ("{}", "text/plain", 415)])
@@ -406,7 +421,7 @@ async def test_a_body_that_is_not_json_is_refused(asker: Asker, text: str, kind:
 
 async def test_the_api_is_described_by_what_answers_it(asker: Asker):
     described = (await Asker(asker.client, "").get("/api/openapi.json")).json
-    assert described == json.loads(json.dumps(document(DESCRIBED)))
+    assert described == json.loads(json.dumps(document(DESCRIBED, SETTINGS)))
     assert described["openapi"] == "3.1.0"
     operations = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
     assert operations == {(route.method, route.path) for route in DESCRIBED}
@@ -415,7 +430,7 @@ async def test_the_api_is_described_by_what_answers_it(asker: Asker):
 
 
 def test_every_reference_in_the_description_leads_somewhere():
-    described = document(DESCRIBED)
+    described = document(DESCRIBED, SETTINGS)
 
     def references(value: Any) -> list[str]:
         if isinstance(value, dict):
@@ -446,3 +461,60 @@ def test_the_manual_names_every_route():
     manual = (Path(__file__).parents[3] / "docs/api.md").read_text(encoding="utf-8")
     words = {word for route in DESCRIBED for word in route.path.split("/") if word}
     assert [word for word in sorted(words) if f"/{word}" not in manual] == []
+
+
+# Nesting ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [260, 900])
+async def test_a_document_nested_too_deep_leaves_its_page_readable(rig: Rig, asker: Asker, depth: int):
+    body: JsonObject = {"number": 7}
+    for _ in range(depth):
+        body = {"a": body}
+    deep = a_document(1, body=body)
+    await rig.store.save(deep)
+    await rig.store.save(a_document(2))
+    page = await asker.get("/api/v1/documents")
+    assert (page.status, len(page.json["documents"])) == (200, 2)
+    assert (await asker.get(f"/api/v1/documents/{deep.urn}")).status == 200
+
+
+async def test_a_body_nested_too_deep_is_refused(asker: Asker):
+    deep: Any = {}
+    for _ in range(120):
+        deep = {"a": deep}
+    answer = await asker.post("/api/v1/requests", {"requests": [{"type": "org", "url": "https://x", "payload": deep}]})
+    assert (answer.status, answer.json["detail"]) == (422, "the body is nested deeper than 100 levels")
+
+
+# Validation ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-01:00"])
+@pytest.mark.parametrize("path", ["/api/v1/documents?since=", "/api/v1/deadletters?before="])
+async def test_a_date_at_the_edge_of_the_calendar_is_refused(asker: Asker, path: str, when: str):
+    answer = await asker.get(f"{path}{when}")
+    assert answer.status == 422
+    assert "outside the years 1–9999" in answer.json["detail"]
+    assert "Value error" not in answer.text
+
+
+async def test_a_negative_attempt_is_refused(asker: Asker):
+    asked = {"type": "org", "url": "https://x", "attempt": -5}
+    assert (await asker.post("/api/v1/requests", {"requests": [asked]})).status == 422
+
+
+async def test_an_unknown_type_is_answered_with_the_nearest(asker: Asker):
+    answer = await asker.post("/api/v1/requests", {"requests": [{"type": "isue", "url": "https://x"}]})
+    assert answer.json["detail"] == "unknown type 'isue'; did you mean issue?"
+
+
+async def test_a_pause_that_could_not_be_stored_says_that_it_may_hold(rig: Rig):
+    class Away(MemoryStore):
+        async def swap_state(self, name: str, before: JsonObject | None, after: JsonObject) -> bool:
+            raise StoreError("the database does not answer")
+
+    rig.over["live"] = LiveSettings(Away(), rig.clock, Base(model=SETTINGS))
+    async with rig.running() as asker:
+        answer = await asker.post("/api/v1/pause")
+    assert (answer.status, "may have been stored" in answer.json["detail"]) == (503, True)

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import pytest
 
 from ghcrawl.admin import legacy_shapes
-from ghcrawl.errors import SpecError
-from ghcrawl.model import Deadletter, Push
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import Deadletter, Push
 from stores.memory import MemoryDeadletters
 from tests.support.builders import API, a_deadletter, a_payload, a_request, at
 from tests.unit.admin.conftest import TOKEN, Asker, Peeked, Rig
@@ -156,7 +157,7 @@ async def test_requests_are_shown_without_taking_them_and_taken_when_that_is_mea
     assert second["payload"] == {"body": {"id": 2}, "fetchedAt": "2026-11-21T12:00:00.000Z"}
     assert (await call(client, "GET", "/requests/soon?count=0")).json == []
     assert len((await call(client, "DELETE", "/requests/soon?count=1")).json) == 1
-    depth = (await rig.queue.depths())["soon"]
+    depth = by_queue(await rig.queue.depths())["soon"]
     assert (depth.ready, depth.in_flight) == (1, 0)
     assert len((await call(client, "DELETE", "/requests/soon?count=9")).json) == 1
 
@@ -165,7 +166,7 @@ async def test_a_flushed_queue_leaves_the_others_alone(rig: Rig, client: Asker):
     await rig.queue.push([Push(request=a_request(1), queue="soon"), Push(request=a_request(2), queue="later")])
     assert (await call(client, "GET", "/queues/soon/info")).json == {"count": 1, "metricsName": "soon"}
     assert (await call(client, "PUT", "/queues/soon")).status == 200
-    depths = await rig.queue.depths()
+    depths = by_queue(await rig.queue.depths())
     assert (depths["soon"].total, depths["later"].total) == (0, 1)
 
 
@@ -229,3 +230,12 @@ def test_a_policy_object_is_read_as_it_was_written():
     assert again.policy == request.policy
     with pytest.raises(SpecError, match="a request has a type and a url"):
         legacy_shapes.read_request({"type": 3}, clock=None, policy="default")  # type: ignore[arg-type]  # never asked
+
+
+async def test_a_refusal_has_the_message_that_the_predecessors_client_shows(asker: Asker):
+    for method, path in (("GET", "/queues/none/info"), ("GET", "/deadletters/urn:none"), ("PATCH", "/config")):
+        answer = await asker.ask(method, path, None if method == "GET" else {})
+        assert answer.status >= 400
+        assert answer.json["message"] == answer.json["detail"]
+    asker.token = "wrong-token"
+    assert (await asker.get("/status")).json["message"] == "unknown token"

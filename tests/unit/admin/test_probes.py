@@ -14,9 +14,10 @@ from prometheus_client import CollectorRegistry
 
 from ghcrawl.admin import probes
 from ghcrawl.admin.probes import Probed, application
-from ghcrawl.errors import QueueError, StoreError
-from ghcrawl.ports import Depth
-from ghcrawl.service_metrics import MAX_EVENTS, ServiceMetrics
+from ghcrawl.ports.queue import Depth
+from ghcrawl.telemetry.service_metrics import MAX_EVENTS, ServiceMetrics
+from ghcrawl.values.errors import QueueError, StoreError
+from ghcrawl.values.model import Lane
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at
@@ -31,7 +32,7 @@ async def probing(rig: Rig, **over: Any) -> AsyncIterator[Any]:
         store=rig.store,
         clock=rig.clock,
         registry=CollectorRegistry(),
-        crew=lambda: rig.crew,
+        workers=lambda: rig.workers,
         last_turn=lambda: NOW,
         timeout_s=lambda: 600.0,
         refresh=nothing,
@@ -64,9 +65,9 @@ async def test_loops_that_never_come_round_are_helped_by_starting_anew(rig: Rig)
         assert (await ask("/livez")).status == 200
         rig.clock.advance(1)
         stalled = await ask("/livez")
-        assert (stalled.status, stalled.json["checks"]["loops"]) == (503, "no loop has come round for 661 s")
+        assert (stalled.status, stalled.json["checks"]["loops"]) == (503, "no worker has made progress for 661 s")
         for reason in ({"paused": True}, {"draining": True}, {"wanted": 0}):
-            rig.crew = replace(Rig().crew, **reason)
+            rig.workers = replace(Rig().workers, **reason)
             assert (await ask("/livez")).status == 200, reason
 
 
@@ -107,7 +108,7 @@ async def test_a_broker_judges_the_queue_by_itself_and_takes_nothing_while_it_is
         broker.blocked = True
         blocked = await ask("/readyz")
     assert (blocked.status, blocked.json["checks"]["store"]) == (503, "pass")
-    assert blocked.json["checks"]["queue"] == "the broker is short of memory or disk and accepts nothing"
+    assert blocked.json["checks"]["queue"] == "the broker blocks publishing: it is short of memory or disk"
 
 
 async def test_a_store_that_does_not_answer_is_a_store_that_is_away(rig: Rig, monkeypatch: Any):
@@ -118,20 +119,20 @@ async def test_a_store_that_does_not_answer_is_a_store_that_is_away(rig: Rig, mo
 
 
 async def test_traffic_goes_elsewhere_while_this_process_stops(rig: Rig):
-    rig.crew = replace(rig.crew, draining=True, trouble="the disk is full")
+    rig.workers = replace(rig.workers, draining=True, trouble="the disk is full")
     async with probing(rig) as ask:
         ready = await ask("/readyz")
     assert ready.json["status"] == "fail"
-    assert ready.json["checks"]["draining"] == "this process is stopping"
+    assert ready.json["checks"]["draining"] == "the process is draining"
     assert ready.json["checks"]["crawl"] == "the disk is full"
 
 
 async def test_what_failed_before_a_pause_does_not_keep_traffic_away_for_all_of_it(rig: Rig):
     async with probing(rig) as ask:
-        rig.crew = replace(rig.crew, trouble="the broker is away")
+        rig.workers = replace(rig.workers, trouble="the broker is away")
         assert (await ask("/readyz")).status == 503
         for idle in ({"paused": True}, {"wanted": 0}):
-            rig.crew = replace(Rig().crew, trouble="the broker is away", **idle)
+            rig.workers = replace(Rig().workers, trouble="the broker is away", **idle)
             assert (await ask("/readyz")).status == 200, idle
 
 
@@ -140,16 +141,19 @@ async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
     metrics = ServiceMetrics(registry)
 
     async def refresh() -> None:
-        metrics.depths({"soon": Depth(ready=3, delayed=2, in_flight=1, oldest_at=NOW), "later": Depth()})
+        soon = Depth(ready=3, delayed=2, in_flight=1, oldest_at=NOW)
+        metrics.depths({Lane("mine", "soon"): soon, Lane("typed by hand", "later"): Depth(ready=7)}, ["mine"])
         metrics.deadletters({"Malformed": 4})
 
     async with probing(rig, registry=registry, refresh=refresh) as ask:
         answer = await ask("/metrics")
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-    assert 'ghcrawl_queue_requests{queue="soon",state="delayed"} 2.0' in answer.text
+    assert 'ghcrawl_queue_requests{platform="mine",queue="soon",state="delayed"} 2.0' in answer.text
+    assert 'ghcrawl_queue_requests{platform="not_mounted",queue="later",state="ready"} 7.0' in answer.text
+    assert "typed by hand" not in answer.text
     assert 'ghcrawl_deadletters{class="Malformed"} 4.0' in answer.text
-    assert 'ghcrawl_queue_oldest_timestamp_seconds{queue="soon"} 1.7' in answer.text
-    assert 'ghcrawl_queue_oldest_timestamp_seconds{queue="later"}' not in answer.text
+    assert 'ghcrawl_queue_oldest_timestamp_seconds{platform="mine",queue="soon"} 1.7' in answer.text
+    assert 'ghcrawl_queue_oldest_timestamp_seconds{platform="mine",queue="later"}' not in answer.text
     assert "_created" not in answer.text
 
 
@@ -182,8 +186,9 @@ async def test_phases_sizes_and_loops_are_told():
     metrics = ServiceMetrics(registry)
     metrics.measure.phase("settle", 0.5)
     metrics.measure.document(2_000)
-    metrics.crew(running=2, busy=1, wanted=3, restarts=4, paused=True)
-    metrics.principals(benched=1, retired=2, blocked_until=at(0))
+    metrics.workers(running=2, busy=1, wanted=3, restarts=4, paused=True)
+    metrics.principals(benched=1, retired=2)
+    metrics.blocked({"mine": at(0), "yours": None})
     metrics.reachable("queue", answers=False)
     for count in (2, 2, 5):
         metrics.outages("queue", count)
@@ -193,6 +198,7 @@ async def test_phases_sizes_and_loops_are_told():
     assert value("ghcrawl_loops", {"state": "wanted"}) == 3
     assert (value("ghcrawl_loop_restarts"), value("ghcrawl_paused")) == (4, 1)
     assert (value("ghcrawl_principals_benched"), value("ghcrawl_principals_retired")) == (1, 2)
-    assert value("ghcrawl_blocked_until_timestamp_seconds") == NOW.timestamp()
+    assert value("ghcrawl_blocked_until_timestamp_seconds", {"platform": "mine"}) == NOW.timestamp()
+    assert value("ghcrawl_blocked_until_timestamp_seconds", {"platform": "yours"}) == 0
     assert value("ghcrawl_reachable", {"port": "queue"}) == 0
     assert value("ghcrawl_outages_total", {"port": "queue"}) == 5

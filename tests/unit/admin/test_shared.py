@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ghcrawl.admin.shared import LONGEST_S, TIMES, Shared
-from ghcrawl.errors import StoreError
+from ghcrawl.values.errors import StoreError
 
 
 class Dear:

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from ghcrawl.cli.beside import Beside, unless_told_to_stop
-from ghcrawl.errors import StoreError
+from ghcrawl.values.errors import StoreError
 
 
 class Signal:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.settings import Settings
+from ghcrawl.wiring import SETTINGS
 from tests.unit.cli.conftest import Command, Fill
 
 DEFAULT = Path(__file__).parents[3] / "config" / "default.toml"
@@ -18,13 +18,13 @@ def db(filled: Fill) -> Path:
 
 def test_what_is_shown_is_a_config_file_that_says_the_same(ghcrawl: Command) -> None:
     ran = ghcrawl("config", "show")
-    assert Settings.model_validate(tomllib.loads(ran.out)) == Settings()
+    assert SETTINGS.model_validate(tomllib.loads(ran.out)) == SETTINGS()
 
 
 def test_the_file_that_shows_the_defaults_has_every_one_of_them() -> None:
     shown = tomllib.loads(DEFAULT.read_text())
-    assert Settings.model_validate(shown) == Settings()
-    values = Settings().model_dump(mode="json")
+    assert SETTINGS.model_validate(shown) == SETTINGS()
+    values = SETTINGS().model_dump(mode="json")
     values["github"].pop("apps")
     assert {section: set(found) for section, found in shown.items()} == {
         section: set(found) for section, found in values.items()
@@ -56,11 +56,11 @@ def test_what_is_no_default_is_shown_with_where_it_comes_from(
 
 def test_a_live_setting_is_kept_until_it_is_unset(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("config", "set", "crawl.exclude", "acme/old-*,acme/attic")
-    assert ran.err == 'crawl.exclude is ["acme/old-*", "acme/attic"] from now on, for whatever crawls ghcrawl.db.\n'
-    assert ghcrawl("config", "set", "crawl.paused", "yes").err.startswith("crawl.paused is true from now on")
+    assert ran.err == 'crawl.exclude is now ["acme/old-*", "acme/attic"] for all crawls of ghcrawl.db.\n'
+    assert ghcrawl("config", "set", "crawl.paused", "yes").err.startswith("crawl.paused is now true")
     assert ghcrawl("config", "show", "--json").json["settings"]["crawl"]["paused"] is True
     ran = ghcrawl("config", "set", "crawl.paused", "--unset")
-    assert ran.err == "crawl.paused is no longer set here, for whatever crawls ghcrawl.db.\n"
+    assert ran.err == "crawl.paused is unset for all crawls of ghcrawl.db.\n"
     assert ghcrawl("status", "--json").json["live"] == {"crawl.exclude": ["acme/old-*", "acme/attic"]}
 
 
@@ -70,9 +70,9 @@ def test_a_live_setting_is_kept_until_it_is_unset(ghcrawl: Command, db: Path) ->
         (("crawl.lops", "5"), "did you mean crawl.loops?"),
         (("crawl.loops", "many"), "crawl.loops (live): Input should be a valid integer"),
         (("crawl.loops", "0"), "crawl.loops (live): Input should be greater than 0"),
-        (("crawl.policy", "refresh"), "crawl.policy cannot change while a crawl runs"),
-        (("crawl.loops",), "write a value for crawl.loops, or --unset"),
-        (("crawl.loops", "5", "--unset"), "write a value for crawl.loops, or --unset"),
+        (("crawl.policy", "refresh"), "crawl.policy cannot be changed at run time"),
+        (("crawl.loops",), "give either a value for crawl.loops or --unset"),
+        (("crawl.loops", "5", "--unset"), "give either a value for crawl.loops or --unset"),
     ],
 )
 def test_what_cannot_be_set_changes_nothing(ghcrawl: Command, db: Path, words: tuple[str, ...], sentence: str) -> None:
@@ -86,24 +86,24 @@ def test_a_config_file_that_is_fine_is_fine(ghcrawl: Command) -> None:
     Path("g.toml").write_text("[crawl]\nloops = 3\n")
     ran = ghcrawl("config", "check", "--config", "g.toml")
     assert (ran.status, ran.out) == (0, "crawl.loops = 3  # g.toml\n")
-    assert ran.err == "All is well: 1 setting besides the defaults, 0 credentials.\n"
+    assert ran.err == "The settings are valid: 1 non-default setting, 0 credentials.\n"
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[crawl]\nlopps = 3\n", "crawl.lopps (g.toml): no setting is called that; did you mean crawl.loops?"),
+        ("[crawl]\nlopps = 3\n", "crawl.lopps (g.toml): unknown setting; did you mean crawl.loops?"),
         ("[crawl]\nloops = 'x'\nmax_attempts = 0\n", "crawl.max_attempts (g.toml): Input should be greater than 0"),
         ("[crawl\n", "g.toml is not valid TOML"),
-        ("[crawl]\npolicy = 'foo'\n", "crawl.policy: no policy is called 'foo'"),
-        ("[github]\ntokens_file = 'none.txt'\n", "there is no tokens file none.txt"),
-        ("[github]\ntokens_file = 'comments.txt'\n", "there is no token in the tokens file comments.txt"),
+        ("[crawl]\npolicy = 'foo'\n", "crawl.policy: unknown policy 'foo'"),
+        ("[github]\ntokens_file = 'none.txt'\n", "tokens file none.txt not found"),
+        ("[github]\ntokens_file = 'comments.txt'\n", "the tokens file comments.txt contains no token"),
         ("[github]\napi_url = 'ftp://x'\n", "github.api_url (g.toml)"),
         (
             "[queue]\nprovider = 'amqp'\n[amqp]\nmanagement_url = 'http://me:s/cret@h:1'\n",
             "amqp.management_url is no URL: in its user and password, everything but letters and digits must be",
         ),
-        ("[queue]\nprovider = 'amqp'\n[amqp]\nurl_file = 'none.txt'\n", "there is no file amqp.url_file none.txt"),
+        ("[queue]\nprovider = 'amqp'\n[amqp]\nurl_file = 'none.txt'\n", "file amqp.url_file none.txt not found"),
     ],
 )
 def test_a_config_file_with_a_mistake_says_which(ghcrawl: Command, text: str, sentence: str) -> None:
@@ -116,4 +116,4 @@ def test_a_config_file_with_a_mistake_says_which(ghcrawl: Command, text: str, se
 
 
 def test_a_config_file_that_is_not_there_is_said(ghcrawl: Command) -> None:
-    assert ghcrawl("config", "check", "--config", "g.toml").err == "ghcrawl: there is no config file g.toml\n"
+    assert ghcrawl("config", "check", "--config", "g.toml").err == "ghcrawl: config file g.toml not found\n"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.cli.desk import BackendLetters
+from ghcrawl.cli.crawl_backend import BackendLetters
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
-from ghcrawl.model import Deadletter, Request
-from ghcrawl.ports import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.values.model import LEGACY_PLATFORM, Deadletter, Request
 from stores.deadletters import Allowance
-from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, at
+from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at
 from tests.support.cli import fill
 from tests.unit.cli.conftest import Command, Fill
 
@@ -88,7 +88,7 @@ def test_filters_choose(ghcrawl: Command, db: Path, words: tuple[str, ...], foun
 def test_none_at_all_and_none_like_that_are_said(ghcrawl: Command, filled: Fill) -> None:
     filled()
     assert ghcrawl("deadletters", "list").err == "There are no deadletters.\n"
-    assert ghcrawl("deadletters", "list", "--type", "commit").err == "No deadletters are like that.\n"
+    assert ghcrawl("deadletters", "list", "--type", "commit").err == "No deadletters match.\n"
 
 
 @pytest.mark.parametrize("verb", ["list", "requeue", "delete"])
@@ -97,7 +97,7 @@ def test_a_type_that_there_is_not_is_refused_and_what_may_be_meant_named(
 ) -> None:
     filled(deadletters=[*LETTERS, a_letter("cc44", request=a_request(44, type="of_another_version"))])
     ran = ghcrawl("deadletters", verb, "--type", "isue")
-    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: no type is called isue; did you mean issue?\n")
+    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: unknown type isue; did you mean issue?\n")
     assert ghcrawl("deadletters", verb, "--type", "of_another_version", *["--yes"] * (verb != "list")).status == 0
 
 
@@ -113,7 +113,7 @@ def test_only_for_a_type_that_the_platform_has_not_all_deadletters_are_counted(
     original = BackendLetters.count
     monkeypatch.setattr(BackendLetters, "count", count)
     assert ghcrawl("deadletters", "list", "--type", "issue").status == 0
-    assert [which.types for which in counted] == [("issue",)]
+    assert [which.types for which in counted] == [(a_type(),)]
     assert ghcrawl("deadletters", "list", "--type", "isue").status == 2
     assert [which.types for which in counted[1:]] == [()]
 
@@ -121,7 +121,7 @@ def test_only_for_a_type_that_the_platform_has_not_all_deadletters_are_counted(
 def test_a_list_that_was_cut_says_so(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("deadletters", "list", "--limit", "1")
     assert len(ran.rows) == 1
-    assert "These are the newest 1; --limit 0 lists all." in ran.err
+    assert "Showing the newest 1; --limit 0 shows all." in ran.err
     assert len(ghcrawl("deadletters", "list", "--limit", "0").rows) == 3
 
 
@@ -153,13 +153,13 @@ def test_one_is_told_like_an_incident(ghcrawl: Command, filled: Fill) -> None:
     out = ghcrawl("deadletters", "show", "00000000").out
     for line in (
         "KeyError: 'id'",
-        "deadletter  urn:deadletter:00000000-0000-4000-8000-000000000001",
-        f"asked for   issue {request.url}",
-        "policy      default:issue",
-        "queue       normal",
-        "parent      urn:repo:12",
-        "carried     its body, from a list",
-        "How it was found",
+        "deadletter     urn:deadletter:00000000-0000-4000-8000-000000000001",
+        f"request        issue {request.url}",
+        "policy         default:issue",
+        "queue          normal",
+        "parent         urn:repo:12",
+        "payload        from a list",
+        "How it was discovered",
         "org https://x/orgs/acme",
         "  repo https://x/repos/acme/web",
         f"    issue {request.url}",
@@ -168,7 +168,7 @@ def test_one_is_told_like_an_incident(ghcrawl: Command, filled: Fill) -> None:
         "2. 2026-11-21 12:00:04 UTC, 4 s later, worker pod-2: KeyError",
         "  File x",
         "KeyError: 'id'",
-        "To try it again",
+        "To retry",
         "ghcrawl deadletters requeue 00000000 && ghcrawl crawl",
     ):
         assert line in out.splitlines(), line
@@ -181,18 +181,27 @@ def test_one_is_told_like_an_incident(ghcrawl: Command, filled: Fill) -> None:
 
 
 def test_what_never_was_a_request_is_shown_as_it_came(ghcrawl: Command, filled: Fill) -> None:
-    filled(deadletters=[a_letter("cc44", "DecodeError", raw=b"not \xff json", request=Request(type="unknown", url=""))])
+    filled(
+        deadletters=[
+            a_letter(
+                "cc44",
+                "DecodeError",
+                raw=b"not \xff json",
+                request=Request(platform=LEGACY_PLATFORM, type="unknown", url=""),
+            )
+        ]
+    )
     assert r"not \xff json" in ghcrawl("deadletters", "show", "cc44").out
     assert ghcrawl("deadletters", "show", "cc44", "--json").json["raw"] == r"not \xff json"
 
 
 def test_an_id_that_is_unknown_or_begins_several_is_refused(ghcrawl: Command, db: Path) -> None:
-    assert ghcrawl("deadletters", "show", "aa").err == "ghcrawl: aa is the beginning of 2 ids; add some digits\n"
+    assert ghcrawl("deadletters", "show", "aa").err == "ghcrawl: aa matches 2 IDs; type more digits\n"
     ran = ghcrawl("deadletters", "show", "ffff")
-    assert (ran.status, ran.err) == (1, "ghcrawl: there is no deadletter ffff; `ghcrawl deadletters list` names them\n")
+    assert (ran.status, ran.err) == (1, "ghcrawl: deadletter ffff not found; run `ghcrawl deadletters list`\n")
     ran = ghcrawl("deadletters", "show", "urn:deadletter:00000000-0000-4000-8000-000000000009")
     assert ran.status == 1
-    assert "there is no deadletter urn:deadletter:0000" in ran.err
+    assert "deadletter urn:deadletter:0000" in ran.err
 
 
 def test_what_is_given_up_while_others_are_deleted_stays(ghcrawl: Command, filled: Fill) -> None:
@@ -207,7 +216,7 @@ def test_what_is_given_up_while_others_are_deleted_stays(ghcrawl: Command, fille
 def test_requeued_ones_wait_again_where_they_came_from(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("deadletters", "requeue", "--class", "http_503", "--yes")
     assert ran.status == 0
-    assert ran.err == "2 requests wait again.\n# works through what waits\nghcrawl crawl\n"
+    assert ran.err == "2 requests requeued.\n# process the queued requests\nghcrawl crawl\n"
     assert left(db) == {"bb33"}
     assert {(request.attempt, request.failures) for request in waiting(db)} == {(0, ())}
 
@@ -218,18 +227,27 @@ def test_they_may_be_put_elsewhere(ghcrawl: Command, db: Path) -> None:
     )
     assert [request.type for request in waiting(db, "immediate")] == ["repo"]
     ran = ghcrawl("deadletters", "requeue", "--all", "--to", "immediat", "--yes")
-    assert (ran.status, ran.err) == (2, "ghcrawl: no queue is called immediat; did you mean immediate?\n")
+    assert (ran.status, ran.err) == (2, "ghcrawl: unknown queue immediat; did you mean immediate?\n")
     assert left(db) == {"aa11", "aa22"}
 
 
 def test_what_cannot_be_requeued_stays(ghcrawl: Command, filled: Fill) -> None:
-    db = filled(deadletters=[a_letter("cc44", "DecodeError", raw=b"?", request=Request(type="unknown", url=""))])
+    db = filled(
+        deadletters=[
+            a_letter("cc44", "DecodeError", raw=b"?", request=Request(platform=LEGACY_PLATFORM, type="unknown", url=""))
+        ]
+    )
     ran = ghcrawl("deadletters", "requeue", "--all", "--yes")
-    assert "1 deadletter never was a request this version can read, and stays." in ran.err
+    assert "1 deadletter is not a readable request and was kept." in ran.err
     assert left(db) == {"cc44"}
-    asyncio.run(fill(db, deadletters=[a_letter("dd55", raw=b"!", request=Request(type="unknown", url=""))]))
+    asyncio.run(
+        fill(
+            db,
+            deadletters=[a_letter("dd55", raw=b"!", request=Request(platform=LEGACY_PLATFORM, type="unknown", url=""))],
+        )
+    )
     ran = ghcrawl("deadletters", "requeue", "--all", "--yes")
-    assert "2 deadletters never were requests this version can read, and stay." in ran.err
+    assert "2 deadletters are not readable requests and were kept." in ran.err
 
 
 def test_deleted_ones_are_gone(ghcrawl: Command, db: Path) -> None:
@@ -247,7 +265,7 @@ def test_what_takes_several_answers_is_done_to_the_end(
     assert ghcrawl("deadletters", "delete", "--class", "http_503", "--yes").err == "2 deadletters deleted.\n"
     filled = [a_letter(f"{digits}00", last_at=OLD + timedelta(seconds=digits)) for digits in (31, 32, 33)]
     asyncio.run(fill(db, deadletters=filled))
-    assert ghcrawl("deadletters", "requeue", "--all", "--yes").err.startswith("4 requests wait again.\n")
+    assert ghcrawl("deadletters", "requeue", "--all", "--yes").err.startswith("4 requests requeued.\n")
     assert left(db) == set()
 
 
@@ -255,7 +273,7 @@ def test_what_takes_several_answers_is_done_to_the_end(
 def test_without_saying_which_nothing_is_done(ghcrawl: Command, db: Path, verb: str) -> None:
     ran = ghcrawl("deadletters", verb, "--yes")
     assert ran.status == 2
-    assert "say which deadletters" in ran.err
+    assert "select deadletters by ID" in ran.err
     assert len(left(db)) == 3
 
 
@@ -269,7 +287,8 @@ def test_a_dry_run_only_says_what_it_would_do(ghcrawl: Command, db: Path, verb: 
 def test_where_nobody_can_answer_yes_is_demanded(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("deadletters", "delete", "--all")
     assert ran.status == 2
-    assert ran.err == ("ghcrawl: Delete 3 deadletters (http_503 2, Malformed 1)? Nobody is here to answer: add --yes\n")
+    question = "Delete 3 deadletters (http_503 2, Malformed 1)?"
+    assert ran.err == f"ghcrawl: {question} Standard input is not a terminal: confirm with --yes\n"
     assert len(left(db)) == 3
 
 
@@ -285,5 +304,5 @@ def test_on_a_terminal_a_person_is_asked(
 
 def test_an_age_that_nobody_can_read_is_refused(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("deadletters", "delete", "--older-than", "long", "--yes")
-    assert (ran.status, ran.err) == (2, "ghcrawl: 'long' is no length of time; write 30m, 2h, 3d or 1w\n")
+    assert (ran.status, ran.err) == (2, "ghcrawl: 'long' is not a duration; write 30m, 2h, 3d or 1w\n")
     assert len(left(db)) == 3

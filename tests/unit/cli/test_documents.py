@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.model import Document, Link
-from stores.sqlite import SqliteStore
+from ghcrawl.values.model import Document, Link
+from stores.sqlite.documents import SqliteStore
 from tests.support.builders import API, a_document, at
 from tests.unit.cli.conftest import Command, Fill
 
@@ -75,13 +75,17 @@ def test_what_lies_below_a_thing_is_listed_however_that_is_called(ghcrawl: Comma
 
 def test_an_unknown_thing_to_look_under_is_an_error(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "list", "--under", "acme/nothing")
-    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: there is no document acme/nothing to look under\n")
+    assert (ran.status, ran.out, ran.err) == (
+        2,
+        "",
+        "ghcrawl: document acme/nothing not found; --under needs a name, URL or URN of a saved document\n",
+    )
 
 
 def test_a_list_that_was_cut_says_so(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "list", "--limit", "2")
     assert len(ran.rows) == 2
-    assert ran.err == "These are the first 2; --limit 0 lists all, --type and --under choose.\n"
+    assert ran.err == "Showing the first 2; --limit 0 shows all, --type and --under filter.\n"
     assert len(ghcrawl("documents", "list", "--limit", "0").rows) == 6
 
 
@@ -101,7 +105,7 @@ def test_a_list_as_json_is_one_array(ghcrawl: Command, db: Path) -> None:
 
 def test_nothing_to_list_is_said(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "list", "--type", "milestone")
-    assert (ran.status, ran.out, ran.err) == (0, "", "There are no such documents.\n")
+    assert (ran.status, ran.out, ran.err) == (0, "", "No documents match.\n")
 
 
 # show ------------------------------------------------------------------------------------------------------------
@@ -140,9 +144,7 @@ def test_for_a_person_it_is_shown_with_where_it_leads(ghcrawl: Command, filled: 
 def test_what_is_not_there_is_said_with_exit_status_1(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "show", "acme/nothing", "--json")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == (
-        "ghcrawl: there is no document acme/nothing in ghcrawl.db; `ghcrawl documents list` names them\n"
-    )
+    assert ran.err == ("ghcrawl: document acme/nothing not found in ghcrawl.db; run `ghcrawl documents list`\n")
 
 
 def test_where_a_url_leads_to_several_things_the_type_chooses(ghcrawl: Command, filled: Fill) -> None:
@@ -150,10 +152,10 @@ def test_where_a_url_leads_to_several_things_the_type_chooses(ghcrawl: Command, 
     filled(documents=[page, a_document(1)])
     ran = ghcrawl("documents", "show", f"{API}/repos/acme/web/issues/1")
     assert ran.out.startswith("type  issue\n"), "things come before pages"
-    assert ran.err == "The same name leads to issues; --type chooses.\n"
+    assert ran.err == "The name also matches issues; choose with --type.\n"
     assert ghcrawl("documents", "show", page.url, "--type", "issues").out.startswith("type  issues\n")
     ran = ghcrawl("documents", "show", page.url, "--type", "repo")
-    assert (ran.status, ran.out, ran.err) == (1, "", f"ghcrawl: {page.url} leads to no repo, but to issue, issues\n")
+    assert (ran.status, ran.out, ran.err) == (1, "", f"ghcrawl: {page.url} matches no repo, but issue, issues\n")
 
 
 # follow ----------------------------------------------------------------------------------------------------------
@@ -263,7 +265,7 @@ def test_what_lies_below_an_organisation_includes_its_repositories_and_not_its_p
 def test_documents_are_counted_by_type_things_first(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "count")
     assert ran.rows == [["repo", "2"], ["issue", "2"], ["commit", "1"], ["issues", "1"]]
-    assert ran.err == "5 things, and 1 page of a list or cursor.\n"
+    assert ran.err == "5 entities, and 1 list page or cursor.\n"
     assert ghcrawl("documents", "count", "--json").json == {
         "total": 6,
         "entities": 5,
@@ -300,13 +302,13 @@ def test_an_export_may_choose_by_when_things_were_seen(ghcrawl: Command, filled:
     ran = ghcrawl("documents", "export", "--since", "yesterday")
     assert (ran.status, ran.err) == (
         2,
-        "ghcrawl: 'yesterday' is no date; write 2026-11-01, 2026-11-01T12:00Z, or 7d for a week ago\n",
+        "ghcrawl: 'yesterday' is not a date; write 2026-11-01, 2026-11-01T12:00Z, or 7d for 7 days ago\n",
     )
 
 
-def test_a_flat_export_is_things_as_the_platform_sent_them(ghcrawl: Command, db: Path) -> None:
+def test_a_flat_export_is_things_as_the_platform_sent_them_with_urn_and_type(ghcrawl: Command, db: Path) -> None:
     lines = ghcrawl("documents", "export", "--flat", "--no-deleted").out.splitlines()
-    bodies = [dict(one.body) for one in ALL if one not in (PAGE, GONE)]
+    bodies = [{**one.body, "_urn": one.urn, "_type": one.type} for one in ALL if one not in (PAGE, GONE)]
     assert sorted(map(json.loads, lines), key=str) == sorted(bodies, key=str)
 
 
@@ -316,7 +318,7 @@ def test_an_export_may_leave_out_all_that_only_helps_to_find_things(ghcrawl: Com
 
 def test_a_type_that_is_mistyped_is_said(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "export", "--type", "isue")
-    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: no type is called isue; did you mean issue?\n")
+    assert (ran.status, ran.out, ran.err) == (2, "", "ghcrawl: unknown type isue; did you mean issue?\n")
 
 
 def test_an_export_into_a_file_says_what_it_wrote(ghcrawl: Command, db: Path) -> None:
@@ -329,14 +331,14 @@ def test_an_export_into_a_file_says_what_it_wrote(ghcrawl: Command, db: Path) ->
 def test_an_export_that_cannot_be_written_leaves_nothing(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "export", "--output", "nowhere/all.jsonl")
     assert ran.status == 2
-    assert ran.err == "ghcrawl: nowhere/all.jsonl cannot be written: No such file or directory\n"
+    assert ran.err == "ghcrawl: cannot write nowhere/all.jsonl: No such file or directory\n"
     Path("there").mkdir()
     assert ghcrawl("documents", "export", "--output", "there").status == 2
     assert not list(Path().glob("*.partial"))
 
 
 def test_another_format_is_refused(ghcrawl: Command, db: Path) -> None:
-    assert ghcrawl("documents", "export", "--format", "csv").err == "ghcrawl: there is no format csv; there is jsonl\n"
+    assert ghcrawl("documents", "export", "--format", "csv").err == "ghcrawl: unknown format csv; use jsonl\n"
 
 
 # a file that is not there ----------------------------------------------------------------------------------------
@@ -359,7 +361,9 @@ def test_another_format_is_refused(ghcrawl: Command, db: Path) -> None:
 def test_looking_makes_no_file(ghcrawl: Command, words: tuple[str, ...]) -> None:
     ran = ghcrawl(*words)
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err == ("ghcrawl: there is no file ghcrawl.db here; `ghcrawl crawl` makes one, and --db names another\n")
+    assert ran.err == (
+        "ghcrawl: file ghcrawl.db not found; create it with `ghcrawl crawl`, or choose another with --db\n"
+    )
     assert not list(Path().glob("ghcrawl*"))
 
 
@@ -370,5 +374,5 @@ def test_only_for_a_type_that_the_platform_has_not_all_documents_are_counted(
     assert [row[0] for row in ghcrawl("documents", "list", "--type", "of_another_version").rows] == [
         "of_another_version"
     ]
-    monkeypatch.delattr(SqliteStore, "counts")
+    monkeypatch.setattr(SqliteStore, "counts", None)
     assert [row[1] for row in ghcrawl("documents", "list", "--type", "repo").rows] == [REPO.urn]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import signal
@@ -10,8 +11,8 @@ import pytest
 
 from ghcrawl.cli import documents, failures
 from ghcrawl.cli.program import as_typed
-from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import REDACTOR
+from ghcrawl.values.errors import ConfigError
 from tests.unit.cli.conftest import Command
 
 SECRET = "ghp_thisIsASecretThatNobodyMaySee00000000"
@@ -31,7 +32,7 @@ def test_a_bug_is_one_line_and_how_to_see_more(ghcrawl: Command, broken: None) -
     assert (ran.status, ran.out) == (70, "")
     assert ran.err == (
         "ghcrawl: this is a bug in ghcrawl: ZeroDivisionError: by [redacted]\n"
-        "ghcrawl: set GHCRAWL_DEBUG=1 to see where, and please report it\n"
+        "ghcrawl: set GHCRAWL_DEBUG=1 for a traceback, and please report it\n"
     )
 
 
@@ -47,6 +48,8 @@ def test_who_asks_for_it_sees_where_without_any_secret(
 def test_ctrl_c_ends_any_command_without_a_word(ghcrawl: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     async def count(*_: object, **__: object) -> int:
         os.kill(os.getpid(), signal.SIGINT)
+        for _second in range(1000):  # a signal that another thread hears does not wake a loop that waits for nothing
+            await asyncio.sleep(0.01)
         return 0
 
     monkeypatch.setattr(documents, "count", count)
@@ -108,4 +111,4 @@ def test_a_connection_that_broke_is_no_good_end(capfd: pytest.CaptureFixture[str
         failures.perform(work())
 
     assert failures.report(caught.value) == 2
-    assert capfd.readouterr().err == "ghcrawl: a connection broke off: Broken pipe; begin again\n"
+    assert capfd.readouterr().err == "ghcrawl: connection lost: Broken pipe; run the command again\n"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import processors.github
+import ghcrawl.platforms.github
 from ghcrawl.cli.following import Follower
-from ghcrawl.model import Link, Request
+from ghcrawl.values.model import LEGACY_PLATFORM, Link, Request
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
 from tests.support.builders import API, a_document
 from tests.support.clock import FakeClock
 
-PLATFORM = processors.github.platform()
-ACME = Request(type="org", url=f"{API}/orgs/acme", policy="refresh:org")
+PLATFORM = ghcrawl.platforms.github.platform()
+ACME = Request(platform=LEGACY_PLATFORM, type="org", url=f"{API}/orgs/acme", policy="refresh:org")
 
 
 class Bench:
@@ -22,7 +22,7 @@ class Bench:
         self.clock, self.store = FakeClock(), MemoryStore()
         self.queue = MemoryQueue(self.clock)
         self.follower = Follower(
-            platform=PLATFORM, queue=self.queue, store=self.store, clock=self.clock, roots=roots or (ACME,)
+            platforms={"github": PLATFORM}, queue=self.queue, store=self.store, clock=self.clock, roots=roots or (ACME,)
         )
 
     async def attend(self, *, complete: bool = True) -> Sequence[str]:
@@ -49,7 +49,7 @@ async def test_the_feed_is_polled_at_once_and_then_every_minute():
     assert await bench.attend() == [POLL]
     (request,) = await bench.queue.peek("immediate", limit=1)
     assert request.asked_at == bench.clock.now()
-    assert [errand.type for errand in request.context.then] == ["events"]
+    assert [deferred.type for deferred in request.context.then] == ["events"]
 
 
 async def test_what_is_private_is_polled_by_itself_and_strangers_are_not():

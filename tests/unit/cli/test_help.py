@@ -59,7 +59,7 @@ def test_the_first_help_shows_the_way_and_every_exit_status(ghcrawl: Command, wo
         "ghcrawl demo",
         "ghcrawl crawl acme",
         "export GHCRAWL_TOKENS=",
-        "0 all is well",
+        "0 success",
         "1 deadletters",
         "130",
     ):

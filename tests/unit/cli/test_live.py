@@ -6,9 +6,10 @@ import pytest
 
 from ghcrawl.cli import live
 from ghcrawl.cli.options import Place
-from ghcrawl.errors import ConfigError
-from ghcrawl.settings import LIVE, Settings, load, names
-from ghcrawl.tuning import DEFAULT_WEIGHTS, Tuning
+from ghcrawl.settings.sections import names
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.tuning import DEFAULT_WEIGHTS, Tuning
+from ghcrawl.wiring import SETTINGS, load
 
 
 def test_live_settings_win_over_file_and_environment_and_the_command_line_over_them(
@@ -39,18 +40,23 @@ def test_what_is_changed_in_the_middle_wins_over_the_command_line_that_began_it(
 
 
 def test_what_tuning_holds_may_be_set_live_and_limits_and_the_log_level_and_nothing_else() -> None:
-    known = names()
-    for name in LIVE:
+    known, live_names = names(SETTINGS), SETTINGS.live_names()
+    for name in live_names:
         assert name in known or name.rpartition(".")[0] in known
-    assert {name.split(".")[1] for name in LIVE if name.startswith("crawl.")} | {"scope", "patience_s"} == {
+    assert {name.split(".")[1] for name in live_names if name.startswith("crawl.")} | {"scope", "patience_s"} == {
         *Tuning.__dataclass_fields__,
         "allow",
         "exclude",
     }
-    assert {name for name in LIVE if not name.startswith("crawl.")} == {
+    assert {name for name in live_names if not name.startswith("crawl.")} == {
         "github.concurrency",
         "github.reserve",
         "log.level",
+        "schedule.budget_share",
+        "schedule.calls_per_hour",
+        "schedule.exponent",
+        "schedule.max_age_d",
+        "schedule.strategy",
     }
 
 
@@ -67,30 +73,30 @@ def test_what_this_version_cannot_use_is_left_out_and_named_and_the_rest_holds()
     settings, strange = applied.settings, applied.strange
     assert (settings.crawl.loops, settings.crawl.max_attempts, settings.crawl.scenario) == (7, 5, "")
     assert set(strange) == {"crawl.newer_setting", "crawl.max_attempts", "crawl.scenario"}
-    assert "no scenario is called newer" in strange["crawl.scenario"]
+    assert "unknown scenario newer" in strange["crawl.scenario"]
 
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("crawl.lops", "no setting is called crawl.lops; did you mean crawl.loops?"),
-        ("loops", "no setting is called loops; did you mean crawl.loops?"),
+        ("crawl.lops", "unknown setting crawl.lops; did you mean crawl.loops?"),
+        ("loops", "unknown setting loops; did you mean crawl.loops?"),
         ("crawl.weights.sonn", "did you mean crawl.weights.soon?"),
         ("github.commits", "in the config file, or as GHCRAWL_GITHUB__COMMITS in the environment"),
-        ("xyzzy.frobnicate", "live ones are crawl.loops, crawl.paused"),
+        ("xyzzy.frobnicate", "live settings: crawl.loops, crawl.paused"),
     ],
 )
 def test_what_cannot_be_set_live_is_refused_with_what_was_meant(name: str, sentence: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        live.checked(name)
+        live.checked(name, SETTINGS)
     assert sentence in str(refused.value)
 
 
 def test_a_section_that_is_also_a_value_is_refused() -> None:
-    with pytest.raises(ConfigError, match="crawl is set to a value and is a section too"):
+    with pytest.raises(ConfigError, match="crawl is both a value and a section"):
         load(None, {"GHCRAWL_CRAWL": "5", "GHCRAWL_CRAWL__LOOPS": "3"})
 
 
 def test_a_paused_crawl_is_a_setting_too() -> None:
-    assert Settings().crawl.tuning() == Tuning()
+    assert SETTINGS().crawl.tuning() == Tuning()
     assert live.applied(Place(), {}, {"crawl.paused": "true"}).settings.crawl.tuning().paused

@@ -12,8 +12,8 @@ import pytest
 
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
-from ghcrawl.model import Push, QueueName, Request
-from queues.sqlite import SqliteQueue
+from ghcrawl.values.model import Push, QueueName, Request
+from queues.sqlite.queue import SqliteQueue
 from tests.support.builders import API, a_failure, a_request, at
 from tests.unit.cli.conftest import Command, Fill
 from tests.unit.cli.test_documents import CRAWLS
@@ -51,8 +51,8 @@ def test_depths_are_shown_for_every_queue(ghcrawl: Command, db: Path) -> None:
 
 
 def test_one_queue_is_emptied_and_no_other(ghcrawl: Command, db: Path) -> None:
-    assert ghcrawl("queue", "purge", "soon", "--yes").err == "2 requests forgotten.\n"
-    assert ghcrawl("queue", "purge", "soon", "--yes").err == "Nothing waits in soon.\n"
+    assert ghcrawl("queue", "purge", "soon", "--yes").err == "2 requests deleted.\n"
+    assert ghcrawl("queue", "purge", "soon", "--yes").err == "Queue soon is empty.\n"
     assert not waiting("soon")
     assert len(waiting("later")) == 1
 
@@ -61,7 +61,7 @@ def test_emptying_needs_somebody_who_wants_it(ghcrawl: Command, db: Path) -> Non
     ran = ghcrawl("queue", "purge", "soon")
     assert (ran.status, ran.err) == (
         2,
-        "ghcrawl: Forget 2 requests in the queue soon, for ever? Nobody is here to answer: add --yes\n",
+        "ghcrawl: Permanently delete 2 requests in queue soon? Standard input is not a terminal: confirm with --yes\n",
     )
     assert len(waiting("soon")) == 2
 
@@ -76,7 +76,7 @@ def test_what_a_lost_broker_seems_to_hold_is_forgotten_although_nothing_is_seen_
         return 0
 
     monkeypatch.setattr(SqliteQueue, "purge", purge)
-    assert ghcrawl("queue", "purge", "event", "--yes").err == "Nothing waits in event.\n"
+    assert ghcrawl("queue", "purge", "event", "--yes").err == "Queue event is empty.\n"
     assert purged == ["event"]
 
 
@@ -84,7 +84,7 @@ def test_what_a_lost_broker_seems_to_hold_is_forgotten_although_nothing_is_seen_
 def test_there_are_five_queues(ghcrawl: Command, db: Path, words: tuple[str, ...]) -> None:
     ran = ghcrawl(*words)
     assert ran.status == 2
-    assert f"no queue is called {words[-1]}; " in ran.err
+    assert f"unknown queue {words[-1]}; " in ran.err
 
 
 def test_what_waits_is_shown_and_stays(ghcrawl: Command, db: Path) -> None:
@@ -93,8 +93,8 @@ def test_what_waits_is_shown_and_stays(ghcrawl: Command, db: Path) -> None:
         ["issue", "default:issue", "0", a_request(1).url],
         ["issue", "default:issue", "1", a_request(2).url],
     ]
-    assert ghcrawl("requests", "peek", "soon", "--limit", "1").err == "These are 1 of 2; --limit 0 shows all.\n"
-    assert ghcrawl("requests", "peek", "event").err == "Nothing waits in event.\n"
+    assert ghcrawl("requests", "peek", "soon", "--limit", "1").err == "Showing 1 of 2; --limit 0 shows all.\n"
+    assert ghcrawl("requests", "peek", "event").err == "Queue event is empty.\n"
     second = ghcrawl("requests", "peek", "soon", "--limit", "0", "--json").json[1]
     assert second["last_failure"] == "http_503, 2026-11-21 12:00:00 UTC"
     assert len(waiting("soon")) == 2
@@ -105,13 +105,13 @@ def test_nobody_is_bid_to_work_through_what_somebody_is_at_already(ghcrawl: Comm
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.write(f"{os.getpid()}\n")
         lock.flush()
-        assert ghcrawl("requests", "push", "acme").err == "1 request waits in immediate.\n"
+        assert ghcrawl("requests", "push", "acme").err == "1 request queued in immediate.\n"
 
 
 def test_specs_are_pushed_where_they_are_wanted(ghcrawl: Command) -> None:
     ran = ghcrawl("requests", "push", "acme", "acme/web", "--queue", "later", "--policy", "refresh:self")
     assert (ran.status, ran.out) == (0, "")
-    assert ran.err == "2 requests wait in later.\n# works through what waits\nghcrawl crawl\n"
+    assert ran.err == "2 requests queued in later.\n# process the queued requests\nghcrawl crawl\n"
     found = {request.url: request for request in waiting("later")}
     assert set(found) == {"https://api.github.com/orgs/acme", "https://api.github.com/repos/acme/web"}
     assert {request.policy for request in found.values()} == {"refresh:self"}
@@ -146,8 +146,9 @@ def test_requests_are_pushed_as_json(ghcrawl: Command, monkeypatch: pytest.Monke
     [
         ('{"type": "repo"}', "the message lacks 'url'"),
         ('{"type": "repo", "url": 5}', "the message is malformed"),
-        ('{"type": "rpo", "url": "https://x"}', "no type is called 'rpo'; there are org, user,"),
-        ("{nonsense", "is no JSON object"),
+        ('{"type": "rpo", "url": "https://x"}', "unknown type 'rpo'; did you mean repo?"),
+        ('{"type": "org", "url": "https://x", "attempt": -5}', "attempt is -5"),
+        ("{nonsense", "is not a JSON object"),
         ("two words", "is nothing to crawl"),
     ],
 )
@@ -161,4 +162,4 @@ def test_what_is_no_request_is_refused_and_nothing_is_pushed(ghcrawl: Command, t
 def test_what_waited_already_is_said(ghcrawl: Command) -> None:
     push: tuple[Any, ...] = ("requests", "push", "acme")
     ghcrawl(*push)
-    assert "1 request waits in immediate, 1 of which waited already." in ghcrawl(*push).err
+    assert "1 request queued in immediate, 1 of which were already queued." in ghcrawl(*push).err

@@ -12,7 +12,7 @@ from tests.support.builders import NOW, at
 def a_record(*specs: str, **over: Any) -> Record:
     fields: dict[str, Any] = {
         "policy": "default",
-        "api_url": "https://api.example.test",
+        "bases": {"github": "https://api.example.test"},
         "asked_at": NOW,
         "command": "ghcrawl crawl acme",
     }
@@ -36,7 +36,7 @@ async def test_the_order_of_the_specs_is_no_matter_and_the_rest_is() -> None:
     for other in (
         a_record("acme"),
         a_record("acme", "other", policy="refresh"),
-        a_record("acme", "other", api_url="https://ghe.example.test"),
+        a_record("acme", "other", bases={"github": "https://ghe.example.test"}),
     ):
         assert not (await records.begin(store, other)).resumed
 

@@ -12,17 +12,18 @@ from ghcrawl.cli import summary
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.roots import Refused
 from ghcrawl.cli.snapshot import Quota
-from ghcrawl.model import QUEUES
-from ghcrawl.ports import DeadletterCounts, Depth
-from ghcrawl.tally import Tally
-from tests.support.builders import NOW
+from ghcrawl.ports.deadletters import DeadletterCounts
+from ghcrawl.ports.queue import Depth
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.model import QUEUES
+from tests.support.builders import NOW, a_type, by_type
 
 
 def a_tally() -> Tally:
     return Tally(
         settled_count=120,
-        saved=Counter(issue=60, org=1, issues=3, cursor=1),
-        unchanged=Counter(repo=2),
+        saved=by_type(issue=60, org=1, issues=3, cursor=1),
+        unchanged=by_type(repo=2),
         skipped=Counter(visited=4, denied_sso=1),
         retried=Counter(http_503=2),
         statuses=Counter({200: 18, 304: 2}),
@@ -34,7 +35,7 @@ def a_result(**over: Any) -> Result:
     fields: dict[str, Any] = {
         "specs": ("acme",),
         "policy": "default",
-        "api_url": "https://api.example.test",
+        "bases": {"github": "https://api.example.test"},
         "db": "ghcrawl.db",
         "command": "ghcrawl crawl acme",
         "asked_at": NOW,
@@ -45,10 +46,10 @@ def a_result(**over: Any) -> Result:
         "drained": True,
         "duration_s": 12.3456,
         "tally": a_tally(),
-        "entity_types": ("org", "repo", "issue"),
+        "entity_types": (a_type("org"), a_type("repo"), a_type("issue")),
         "refused": (),
         "depths": dict.fromkeys(QUEUES, Depth()),
-        "stored": {"issue": 60, "org": 1, "repo": 2, "issues": 3, "cursor": 1},
+        "stored": by_type(issue=60, org=1, repo=2, issues=3, cursor=1),
         "deadletters": DeadletterCounts(),
     }
     return Result(**(fields | over))
@@ -131,8 +132,8 @@ def test_the_table_has_the_things_first_and_sums_up_what_only_helps_to_find_them
 
 def test_the_facts_leave_out_what_there_is_none_of() -> None:
     assert dict(summary.facts(a_result())) == {
-        "calls": "20, of which 2 free (304) and 18 charged; 0.33 for each thing saved",
-        "skipped": "asked for already 4, denied: sso 1",
+        "calls": "20, of which 2 free (304) and 18 charged; 0.33 per saved entity",
+        "skipped": "already requested 4, denied: sso 1",
         "retried": "http_503 2",
     }
     quotas = [Quota(label="a", calls=50, remaining=10, limit=60), Quota(label="b"), Quota(label="c", trouble="refused")]
@@ -169,29 +170,29 @@ def test_what_to_type_next_leads_to_the_same_file() -> None:
         "ghcrawl documents export --output documents.jsonl --db 'a b.db'",
         "ghcrawl crawl acme",
     ]
-    assert next(iter(summary.advice(a_result(finished=False)))) == ("ghcrawl crawl acme", "goes on from here")
+    assert next(iter(summary.advice(a_result(finished=False)))) == ("ghcrawl crawl acme", "resume")
     assert not list(summary.advice(a_result(stored={})))
     waiting = [purpose for _, purpose in summary.advice(a_result(specs=()))]
-    assert "refreshes it, for next to nothing" not in waiting
+    assert "refresh; unchanged data is free" not in waiting
     nowhere = [purpose for _, purpose in summary.advice(a_result(refused=REFUSED))]
-    assert "refreshes it, for next to nothing" not in nowhere
+    assert "refresh; unchanged data is free" not in nowhere
 
 
 def test_what_went_wrong_is_one_line_each() -> None:
     assert list(summary.complaints(a_result(refused=REFUSED))) == [
-        f"acme leads to nothing: not there, 404 Not Found ({URL})"
+        f"acme cannot be crawled: not found, 404 Not Found ({URL})"
     ]
     excluded = (Refused(spec="acme", url=URL, reason="excluded", detail=""),)
     assert list(summary.complaints(a_result(refused=excluded))) == [
-        f"acme leads to nothing: excluded by the settings ({URL})"
+        f"acme cannot be crawled: excluded by settings ({URL})"
     ]
     assert list(summary.complaints(a_result(trouble="the disk is full"))) == [
-        "the disk is full. Nothing is lost: the same command goes on from here"
+        "the disk is full. Nothing is lost: run the same command again to resume"
     ]
     assert list(summary.complaints(a_result(interrupted="SIGINT", drained=False))) == [
-        "some requests were cut short; they wait again"
+        "some requests were interrupted; they are queued again"
     ]
     assert list(summary.complaints(a_result(restarts=2))) == [
-        "2 loops died and began again, which is a bug in ghcrawl; -v shows it"
+        "2 workers crashed and restarted: a bug in ghcrawl; -v shows the traceback"
     ]
     assert not list(summary.complaints(a_result()))

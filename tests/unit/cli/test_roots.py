@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-import processors.github
 from ghcrawl.cli import kinds, roots
 from ghcrawl.cli.roots import Refused
-from ghcrawl.errors import SpecError
-from ghcrawl.model import Context, Request
-from ghcrawl.ports import Pushed, Settled
-from ghcrawl.tally import Tally
+from ghcrawl.platforms.github import GITHUB
+from ghcrawl.ports.observer import Settled
+from ghcrawl.ports.queue import Pushed
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import LEGACY_PLATFORM, Context, Request
+from tests.support.builders import a_type, by_type
+from tests.support.platforms import mounted
 
 API = "https://api.github.com"
-PLATFORM = processors.github.platform()
+MOUNTS = mounted(GITHUB)
 
 
 def skipped(request: Request, reason: str, detail: str = "", *, pushed: Pushed | None = None) -> Settled:
@@ -21,13 +24,13 @@ def skipped(request: Request, reason: str, detail: str = "", *, pushed: Pushed |
 
 
 def test_a_name_may_be_an_organisations_or_a_users() -> None:
-    (root,) = roots.read(PLATFORM, ["acme", "acme"], API, "default")
+    (root,) = roots.read(MOUNTS, ["acme", "acme"], "default")
     assert root.own == (f"{API}/orgs/acme", f"{API}/users/acme")
     assert roots.names([root]) == {f"org@{API}/orgs/acme", f"user@{API}/users/acme"}
 
 
 def test_what_needs_its_parent_first_is_itself_behind_it() -> None:
-    (root,) = roots.read(PLATFORM, ["https://github.com/acme/web/issues/7"], API, "default")
+    (root,) = roots.read(MOUNTS, ["https://github.com/acme/web/issues/7"], "default")
     assert root.own == (f"{API}/repos/acme/web/issues/7",)
     assert roots.names([root]) == {f"repo@{API}/repos/acme/web", f"issue@{API}/repos/acme/web/issues/7"}
 
@@ -35,28 +38,35 @@ def test_what_needs_its_parent_first_is_itself_behind_it() -> None:
 @pytest.mark.parametrize("policy", ["default:nowhere", "default:strange/repo", "default:repo@/nothing"])
 def test_a_policy_that_leads_nowhere_is_refused_before_anything_is_asked(policy: str) -> None:
     with pytest.raises(SpecError):
-        roots.read(PLATFORM, ["acme"], API, policy)
+        roots.read(MOUNTS, ["acme"], policy)
 
 
 def test_a_token_in_the_wrong_place_is_refused_and_not_repeated() -> None:
     with pytest.raises(SpecError) as refused:
-        roots.read(PLATFORM, ["ghp_abcdefghijklmnopqrstuvwxyz0123456789"], API, "default")
+        roots.read(MOUNTS, ["ghp_abcdefghijklmnopqrstuvwxyz0123456789"], "default")
     assert "looks like a token" in str(refused.value)
     assert "ghp_" not in str(refused.value)
 
 
 def test_what_led_to_nothing_is_told_with_its_reason() -> None:
-    wanted = roots.read(PLATFORM, ["acme", "acme/web", "https://github.com/acme/api/issues/7"], API, "default")
+    wanted = roots.read(MOUNTS, ["acme", "acme/web", "https://github.com/acme/api/issues/7"], "default")
     tally = Tally(asked=roots.names(wanted))
     org = wanted[0].request
     tally.settled(skipped(org, "missing", "404 Not Found", pushed=Pushed(queued=1)))
-    tally.settled(skipped(Request(type="user", url=f"{API}/users/acme"), "missing", "404 Not Found"))
+    tally.settled(
+        skipped(Request(platform=LEGACY_PLATFORM, type="user", url=f"{API}/users/acme"), "missing", "404 Not Found")
+    )
     tally.settled(skipped(wanted[1].request, "visited"))
     issue = Request(
-        type="issue", url=f"{API}/repos/acme/api/issues/7", context=Context(history=("repo@…",), qualifier="urn:repo:1")
+        platform=LEGACY_PLATFORM,
+        type="issue",
+        url=f"{API}/repos/acme/api/issues/7",
+        context=Context(history=("repo@…",), qualifier="urn:repo:1"),
     )
     tally.settled(skipped(issue, "denied_sso", "403 single sign-on"))
-    tally.settled(skipped(Request(type="user", url=f"{API}/users/somebody"), "missing", "404"))
+    tally.settled(
+        skipped(Request(platform=LEGACY_PLATFORM, type="user", url=f"{API}/users/somebody"), "missing", "404")
+    )
     assert roots.refused(wanted, tally) == [
         Refused(spec="acme", url=f"{API}/users/acme", reason="missing", detail="404 Not Found"),
         Refused(
@@ -69,8 +79,8 @@ def test_what_led_to_nothing_is_told_with_its_reason() -> None:
 
 
 def test_pages_and_cursors_are_no_things() -> None:
-    things = kinds.entity_types([PLATFORM])
-    assert things[:3] == ("org", "user", "team")
-    assert {"issues", "commits", "cursor"}.isdisjoint(things)
-    assert {"issue", "commit", "tag"} <= set(things)
-    assert kinds.split({"issue": 3, "issues": 2, "cursor": 1, "org": 0}, things) == ({"issue": 3}, 3)
+    things = kinds.entity_types([GITHUB])
+    assert things[:3] == (a_type("org"), a_type("user"), a_type("team"))
+    assert {*map(a_type, ("issues", "commits", "cursor"))}.isdisjoint(things)
+    assert {*map(a_type, ("issue", "commit", "tag"))} <= set(things)
+    assert kinds.split(by_type(issue=3, issues=2, cursor=1, org=0), things) == ({"issue": 3}, 3)

@@ -8,9 +8,9 @@ from pathlib import Path
 from structlog.testing import capture_logs
 
 from ghcrawl.cli.rotation import Rotation
-from ghcrawl.fetch.github import Credential, Token
-from ghcrawl.settings import load
-from ghcrawl.wiring import read_credentials
+from ghcrawl.fetch.github import Token
+from ghcrawl.ports.source import Credential
+from ghcrawl.wiring import load, read_credentials
 
 
 class Follower:
@@ -21,7 +21,7 @@ class Follower:
         self.used: list[list[str]] = []
         file.write_text(text)
         settings, _ = load(None, {}, {"github.tokens_file": str(file)})
-        self.rotation = Rotation(str(file), lambda: read_credentials(settings, {}), self._use)
+        self.rotation = Rotation(str(file), lambda: read_credentials(settings, {})["github"], self._use)
 
     async def _use(self, credentials: Sequence[Credential]) -> None:
         self.used.append([one.secret for one in credentials if isinstance(one, Token)])

@@ -8,16 +8,16 @@ from collections.abc import Callable
 import pytest
 
 from ghcrawl.cli.rounds import rounds
-from ghcrawl.errors import StoreError
-from ghcrawl.ports import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.errors import StoreError
 from stores.deadletters import Forgotten
-from tests.support.builders import at
+from tests.support.builders import a_type, at
 
 ANSWERS = (Forgotten(deleted=1500, left=500, before=at(9)), Forgotten(deleted=400, left=100, before=at(8)))
 LAST = Forgotten(deleted=100)
 
 
-class Desk:
+class CrawlBackend:
     """Gives these answers, then does what comes last."""
 
     def __init__(self, *answers: Forgotten, then: Callable[[], Forgotten] = lambda: LAST) -> None:
@@ -41,10 +41,10 @@ def away() -> Forgotten:
     raise StoreError("the store is away")
 
 
-async def deleted(desk: Desk, *, line_every_s: float = 0.0) -> int:
+async def deleted(backend: CrawlBackend, *, line_every_s: float = 0.0) -> int:
     answers = await rounds(
-        desk.once,
-        DeadletterFilter(types=("issue",)),
+        backend.once,
+        DeadletterFilter(types=(a_type("issue"),)),
         of=lambda one: one.deleted,
         done="deleted",
         line_every_s=line_every_s,
@@ -53,19 +53,19 @@ async def deleted(desk: Desk, *, line_every_s: float = 0.0) -> int:
 
 
 async def test_it_is_asked_by_the_bound_of_the_last_answer_until_nothing_is_left() -> None:
-    desk = Desk(*ANSWERS)
-    desk.decided.set()
-    assert await deleted(desk) == 2000
-    assert [which.before for which in desk.asked] == [None, at(9), at(8)]
-    assert {which.types for which in desk.asked} == {("issue",)}
+    backend = CrawlBackend(*ANSWERS)
+    backend.decided.set()
+    assert await deleted(backend) == 2000
+    assert [which.before for which in backend.asked] == [None, at(9), at(8)]
+    assert {which.types for which in backend.asked} == {(a_type(),)}
 
 
 async def test_how_far_it_is_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    desk = Desk(*ANSWERS)
-    desk.decided.set()
-    await deleted(desk)
+    backend = CrawlBackend(*ANSWERS)
+    backend.decided.set()
+    await deleted(backend)
     assert capsys.readouterr().err == "1,500 deleted, 500 left.\n1,900 deleted, 100 left.\n"
-    again = Desk(*ANSWERS)
+    again = CrawlBackend(*ANSWERS)
     again.decided.set()
     await deleted(again, line_every_s=1000.0)
     assert capsys.readouterr().err == ""
@@ -76,10 +76,10 @@ async def test_on_a_terminal_it_is_one_line_that_is_gone_in_the_end(monkeypatch:
         def isatty(self) -> bool:
             return True
 
-    terminal, desk = Terminal(), Desk(*ANSWERS)
-    desk.decided.set()
+    terminal, backend = Terminal(), CrawlBackend(*ANSWERS)
+    backend.decided.set()
     monkeypatch.setattr(sys, "stderr", terminal)
-    await deleted(desk)
+    await deleted(backend)
     shown = ["", "1,500 deleted, 500 left \x1b[K", "1,900 deleted, 100 left \x1b[K", "\x1b[K"]
     assert terminal.getvalue().split("\r") == shown
 
@@ -87,18 +87,18 @@ async def test_on_a_terminal_it_is_one_line_that_is_gone_in_the_end(monkeypatch:
 @pytest.mark.parametrize(
     ("last", "said"),
     [
-        (ANSWERS[1], "Broken off: 1,900 deleted, 100 left. The same command goes on from there.\n"),
+        (ANSWERS[1], "Interrupted: 1,900 deleted, 100 left. Run the same command again to resume.\n"),
         (LAST, "1,600 deleted, none left.\n"),
     ],
 )
 async def test_whoever_breaks_it_off_hears_what_was_done_with_what_was_under_way(
     capsys: pytest.CaptureFixture[str], last: Forgotten, said: str
 ) -> None:
-    desk = Desk(ANSWERS[0], then=lambda: last)
-    work = asyncio.create_task(deleted(desk, line_every_s=1000.0))
-    await desk.deciding.wait()
+    backend = CrawlBackend(ANSWERS[0], then=lambda: last)
+    work = asyncio.create_task(deleted(backend, line_every_s=1000.0))
+    await backend.deciding.wait()
     work.cancel()
-    asyncio.get_running_loop().call_soon(desk.decided.set)
+    asyncio.get_running_loop().call_soon(backend.decided.set)
     with pytest.raises(asyncio.CancelledError):
         await work
     assert capsys.readouterr().err == said
@@ -106,13 +106,13 @@ async def test_whoever_breaks_it_off_hears_what_was_done_with_what_was_under_way
 
 @pytest.mark.parametrize(
     ("answers", "said"),
-    [((), ""), (ANSWERS[:1], "Broken off: 1,500 deleted, 500 left. The same command goes on from there.\n")],
+    [((), ""), (ANSWERS[:1], "Interrupted: 1,500 deleted, 500 left. Run the same command again to resume.\n")],
 )
 async def test_what_fails_in_the_middle_says_what_was_done(
     capsys: pytest.CaptureFixture[str], answers: tuple[Forgotten, ...], said: str
 ) -> None:
-    desk = Desk(*answers, then=away)
-    desk.decided.set()
+    backend = CrawlBackend(*answers, then=away)
+    backend.decided.set()
     with pytest.raises(StoreError):
-        await deleted(desk, line_every_s=1000.0)
+        await deleted(backend, line_every_s=1000.0)
     assert capsys.readouterr().err == said

@@ -10,9 +10,9 @@ from rich.console import Console
 from ghcrawl.cli.progress import Lines, Screen, line, reporter
 from ghcrawl.cli.screen import screen
 from ghcrawl.cli.snapshot import Quota, Snapshot
-from ghcrawl.fetch.reach import Outage
-from ghcrawl.model import QUEUES
-from ghcrawl.ports import Depth
+from ghcrawl.fetch.circuit_breaker import Outage
+from ghcrawl.ports.queue import Depth
+from ghcrawl.values.model import QUEUES
 from tests.support.builders import NOW, at
 
 DEPTHS = {name: Depth(ready=n * 1000, delayed=n, in_flight=n) for n, name in enumerate(QUEUES)}
@@ -55,13 +55,13 @@ def test_at_80_columns_every_figure_has_its_line() -> None:
     assert lines[1].endswith("  49% of 20,020 requests known")
     assert lines[2:] == [
         "documents  9,000 saved, 99.9/s, 12 unchanged",
-        "requests   10,000 done, 412/s, 10 in hand, 10 delayed",
+        "requests   10,000 done, 412/s, 10 in flight, 10 delayed",
         "waiting    event 0 · immediate 1,001 · soon 2,002 · normal 3,003 · later 4,004",
         "calls      1,234, 234 of them free (304), 0.11 charged per document",
-        f"quota      user ada: 1,200 calls, 4,000 of 5,000 left, new at {clock}",
-        "trouble    12 retries (http_503 8, FetchError 4) · 1 throttle (secondary 1)",
-        "left       about 25 s",
-        "Ctrl-C stops; the same command goes on from there.",
+        f"quota      user ada: 1,200 calls, 4,000 of 5,000 left, resets at {clock}",
+        "errors     12 retries (http_503 8, FetchError 4) · 1 throttle (secondary 1)",
+        "remaining  about 25 s",
+        "Ctrl-C stops; run the same command again to resume.",
     ]
 
 
@@ -73,28 +73,28 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         quota_until=at(900),
         buried={"Malformed": 3, "http_422": 1},
         title="Crawling a-rather-long-name, another-one, a-third-one and 12 more",
-        quotas=[Quota(label=f"token {n:012}", trouble="asked to pause", until=at(90)) for n in range(20)],
+        quotas=[Quota(label=f"token {n:012}", trouble="secondary rate limit", until=at(90)) for n in range(20)],
     )
     for snapshot in (a_snapshot(), crowded):
         assert max(cell_len(line.rstrip()) for line in shown(snapshot, width)) <= width
 
 
 def test_trouble_is_told_where_there_is_any() -> None:
-    assert any(line.startswith("trouble    none") for line in shown(a_snapshot(retried={}, throttles={})))
+    assert any(line.startswith("errors     none") for line in shown(a_snapshot(retried={}, throttles={})))
     text = "\n".join(shown(a_snapshot(retried={}, throttles={}, buried={"Malformed": 2}, restarts=1), 120))
-    assert "2 deadletters (Malformed 2) · 1 loop died and began again (-v says why)" in text
+    assert "2 deadletters (Malformed 2) · 1 worker crashed and restarted (-v shows why)" in text
 
 
 def test_a_principal_that_may_ask_nothing_says_why_and_until_when() -> None:
     quotas = [
-        Quota(label="token aa", remaining=10, limit=100, trouble="asked to pause", until=at(60)),
+        Quota(label="token aa", remaining=10, limit=100, trouble="secondary rate limit", until=at(60)),
         Quota(label="token bb", trouble="refused (401 Bad credentials)", until=at(3600)),
         Quota(label="token cc"),
     ]
     text = "\n".join(shown(a_snapshot(quotas=quotas), 120))
-    assert f"token aa: 10 of 100 left, asked to pause until {at(60).astimezone():%H:%M:%S}" in text
+    assert f"token aa: 10 of 100 left, secondary rate limit until {at(60).astimezone():%H:%M:%S}" in text
     assert "token bb: refused (401 Bad credentials) until " in text
-    assert "token cc: no limit heard of yet" in text
+    assert "token cc: rate limit not known yet" in text
 
 
 def test_of_many_principals_only_the_first_are_shown() -> None:
@@ -106,13 +106,13 @@ def test_of_many_principals_only_the_first_are_shown() -> None:
 
 def test_notes_take_the_place_of_the_hint() -> None:
     text = "\n".join(shown(a_snapshot(paused="ghcrawl config set crawl.paused false")))
-    assert "paused; to go on: ghcrawl config set crawl.paused false" in text
+    assert "paused; resume with: ghcrawl config set crawl.paused false" in text
     assert "Ctrl-C stops" not in text
 
 
 def test_nothing_known_yet_is_no_division_by_zero() -> None:
     text = "\n".join(shown(a_snapshot(depths={}, settled=0, saved=0, charged=0, left="")))
-    assert "no telling yet" in text
+    assert "not known yet" in text
     assert "0% of 1 request known" in text
 
 
@@ -164,7 +164,7 @@ def test_without_a_terminal_a_note_is_said_once_while_it_holds() -> None:
     lines = Lines(file)
     for until in (5, 6, None, 7):
         lines.show(a_snapshot(elapsed_s=1, quota_until=at(until) if until else None))
-    assert file.getvalue().count("Ctrl-C is safe meanwhile") == 2
+    assert file.getvalue().count("Ctrl-C stops and loses nothing") == 2
 
 
 def test_a_line_says_what_the_screen_says() -> None:
@@ -172,7 +172,7 @@ def test_a_line_says_what_the_screen_says() -> None:
     text = line(a_snapshot(quotas=quotas, buried={"x": 2}))
     assert text == (
         f"{NOW.astimezone():%H:%M:%S} Crawling acme: 9,000 documents (99.9/s), 10,000 requests done (412/s), "
-        "10,020 waiting, 1,234 calls, 2,040 calls left, 2 deadletters, left: about 25 s"
+        "10,020 waiting, 1,234 calls, 2,040 calls left, 2 deadletters, remaining: about 25 s"
     )
 
 

@@ -13,16 +13,15 @@ from prometheus_client import CollectorRegistry
 
 from ghcrawl.cli import serve_site
 from ghcrawl.cli.serve_site import Surface, Watching
-from ghcrawl.errors import QueueError
-from ghcrawl.live import Base, LiveSettings
-from ghcrawl.model import QueueName
-from ghcrawl.ports import Depth
-from ghcrawl.rates import Rates
-from ghcrawl.service_metrics import ServiceMetrics
-from ghcrawl.settings import load
-from ghcrawl.tally import Tally
-from ghcrawl.telemetry import Metrics
-from ghcrawl.wiring import open_service
+from ghcrawl.ports.queue import Depth
+from ghcrawl.settings.live import Base, LiveSettings
+from ghcrawl.telemetry.metrics import Metrics
+from ghcrawl.telemetry.rates import Rates
+from ghcrawl.telemetry.service_metrics import ServiceMetrics
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.errors import QueueError
+from ghcrawl.values.model import Lane
+from ghcrawl.wiring import load, open_service
 from queues.memory import MemoryQueue
 from stores.memory import MemoryDeadletters
 from tests.support.clock import FakeClock
@@ -39,7 +38,7 @@ class Tagged(MemoryQueue):
     blocked = False
     away = False
 
-    async def depths(self) -> Mapping[QueueName, Depth]:
+    async def depths(self) -> Mapping[Lane, Depth]:
         await asyncio.Event().wait()
         raise AssertionError("nobody sets that")
 
@@ -55,9 +54,8 @@ async def surface(**over: Any) -> AsyncIterator[Surface]:
     settings = load(None, {}, providers)[0]
     metrics, tally = Metrics(CollectorRegistry()), Tally()
     gauges = ServiceMetrics(metrics.registry)
-    async with open_service(settings, (), tally, clock=FakeClock(), measure=gauges.measure) as service:
-        assert service.measured is not None
-        service.measured._queue = over.get("queue", service.backend.queue)
+    async with open_service(settings, {}, tally, clock=FakeClock(), measure=gauges.measure) as service:
+        service.queue._queue = over.get("queue", service.backend.queue)
         backend = replace(service.backend, **over)
         yield Surface(
             settings=settings,
@@ -89,7 +87,7 @@ async def test_a_scrape_of_what_is_well():
 async def test_a_store_that_never_answers_is_told_in_time_and_the_broker_is_not_blamed_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(serve_site, "SCRAPE_S", 0.02)
+    monkeypatch.setattr(serve_site, "SCRAPE_S", 0.3)
     queue = Tagged(FakeClock())
     async with surface(queue=queue, broker=queue, deadletters=SilentDeadletters()) as frozen:
         assert await scraped(frozen) == {"queue": 1, "store": 0}
@@ -100,6 +98,6 @@ async def test_a_store_that_never_answers_is_told_in_time_and_the_broker_is_not_
 
 
 async def test_a_queue_without_a_broker_is_judged_by_its_depths(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(serve_site, "SCRAPE_S", 0.02)
+    monkeypatch.setattr(serve_site, "SCRAPE_S", 0.3)
     async with surface(queue=Tagged(FakeClock())) as frozen:
         assert await scraped(frozen) == {"queue": 0, "store": 1}

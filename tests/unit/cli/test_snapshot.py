@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from ghcrawl.cli.snapshot import Pace, Quota, Snapshot, depth_line, estimate
-from ghcrawl.fetch.reach import Outage
-from ghcrawl.model import QueueName
-from ghcrawl.ports import Depth
+from ghcrawl.fetch.circuit_breaker import Outage
+from ghcrawl.ports.queue import Depth
+from ghcrawl.values.model import QueueName
 from tests.support.builders import NOW, at
 
 
@@ -40,13 +40,13 @@ def test_the_estimate_goes_by_how_fast_the_queues_drain() -> None:
 
 def test_while_the_queues_grow_the_estimate_is_a_lower_bound() -> None:
     pace = a_pace((0, 0, 0, 100), (10, 100, 0, 1000))
-    assert estimate(pace, waiting=1000, calls=0, quota=5000) == "more than 1 min 40 s, as more is being found"
+    assert estimate(pace, waiting=1000, calls=0, quota=5000) == "more than 1 min 40 s; still discovering requests"
 
 
 def test_where_the_quota_does_not_suffice_the_estimate_says_so() -> None:
     pace = a_pace((0, 0, 0, 1000), (10, 400, 0, 800))
     text = estimate(pace, waiting=800, calls=1200, quota=40)
-    assert text == "about 1,200 calls, of which the quota has 40 for now"
+    assert text == "about 1,200 calls; 40 left in the quota"
 
 
 def test_nobody_can_tell_before_anything_was_done() -> None:
@@ -64,8 +64,8 @@ def test_an_outage_is_told_with_its_reason_and_when_it_is_tried_again() -> None:
     outage = Outage(base_url="https://api.example.test", reason="connection refused", since=NOW, until=at(8))
     (note,) = a_snapshot(outage=outage).notes.values()
     assert note == (
-        "https://api.example.test cannot be reached (connection refused); trying again in 8 s. "
-        "Ctrl-C stops, nothing is lost."
+        "cannot reach https://api.example.test (connection refused); next attempt in 8 s. "
+        "Ctrl-C stops and loses nothing."
     )
 
 
@@ -73,10 +73,10 @@ def test_while_there_is_no_quota_it_is_told_until_when_and_what_waits() -> None:
     depths = {"event": Depth(ready=7), "soon": Depth(ready=1000, delayed=239), "later": Depth(in_flight=1)}
     (note,) = a_snapshot(depths=depths, quota_until=at(1800)).notes.values()
     clock = at(1800).astimezone().strftime("%H:%M")
-    what = "1,247 requests wait, of which 7 need no call"
-    assert note == f"quota used up until {clock}; {what}. Ctrl-C is safe meanwhile."
+    what = "1,247 requests wait, 7 of which need no API call"
+    assert note == f"quota exhausted; waiting until {clock}; {what}. Ctrl-C stops and loses nothing."
     (alike,) = a_snapshot(depths={"soon": Depth(ready=1240)}, quota_until=at(1800)).notes.values()
-    assert alike == f"quota used up until {clock}; 1,240 requests wait. Ctrl-C is safe meanwhile."
+    assert alike == f"quota exhausted; waiting until {clock}; 1,240 requests wait. Ctrl-C stops and loses nothing."
 
 
 def test_while_every_credential_is_to_pause_that_is_told_and_not_that_the_quota_is_used_up() -> None:
@@ -85,23 +85,23 @@ def test_while_every_credential_is_to_pause_that_is_told_and_not_that_the_quota_
     (note,) = a_snapshot(depths=depths, quota_until=at(1800), quotas=quotas).notes.values()
     assert note.startswith("asked to pause until ")
     (note,) = a_snapshot(depths=depths, quota_until=at(1800), quotas=[*quotas, Quota(label="c")]).notes.values()
-    assert note.startswith("quota used up until ")
+    assert note.startswith("quota exhausted; waiting until ")
 
 
 def test_while_a_minute_has_all_the_calls_it_may_have_the_quota_is_not_said_to_be_used_up() -> None:
     quotas = [Quota(label="a", remaining=3900, reserved=250), Quota(label="b", trouble="asked to pause")]
     (note,) = a_snapshot(depths={"soon": Depth(ready=364)}, quota_until=at(60), quotas=quotas).notes.values()
-    assert note.startswith("all that GitHub allows in a minute is asked; nothing more until ")
+    assert note.startswith("rate limit per minute reached; waiting until ")
     quotas = [Quota(label="a", remaining=250, reserved=250)]
     (note,) = a_snapshot(depths={"soon": Depth(ready=364)}, quota_until=at(60), quotas=quotas).notes.values()
-    assert note.startswith("quota used up until ")
+    assert note.startswith("quota exhausted; waiting until ")
 
 
 def test_everything_else_that_is_in_the_way_is_told_too() -> None:
     notes = a_snapshot(paused="ghcrawl config set …", trouble="the disk is full", stopping="Stopping").notes
     assert notes == {
-        "paused": "paused; to go on: ghcrawl config set …",
-        "trouble": "the disk is full; trying again",
+        "paused": "paused; resume with: ghcrawl config set …",
+        "trouble": "the disk is full; retrying",
         "stopping": "Stopping",
     }
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from ghcrawl.cli.server import watch
-from ghcrawl.model import Push, iso
+from ghcrawl.values.model import Push, iso
 from ghcrawl.wiring import crawled_by
 from tests.support.builders import API, a_deadletter, a_document, a_request
 from tests.unit.cli.conftest import Command, Fill
@@ -46,17 +46,17 @@ def test_everything_is_told_at_a_glance(ghcrawl: Command, db: Path) -> None:
     lines = ran.out.splitlines()
     assert lines[0].startswith("file         ghcrawl.db, ")
     assert lines[1:] == [
-        "crawled by   nobody now",
-        f"unfinished   acme, begun {BEGUN:%Y-%m-%d %H:%M:%S} UTC (3 h ago)",
+        "crawled by   no process",
+        f"unfinished   acme, started {BEGUN:%Y-%m-%d %H:%M:%S} UTC (3 h ago)",
         "waiting      event 0 · immediate 0 · soon 1 · normal 0 · later 0",
-        "documents    2 things: issue 2",
-        "             1 page of a list or cursor",
+        "documents    2 entities: issue 2",
+        "             1 list page or cursor",
         "deadletters  1: http_503 1",
         "live         crawl.loops = 5, crawl.paused = true",
     ]
     assert ran.err == (
-        "# goes on with acme\nghcrawl crawl acme --db 'a b.db'\n"
-        "# what was given up, and why\nghcrawl deadletters list\n"
+        "# resume acme\nghcrawl crawl acme --db 'a b.db'\n"
+        "# list deadletters and their reasons\nghcrawl deadletters list\n"
     )
 
 
@@ -75,13 +75,13 @@ def test_the_same_is_told_to_a_program(ghcrawl: Command, db: Path) -> None:
 def test_a_file_in_which_nothing_happened_is_fine(ghcrawl: Command, filled: Fill) -> None:
     filled()
     ran = ghcrawl("status")
-    assert "documents    0 things" in ran.out
+    assert "documents    0 entities" in ran.out
     assert ran.err == ""
 
 
 def test_requests_that_wait_are_worked_through_by_a_crawl_of_nothing(ghcrawl: Command, filled: Fill) -> None:
     filled(pushes=[Push(request=a_request(), queue="soon")])
-    assert ghcrawl("status").err == "# works through what waits\nghcrawl crawl\n"
+    assert ghcrawl("status").err == "# process the queued requests\nghcrawl crawl\n"
 
 
 def test_whoever_crawls_it_now_is_told(ghcrawl: Command, db: Path) -> None:
@@ -90,7 +90,7 @@ def test_whoever_crawls_it_now_is_told(ghcrawl: Command, db: Path) -> None:
         lock.write(str(os.getpid()))
         lock.flush()
         ran = ghcrawl("status")
-        assert f"crawled by   process {os.getpid()}, now" in ran.out
+        assert f"crawled by   process {os.getpid()}" in ran.out
         assert ran.err == ""
     assert crawled_by(db) is None, "the lock died with whoever had it"
 
@@ -104,7 +104,7 @@ def test_a_lock_file_that_nobody_holds_means_nobody(tmp_path: Path, text: str) -
 
 def test_what_is_watched_fits_the_terminal_and_only_values_are_cut() -> None:
     out = Console(width=40, height=3, file=io.StringIO(), force_terminal=True, color_system=None)
-    out.print(watch.table([("deadletters", "x" * 99), ("at work on", "short"), ("", "beyond the last line")], out))
+    out.print(watch.table([("deadletters", "x" * 99), ("in flight", "short"), ("", "beyond the last line")], out))
     assert isinstance(out.file, io.StringIO)
     lines = out.file.getvalue().splitlines()
-    assert [line.rstrip() for line in lines] == [f"deadletters  {'x' * 26}…", "at work on   short"]
+    assert [line.rstrip() for line in lines] == [f"deadletters  {'x' * 26}…", "in flight    short"]

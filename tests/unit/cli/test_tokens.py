@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ghcrawl.admin.running_shapes import PrincipalShape
-from ghcrawl.admin.site import Budget, Principal
 from ghcrawl.cli.server import tokens as served
+from ghcrawl.ports.source import BudgetView, PrincipalView
 from tests.support.builders import NOW
 from tests.unit.cli.conftest import Command
 
@@ -19,7 +19,7 @@ ONE, TWO = "ghp_one0000000000000000000000000000000000", "ghp_two0000000000000000
 def test_without_any_it_is_said_what_that_means_and_how_to_get_one(ghcrawl: Command) -> None:
     ran = ghcrawl("tokens")
     assert (ran.status, ran.out) == (0, "")
-    assert "everything is asked as nobody, which GitHub allows 60 times an hour" in ran.err
+    assert "requests are unauthenticated, at 60 calls per hour" in ran.err
     assert ghcrawl("tokens", "--json").json == []
 
 
@@ -31,7 +31,7 @@ def test_they_are_listed_with_traits_and_where_they_come_from_and_never_shown(
     ran = ghcrawl("tokens", "--tokens-file", "tokens")
     assert ran.status == 0
     assert [row[1:] for row in ran.rows] == [["private, org:acme", "GHCRAWL_TOKENS"], ["any", "tokens"]]
-    assert ran.err == "# asks the API about them\nghcrawl tokens check --tokens-file tokens\n"
+    assert ran.err == "# check them with the API\nghcrawl tokens check --tokens-file tokens\n"
     assert ONE not in ran.out + ran.err
     assert TWO not in ran.out + ran.err
     brief = ghcrawl("tokens", "--tokens-file", "tokens", "--json").json
@@ -59,10 +59,10 @@ def test_an_api_that_nobody_answers_at_is_told_of_as_a_crawl_does(
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
         ran = ghcrawl("tokens", "check", "--api-url", url)
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err == f"ghcrawl: {url} cannot be reached: connection refused\n"
+    assert ran.err == f"ghcrawl: cannot reach {url}: connection refused\n"
 
 
-def principals(monkeypatch: pytest.MonkeyPatch, *found: Principal) -> None:
+def principals(monkeypatch: pytest.MonkeyPatch, *found: PrincipalView) -> None:
     """A service answers with these."""
 
     async def answered(url: str) -> Sequence[Mapping[str, Any]]:
@@ -75,18 +75,18 @@ def test_a_service_tells_what_is_left_and_whom_it_no_longer_asks_as(
     ghcrawl: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budgets = (
-        Budget(resource="search", limit=30, remaining=1, reset_at=NOW),
-        Budget(resource="core", limit=5000, remaining=4321, reset_at=NOW),
+        BudgetView(resource="search", limit=30, remaining=1, reset_at=NOW),
+        BudgetView(main=True, resource="core", limit=5000, remaining=4321, reset_at=NOW),
     )
     principals(
         monkeypatch,
-        Principal(id="p1", label="ghp_…one", traits=("public",), budgets=budgets),
-        Principal(id="p2", label="ghp_…two", retired="401 Bad credentials"),
+        PrincipalView(id="p1", label="ghp_…one", traits=("public",), budgets=budgets),
+        PrincipalView(id="p2", label="ghp_…two", retired="401 Bad credentials"),
     )
     url = "http://127.0.0.1:1"
     ran = ghcrawl("tokens", "check", "--server", url)
     assert ran.status == 2
-    assert ran.err == "ghcrawl: ghp_…two is of no use: 401 Bad credentials\n"
+    assert ran.err == "ghcrawl: ghp_…two does not work: 401 Bad credentials\n"
     (_, left, _, state), (_, nothing, _, why) = ran.rows
     assert (left, state, nothing, why) == ("4,321 of 5,000", "", "", "401 Bad credentials")
     good, bad = ghcrawl("tokens", "check", "--server", url, "--json").json
@@ -108,7 +108,7 @@ def test_a_service_without_tokens_says_so_and_has_tokens_and_an_api_of_its_own(
     for words in (("tokens",), ("tokens", "check")):
         ran = ghcrawl(*words, "--server", url)
         assert (ran.status, ran.out) == (0, "")
-        assert "everything is asked as nobody" in ran.err
+        assert "unauthenticated" in ran.err
         assert ghcrawl(*words, "--server", url, "--json").json == []
         refused = ghcrawl(*words, "--server", url, "--tokens-file", "tokens")
-        assert (refused.status, "leave out --tokens-file" in refused.err) == (2, True)
+        assert (refused.status, "--tokens-file cannot be combined with --server" in refused.err) == (2, True)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from ghcrawl.cli.wanting import Wanting
-from ghcrawl.errors import SpecError
-from ghcrawl.settings import load
+from ghcrawl.values.errors import SpecError
+from ghcrawl.wiring import load
 from processors.github.scenarios import floor_of
 
 NOW = datetime(2026, 2, 7, 0, 30, tzinfo=UTC)
@@ -22,5 +22,5 @@ def test_a_date_is_read_as_everywhere_and_counts_from_the_beginning_of_its_day(t
 @pytest.mark.parametrize("typed", ["yesterday", "7 parsecs", "2026-02-31", "99999999d"])
 def test_what_is_no_date_is_refused_with_examples(typed: str) -> None:
     settings, _ = load(None, {}, {})
-    with pytest.raises(SpecError, match=r"is no date; write 2026-11-01, .* or 7d for a week ago"):
+    with pytest.raises(SpecError, match=r"is not a date; write 2026-11-01, .* or 7d for 7 days ago"):
         Wanting(since=typed).applied(settings, NOW)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from ghcrawl.cli import words
-from ghcrawl.errors import SpecError
+from ghcrawl.values.errors import SpecError
 from tests.support.builders import NOW, at
 
 

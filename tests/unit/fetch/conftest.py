@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.fetch.github import Credential, GitHubFetcher, GitHubSettings, read_tokens
-from ghcrawl.ports import Clock
+from ghcrawl.ports.clock import Clock
 from tests.support.clock import FakeClock
 from tests.unit.fetch.scripted import Scripted, Watching
 

@@ -13,9 +13,11 @@ from typing import Any
 
 from aiohttp import web
 
-from ghcrawl.model import Validator
-from ghcrawl.ports import Call, Clock, Settled, Stored
-from tests.support.builders import NOW
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Call, Settled
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.model import Validator
+from tests.support.builders import NOW, a_type
 from tests.support.clock import FakeClock
 
 NAMES = {"Authorization", "If-None-Match", "If-Modified-Since", "Accept", "X-GitHub-Api-Version", "User-Agent"}
@@ -172,7 +174,7 @@ class StandingClock(FakeClock):
 def a_stored(url: str, *, validator: Validator | None = None, **over: Any) -> Stored:
     fields: dict[str, Any] = {
         "urn": "urn:repo:12:issue:1",
-        "type": "issue",
+        "type_name": a_type(over.pop("type", "issue")),
         "url": url,
         "digest": "d",
         "version": 1,

@@ -12,10 +12,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from structlog.testing import capture_logs
 
-from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import Installation, Secret, Token, Traits, fingerprint, read_installation
-from ghcrawl.model import Request, iso
-from ghcrawl.outcome import Fetched, Throttled
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Request, iso
+from ghcrawl.values.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request, at
 from tests.support.clock import FakeClock
 from tests.support.keys import as_pem, public_pem, rsa_key

@@ -10,10 +10,16 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, fingerprint, read_tokens
-from ghcrawl.model import Context, Request, Validator
-from ghcrawl.outcome import Denied, Fetched, Missing, Throttled, Unchanged
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Context, Request, Validator
+from ghcrawl.values.outcome import (
+    Denied,
+    Fetched,
+    Missing,
+    Throttled,
+    Unchanged,
+)
 from tests.support.builders import NOW, a_request, at
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start
@@ -410,7 +416,7 @@ async def test_a_credential_that_stays_through_a_swap_stays_retired(start: Start
 
 async def test_credentials_are_never_swapped_for_none(start: Start) -> None:
     fetcher = await start("token-aaaa")
-    with pytest.raises(ConfigError, match="still used"):
+    with pytest.raises(ConfigError, match="keeping the previous tokens"):
         await fetcher.use(())
     assert [view.label for view in fetcher.principals()] == [f"token {fingerprint('token-aaaa')}"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from ghcrawl.fetch.github import GitHubFetcher, Installation, Secret
 from ghcrawl.fetch.github.hooks import GitHubHooks
-from ghcrawl.redelivery import Attempt, Page, Trouble
+from ghcrawl.redelivery import ApiFailure, Attempt, Page
 from tests.support.builders import NOW
 from tests.support.keys import as_pem, rsa_key
 from tests.unit.fetch.conftest import Start
@@ -49,7 +49,7 @@ async def test_of_an_owners_webhooks_only_those_that_lead_to_us_are_ours(start: 
 async def test_an_owner_without_a_webhook_of_ours_is_trouble_that_says_so(start: Start, server: Scripted):
     server.script(f"{ORG}?per_page=100", ok([a_hook(1, "https://other.example/webhook")]))
     found = await hooks(await start(), server).found("acme")
-    assert found == Trouble(kind="refused", detail=f"acme has no webhook that leads to {OURS}")
+    assert found == ApiFailure(kind="refused", detail=f"acme has no webhook that leads to {OURS}")
 
 
 async def test_a_page_says_what_was_tried_and_what_is_no_attempt_is_left_out(start: Start, server: Scripted):
@@ -73,7 +73,7 @@ async def test_an_attempt_is_asked_for_once_with_the_owners_token(start: Start, 
     path = f"{ORG}/2/deliveries/8/attempts"
     server.script(path, ACCEPTED)
     fetcher = await start("token-public#public;token-acme#org:acme")
-    assert await hooks(fetcher, server).again(f"{server.url}{ORG}/2", 8) is None
+    assert await hooks(fetcher, server).redeliver(f"{server.url}{ORG}/2", 8) is None
     assert [(hit.method, hit.token) for hit in server.asked(path)] == [("POST", "token-acme")]
     assert [(call.status, call.remaining) for call in watching.calls] == [(202, 4999)]
 
@@ -82,8 +82,8 @@ async def test_a_budget_that_is_used_up_is_not_overdrawn_for_it(start: Start, se
     server.script(f"{ORG}/2/deliveries?per_page=100", Reply(body=[], headers=quota(0)))
     ours, hook = hooks(await start(), server), f"{server.url}{ORG}/2"
     await ours.page(hook, "")
-    for came in (await ours.page(hook, ""), await ours.again(hook, 8), await ours.found("acme")):
-        assert isinstance(came, Trouble)
+    for came in (await ours.page(hook, ""), await ours.redeliver(hook, 8), await ours.found("acme")):
+        assert isinstance(came, ApiFailure)
         assert came.kind == "away"
     assert len(server.hits) == 1
 
@@ -97,8 +97,8 @@ async def test_what_github_says_no_to_is_told_apart_from_what_is_away(
 ):
     server.script("*", reply)
     ours, hook = hooks(await start(), server), f"{server.url}{ORG}/2"
-    for came in (await ours.page(hook, ""), await ours.again(hook, 8), await ours.found("acme")):
-        assert isinstance(came, Trouble)
+    for came in (await ours.page(hook, ""), await ours.redeliver(hook, 8), await ours.found("acme")):
+        assert isinstance(came, ApiFailure)
         assert came.kind == kind
         assert "token-aaaa" not in came.detail
 
@@ -117,7 +117,7 @@ async def test_an_app_is_asked_as_itself(start: Start, server: Scripted, watchin
     page = await ours.page("app:12", "")
     assert isinstance(page, Page)
     assert [one.id for one in page.attempts] == [8]
-    assert await ours.again("app:12", 8) is None
+    assert await ours.redeliver("app:12", 8) is None
     for hit in server.hits:
         claims = jwt.decode(
             hit.token, rsa_key().public_key(), algorithms=["RS256"], options={"verify_exp": False, "verify_iat": False}
@@ -145,8 +145,8 @@ async def test_what_an_app_is_refused_is_told_apart_from_what_is_away(
 ):
     server.script("*", reply)
     ours = hooks(await start(credentials=(APP,)), server, "app:12")
-    for came in (await ours.page("app:12", ""), await ours.again("app:12", 8)):
-        assert isinstance(came, Trouble)
+    for came in (await ours.page("app:12", ""), await ours.redeliver("app:12", 8)):
+        assert isinstance(came, ApiFailure)
         assert came.kind == kind
 
 
@@ -156,12 +156,12 @@ async def test_neither_token_nor_claim_is_sent_to_where_a_cursor_leads_that_is_n
     ours = hooks(await start("token-aaaa", credentials=(APP,)), server)
     for hook in ("app:12", f"{server.url}{ORG}/2"):
         came = await ours.page(hook, "http://127.0.0.1:9/steal")
-        assert isinstance(came, Trouble)
+        assert isinstance(came, ApiFailure)
         assert (came.kind, "not below" in came.detail) == ("refused", True)
     assert server.hits == []
 
 
 async def test_an_app_that_is_not_among_the_credentials_is_refused(start: Start, server: Scripted):
     came = await hooks(await start(), server).page("app:99", "")
-    assert isinstance(came, Trouble)
+    assert isinstance(came, ApiFailure)
     assert "no GitHub App 99" in came.detail

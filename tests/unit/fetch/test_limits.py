@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ghcrawl.fetch.budgets import Allowance
 from ghcrawl.fetch.github import headers
-from ghcrawl.fetch.github.allowance import Allowance, Load
 from ghcrawl.fetch.github.budget import Budget, Quota
+from ghcrawl.fetch.github.call_windows import Load
 from ghcrawl.fetch.github.limits import Finished, Limits
 from ghcrawl.fetch.github.server_clock import ServerClock
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ghcrawl.outcome import Fetched, Throttled, Unchanged
+from ghcrawl.values.outcome import Fetched, Throttled, Unchanged
 from tests.support.builders import NOW, a_request
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start

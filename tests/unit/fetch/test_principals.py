@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from ghcrawl.errors import ConfigError
 from ghcrawl.fetch.github import Traits, fingerprint, read_tokens
 from ghcrawl.fetch.github.principals import affinity
+from ghcrawl.values.errors import ConfigError
 
 
 def test_tokens_are_separated_by_semicolons_and_lines_and_comments_are_skipped() -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from ghcrawl.errors import FetchError
-from ghcrawl.fetch.github import Declared, GitHubFetcher
-from ghcrawl.outcome import Fetched, Throttled
+from ghcrawl.fetch.budgets import DeclaredBudget
+from ghcrawl.fetch.github import GitHubFetcher
+from ghcrawl.values.errors import FetchError
+from ghcrawl.values.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request, at
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start
@@ -232,7 +233,7 @@ async def test_a_throttle_is_logged_with_its_principal_and_no_token(start: Start
 
 async def waiting_for_turns(fetcher: GitHubFetcher, number: int) -> None:
     """Return once `number` fetches wait in the first principal's lane."""
-    lane = fetcher._pool._seats[0].lane
+    lane = fetcher._pool._slots[0].lane
     await until(lambda: len(lane._waiters) == number)
 
 
@@ -346,7 +347,7 @@ class TestWaitingForATurn:
 
     async def test_who_is_cancelled_with_the_turn_in_hand_gives_it_back(self, start: Start) -> None:
         fetcher = await start(concurrency=1)
-        lane = fetcher._pool._seats[0].lane
+        lane = fetcher._pool._slots[0].lane
         assert await lane.take("core") is None
         waiting = asyncio.create_task(lane.take("core"))
         await asyncio.sleep(0)
@@ -387,7 +388,7 @@ class TestWaitingForATurn:
         self, start: Start, server: Scripted, clock: FakeClock
     ) -> None:
         server.script(PATH, Reply(body={}))
-        fetcher = await start(declared=(Declared(calls=5, period_s=10.0),))
+        fetcher = await start(budgets=(DeclaredBudget(calls=5, period_s=10.0),))
         answers = [await fetcher.fetch(a_request(url=server.url + PATH), None) for _ in range(8)]
         assert [type(answer) for answer in answers] == [Fetched] * 5 + [Throttled] * 3
         assert fetcher.blocked_until() == at(10)
@@ -396,7 +397,7 @@ class TestWaitingForATurn:
 
     async def test_a_budget_declared_for_the_host_is_shared_by_all(self, start: Start, server: Scripted) -> None:
         server.script(PATH, Reply(body={}))
-        fetcher = await start("token-aaaa;token-bbbb", declared=(Declared(calls=5, period_s=10.0, per="host"),))
+        fetcher = await start("token-aaaa;token-bbbb", budgets=(DeclaredBudget(calls=5, period_s=10.0, per="address"),))
         answers = [await fetcher.fetch(a_request(url=server.url + PATH), None) for _ in range(8)]
         assert [type(answer) for answer in answers] == [Fetched] * 5 + [Throttled] * 3
 

@@ -10,16 +10,23 @@ from typing import Any
 import pytest
 from githubkit_schemas.v2026_03_10 import webhooks
 
-import processors.github
-from ghcrawl.model import Context, Push, Request, iso
-from ghcrawl.outcome import Fetched, Save, Visit
-from ghcrawl.policy import parse
+import ghcrawl.platforms.github
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    Push,
+    Request,
+    iso,
+)
+from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.policy import parse
 from processors.github.events_table import NAMES, TOLD
 from processors.github.webhook import POLICY, delivery_request
+from tests.support.backend import CrawlBackend
 from tests.support.builders import API, NOW, a_document
-from tests.support.desk import Desk
+from tests.support.github import kind_of
 
-PLATFORM = processors.github.platform()
+PLATFORM = ghcrawl.platforms.github.platform()
 REPO = f"{API}/repos/acme/web"
 REPOSITORY = {
     "id": 12,
@@ -60,7 +67,7 @@ def saved(name: str, payload: dict[str, Any]) -> Save:
 
 
 def processed(request: Request) -> Save:
-    kind = PLATFORM.kinds[request.type]
+    kind = kind_of(request.type)
     assert request.payload is not None
     payload = request.payload
     visit = Visit(
@@ -199,7 +206,7 @@ def test_who_leaves_an_organisation_has_its_members_read_again():
     members = the(save, "members").request
     assert members.context.qualifier == "urn:org:9"
     assert members.url == f"{API}/orgs/acme/members?per_page=100"
-    assert members.context.walk.first == members.url
+    assert members.context.pagination.first == members.url
 
 
 def test_membership_of_a_team_reads_its_pages_again_and_nobody_on_them():
@@ -220,65 +227,66 @@ def test_any_event_without_anything_in_it_is_a_document_and_leads_nowhere(name: 
 
 
 async def test_the_same_delivery_is_told_once():
-    desk = Desk()
+    backend = CrawlBackend()
     body = {"action": "closed", "issue": {**ISSUE, "state": "closed"}, "repository": REPOSITORY, "sender": ANN}
-    request = desk.delivery("issues", "d-1", body)
-    await desk.settle(request)
-    asked = desk.calls()
-    desk.clock.advance(3600)
-    await desk.settle(desk.delivery("issues", "d-1", body))
+    request = backend.delivery("issues", "d-1", body)
+    await backend.settle(request)
+    asked = backend.calls()
+    backend.clock.advance(3600)
+    await backend.settle(backend.delivery("issues", "d-1", body))
 
     assert f"issue@{REPO}/issues/34" in asked
-    assert desk.calls() == asked
+    assert backend.calls() == asked
 
 
 async def test_a_payload_that_waited_answers_nothing_that_was_asked_meanwhile():
-    desk = Desk()
-    desk.fetcher.bodies = {ISSUE["url"]: ISSUE, ANN["url"]: ANN}
+    backend = CrawlBackend()
+    backend.fetcher.bodies = {ISSUE["url"]: ISSUE, ANN["url"]: ANN}
     body = {"action": "opened", "issue": ISSUE, "repository": REPOSITORY, "sender": ANN}
-    request = desk.delivery("issues", "d-1", body)
-    desk.clock.advance(60)
+    request = backend.delivery("issues", "d-1", body)
+    backend.clock.advance(60)
     meanwhile = Request(
+        platform=LEGACY_PLATFORM,
         type="issue",
         url=ISSUE["url"],
         policy="event:self",
         context=Context(qualifier="urn:repo:12"),
-        asked_at=desk.clock.now(),
+        asked_at=backend.clock.now(),
     )
-    desk.clock.advance(60)
-    await desk.settle(request, later=False)
-    await desk.settle(meanwhile, later=False)
+    backend.clock.advance(60)
+    await backend.settle(request, later=False)
+    await backend.settle(meanwhile, later=False)
 
-    assert f"issue@{ISSUE['url']}" in desk.calls()
+    assert f"issue@{ISSUE['url']}" in backend.calls()
 
 
 async def test_a_payload_that_was_long_under_way_answers_nothing_that_was_asked_before_it_came():
     """It tells of a moment before the one that somebody else has told of already."""
-    desk, url = Desk(), f"{REPO}/pulls/3"
+    backend, url = CrawlBackend(), f"{REPO}/pulls/3"
     pull = {"url": url, "number": 3, "additions": 1, "merged": False, "base": {}, "head": {}, "body": "pushed"}
     now = {**pull, "body": "somebody remarked on it", "updated_at": iso(NOW + timedelta(seconds=1))}
-    desk.fetcher.bodies[url] = now
+    backend.fetcher.bodies[url] = now
     remark = {"action": "created", "pull_request": {"url": url, "number": 3}, "repository": REPOSITORY}
-    await desk.store.save(a_document(type="repo", url=REPO, urn="urn:repo:12"))
-    desk.clock.advance(2)
-    await desk.settle(desk.delivery("pull_request_review_comment", "d-2", remark), later=False)
-    desk.clock.advance(2)
+    await backend.store.save(a_document(type="repo", url=REPO, urn="urn:repo:12"))
+    backend.clock.advance(2)
+    await backend.settle(backend.delivery("pull_request_review_comment", "d-2", remark), later=False)
+    backend.clock.advance(2)
     late = {"action": "synchronize", "pull_request": {**pull, "updated_at": iso(NOW)}, "repository": REPOSITORY}
-    await desk.settle(desk.delivery("pull_request", "d-1", late))
+    await backend.settle(backend.delivery("pull_request", "d-1", late))
 
-    document = await desk.store.get("urn:repo:12:pull_request:3")
+    document = await backend.store.get("urn:repo:12:pull_request:3")
     assert document is not None
     assert document.body == now
 
 
 async def test_a_deleted_repository_takes_everything_in_it_along_however_much_that_is():
-    desk = Desk()
+    backend = CrawlBackend()
     for number in range(450):
         urn = f"urn:repo:12:issue:{number}"
-        await desk.store.save(a_document(urn=urn, url=f"{REPO}/issues/{number}"))
-    await desk.settle(desk.delivery("repository", "d-1", {"action": "deleted", "repository": REPOSITORY}))
+        await backend.store.save(a_document(urn=urn, url=f"{REPO}/issues/{number}"))
+    await backend.settle(backend.delivery("repository", "d-1", {"action": "deleted", "repository": REPOSITORY}))
 
-    alive = [urn for urn, one in (await desk.documents()).items() if one.deleted_at is None]
+    alive = [urn for urn, one in (await backend.documents()).items() if one.deleted_at is None]
     assert alive == ["urn:repo:12:RepositoryEvent:d-1"]
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import processors.github
-from ghcrawl.model import Context, Document, Request
-from ghcrawl.outcome import Fetched, Save, Visit
-from ghcrawl.policy import parse
+import ghcrawl.platforms.github
+from ghcrawl.values.model import LEGACY_PLATFORM, Context, Document, Request
+from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.policy import parse
 from processors.github.events_feed import HISTORY, REMEMBERED, cursor_urn, feed_request
 from processors.github.events_table import TOLD
 from processors.github.webhook import POLICY
+from tests.support.backend import CrawlBackend
 from tests.support.builders import API, NOW, at
-from tests.support.desk import Desk
+from tests.support.github import continuation_of, kind_of
 
-PLATFORM = processors.github.platform()
+PLATFORM = ghcrawl.platforms.github.platform()
 FEED = f"{API}/orgs/acme/events?per_page=100"
 PREDECESSOR = (
     "CommitComment Create Delete Deployment DeploymentStatus Fork Gollum IssueComment Issues Label Member Membership "
@@ -41,15 +42,22 @@ def poll(seconds: float = 0) -> Request:
     """What the errand of `feed_request` becomes."""
     request = feed_request("org", f"{API}/orgs/acme")
     assert request is not None
-    errand = request.context.then[0]
+    deferred = request.context.then[0]
     context = Context(qualifier="urn:org:9", scope="acme")
-    return Request(type=errand.type, url=errand.url, policy=errand.policy, context=context, asked_at=at(seconds))
+    return Request(
+        platform=LEGACY_PLATFORM,
+        type=deferred.type,
+        url=deferred.url,
+        policy=deferred.policy,
+        context=context,
+        asked_at=at(seconds),
+    )
 
 
 def page(request: Request, events: Sequence[Any], cursor: Document | None = None, *, following: str = "") -> Save:
-    kind = PLATFORM.kinds["events"]
-    if kind.resume is not None and request.context.walk.page == 1:
-        request = kind.resume(request, cursor) or request
+    kind = kind_of("events")
+    if request.context.pagination.page == 1:
+        request = continuation_of("events").resume(request, cursor) or request
     visit = Visit(
         request=request,
         fetched=Fetched(
@@ -78,7 +86,7 @@ def cursor_of(save: Save) -> Document:
         version=1,
         processed_at=NOW,
     )
-    outcome = PLATFORM.kinds["cursor"].processor(visit)
+    outcome = kind_of("cursor").processor(visit)
     assert isinstance(outcome, Save)
     return outcome.document
 
@@ -129,7 +137,7 @@ def test_pages_are_followed_until_something_known_is_met():
     second = page(onward, [event(3), event(1)], cursor, following=f"{FEED}&page=3")
 
     assert "cursor" not in types(first)
-    assert onward.context.walk.page == 2
+    assert onward.context.pagination.page == 2
     assert types(second) == ["WatchEvent", "cursor"]
     assert cursor_of(second).body["newest"].split() == ["5", "4", "3", "1"]
 
@@ -167,29 +175,31 @@ def test_only_organisations_users_and_repositories_have_a_feed():
 
 
 async def test_polling_asks_for_the_thing_once_and_for_its_feed_each_time():
-    desk = Desk()
-    desk.fetcher.bodies = {
+    backend = CrawlBackend()
+    backend.fetcher.bodies = {
         f"{API}/orgs/acme": {"id": 9, "login": "acme", "url": f"{API}/orgs/acme", "type": "Organization"},
         FEED: [event(1)],
     }
-    request = PLATFORM.feed("org", f"{API}/orgs/acme")
+    assert PLATFORM.feed is not None
+    request = PLATFORM.feed.request("org", f"{API}/orgs/acme")
     assert request is not None
     for _ in range(2):
-        desk.clock.advance(60)
+        backend.clock.advance(60)
         polling = Request(
+            platform=LEGACY_PLATFORM,
             type=request.type,
             url=request.url,
             policy=request.policy,
             context=request.context,
-            asked_at=desk.clock.now(),
+            asked_at=backend.clock.now(),
         )
-        await desk.settle(polling, queue="immediate", later=False)
-        desk.fetcher.bodies[FEED] = [event(2), event(1)]
+        await backend.settle(polling, queue="immediate", later=False)
+        backend.fetcher.bodies[FEED] = [event(2), event(1)]
 
-    assert desk.calls() == [f"org@{API}/orgs/acme", f"events@{FEED}", f"events@{FEED}"]
-    documents = await desk.documents()
+    assert backend.calls() == [f"org@{API}/orgs/acme", f"events@{FEED}", f"events@{FEED}"]
+    documents = await backend.documents()
     assert {"urn:repo:12:WatchEvent:1", "urn:repo:12:WatchEvent:2", "urn:org:9:events:cursor"} <= set(documents)
-    assert not await desk.letters()
+    assert not await backend.letters()
 
 
 def test_a_push_from_the_feed_reads_the_branch_and_what_is_new():
@@ -201,7 +211,7 @@ def test_a_push_from_the_feed_reads_the_branch_and_what_is_new():
         if push.request.type == "PushEvent"
     )
     assert request.payload is not None
-    kind = PLATFORM.kinds["PushEvent"]
+    kind = kind_of("PushEvent")
     outcome = kind.processor(
         Visit(
             request=request,

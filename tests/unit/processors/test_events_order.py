@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ghcrawl.model import Context, Payload, Request, Walk
-from ghcrawl.outcome import Fetched, Save, Visit
-from ghcrawl.policy import parse
-from ghcrawl.ports import DocumentFilter
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    Pagination,
+    Payload,
+    Request,
+)
+from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.policy import parse
 from processors.github.webhook import POLICY
-from tests.support.builders import API, NOW
-from tests.support.desk import PLATFORM, Desk
+from tests.support.backend import PLATFORM, CrawlBackend
+from tests.support.builders import API, NOW, a_type
+from tests.support.github import kind_of
 
 REPO = f"{API}/repos/acme/web"
 REPOSITORY = {"id": 12, "full_name": "acme/web", "private": False, "events_url": f"{REPO}/events"}
@@ -127,11 +134,11 @@ def webhook(thing: Thing, version: int, *, action: str = "edited", at: datetime 
     assert PLATFORM.deliveries is not None
     payload = {"action": action, thing.field: body_of(thing, version), "repository": REPOSITORY}
     received = at or changed(version) + timedelta(seconds=2)
-    return PLATFORM.deliveries(thing.event, f"{action}-{version}", payload, received)
+    return PLATFORM.deliveries.request(thing.event, f"{action}-{version}", payload, received)
 
 
 def visited(request: Request, body: Any, observed_at: datetime) -> Save:
-    kind = PLATFORM.kinds[request.type]
+    kind = kind_of(request.type)
     fetched = Fetched(body=body, url=request.url, observed_at=observed_at, checked_at=observed_at)
     onward = PLATFORM.scenarios.onward(parse(request.policy).placed(kind.position).spec)
     outcome = kind.processor(
@@ -150,8 +157,8 @@ def in_feed(thing: Thing, version: int, body: dict[str, Any], observed_at: datet
         "payload": {"action": "created", thing.field: body},
         "created_at": body["updated_at"],
     }
-    context = Context(qualifier="urn:repo:12", walk=Walk(until="1"))
-    poll = Request(type="events", url=f"{REPO}/events", policy="event:feed", context=context)
+    context = Context(qualifier="urn:repo:12", pagination=Pagination(until="1"))
+    poll = Request(platform=LEGACY_PLATFORM, type="events", url=f"{REPO}/events", policy="event:feed", context=context)
     pushes = visited(poll, [event], observed_at).follow_ups
     return [push.request for push in pushes if push.request.type == thing.feed]
 
@@ -159,30 +166,42 @@ def in_feed(thing: Thing, version: int, body: dict[str, Any], observed_at: datet
 def on_page(thing: Thing, body: dict[str, Any], observed_at: datetime) -> list[Request]:
     """What comes of finding `body` on a page of its list."""
     context = Context(qualifier="urn:repo:12")
-    page = Request(type=thing.listed, url=f"{REPO}/x", policy=f"default:repo@/{thing.listed}", context=context)
+    page = Request(
+        platform=LEGACY_PLATFORM,
+        type=thing.listed,
+        url=f"{REPO}/x",
+        policy=f"default:repo@/{thing.listed}",
+        context=context,
+    )
     pushes = visited(page, [body], observed_at).follow_ups
     return [push.request for push in pushes if push.request.type == thing.type]
 
 
-async def by_webhook(desk: Desk, thing: Thing, version: int, _observed_at: datetime) -> None:
-    await desk.settle(webhook(thing, version), later=False)
+async def by_webhook(backend: CrawlBackend, thing: Thing, version: int, _observed_at: datetime) -> None:
+    await backend.settle(webhook(thing, version), later=False)
 
 
-async def by_feed(desk: Desk, thing: Thing, version: int, observed_at: datetime) -> None:
+async def by_feed(backend: CrawlBackend, thing: Thing, version: int, observed_at: datetime) -> None:
     if thing.feed:
-        await desk.settle(*in_feed(thing, version, body_of(thing, version), observed_at), later=False)
+        await backend.settle(*in_feed(thing, version, body_of(thing, version), observed_at), later=False)
 
 
-async def by_list(desk: Desk, thing: Thing, version: int, observed_at: datetime) -> None:
+async def by_list(backend: CrawlBackend, thing: Thing, version: int, observed_at: datetime) -> None:
     if thing.type == "pull_request":  # an element of that list is no whole pull request
-        await by_fetch(desk, thing, version, observed_at)
+        await by_fetch(backend, thing, version, observed_at)
     else:
-        await desk.settle(*on_page(thing, body_of(thing, version), observed_at), later=False)
+        await backend.settle(*on_page(thing, body_of(thing, version), observed_at), later=False)
 
 
-async def by_fetch(desk: Desk, thing: Thing, version: int, observed_at: datetime) -> None:
-    request = Request(type=thing.type, url=thing.url, policy="default", context=Context(qualifier="urn:repo:12"))
-    await desk.store.save(visited(request, body_of(thing, version), observed_at).document)
+async def by_fetch(backend: CrawlBackend, thing: Thing, version: int, observed_at: datetime) -> None:
+    request = Request(
+        platform=LEGACY_PLATFORM,
+        type=thing.type,
+        url=thing.url,
+        policy="default",
+        context=Context(qualifier="urn:repo:12"),
+    )
+    await backend.store.save(visited(request, body_of(thing, version), observed_at).document)
 
 
 WAYS: dict[str, Callable[..., Any]] = {"webhook": by_webhook, "feed": by_feed, "list": by_list, "fetch": by_fetch}
@@ -193,13 +212,13 @@ SIGHTINGS = st.lists(
 
 async def outcome(thing: Thing, sightings: list[Sighting], *, gone_after: int | None = None) -> tuple[Any, ...]:
     """What the store says of it in the end."""
-    desk, newest = Desk(), max(version for _, version, _ in sightings)
+    backend, newest = CrawlBackend(), max(version for _, version, _ in sightings)
     for number, (way, version, after) in enumerate(sightings):
         if number == gone_after:
-            await desk.settle(webhook(thing, newest, action="deleted", at=GONE), later=False)
-        await WAYS[way](desk, thing, version, changed(version) + timedelta(seconds=after))
-    assert not await desk.letters()
-    found = [one async for one in desk.store.list(DocumentFilter(types=(thing.type,)))]
+            await backend.settle(webhook(thing, newest, action="deleted", at=GONE), later=False)
+        await WAYS[way](backend, thing, version, changed(version) + timedelta(seconds=after))
+    assert not await backend.letters()
+    found = [one async for one in backend.store.list(DocumentFilter(types=(a_type(thing.type),)))]
     assert [one.urn for one in found] == [thing.urn]
     return found[0].body["body"], found[0].url, found[0].deleted_at
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ghcrawl.model import Document, Payload, Request
-from ghcrawl.outcome import Fetched, Save, Visit
+from ghcrawl.values.model import Document, Payload, Request
+from ghcrawl.values.outcome import Fetched, Save, Visit
 from stores.memory import MemoryStore
 from tests.support.builders import at
-from tests.support.github import PLATFORM, REPO, a_commit, a_visit, an_issue
+from tests.support.github import PLATFORM, REPO, a_commit, a_visit, an_issue, kind_of
 
 IN_REPO = "urn:repo:12"
 ON_ISSUE = f"{IN_REPO}:issue:34"
@@ -61,7 +61,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 
 
 def processed(request: Request, body: Any, seen_at: float) -> Save:
-    kind = PLATFORM.kinds[request.type]
+    kind = kind_of(request.type)
     spec = f"default:{kind.position}"
     fetched = Fetched(body=body, url=request.url, observed_at=at(seen_at), checked_at=at(seen_at))
     outcome = kind.processor(
@@ -86,7 +86,7 @@ def alone(kind: str, body: Any, seen_at: float) -> Document:
 def listed(kind: str, body: Any, seen_at: float, page: tuple[str, str]) -> Document:
     """In a list: the page carries it on to a request of its own."""
     visit = a_visit(page[0], [body], url=f"{REPO}/{page[0]}", qualifier=page[1], observed_at=at(seen_at))
-    outcome = PLATFORM.kinds[page[0]].processor(visit)
+    outcome = kind_of(page[0]).processor(visit)
     (push,) = [push for push in outcome.follow_ups if push.request.type == kind]
     payload = push.request.payload
     assert isinstance(payload, Payload)

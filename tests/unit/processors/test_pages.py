@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.census import take
-from ghcrawl.errors import Malformed
-from ghcrawl.model import Link, Walk
-from ghcrawl.outcome import Skip
+from ghcrawl.engine.reconciliation import reconcile
+from ghcrawl.platforms.kind import alternative
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import Link, Pagination
+from ghcrawl.values.outcome import Skip
 from processors.github import LISTINGS
 from processors.github.listing import asked_at_of
 from stores.memory import MemoryStore
@@ -26,6 +27,8 @@ from tests.support.github import (
     an_issue,
     asked,
     carried,
+    comparison_of,
+    continuation_of,
     process,
     saved,
 )
@@ -37,7 +40,7 @@ NEXT = {"next": f"{API}/repositories/12/list?page=2"}
 
 
 def issues_page(items: list[Any], *, url: str = ISSUES, **over: Any) -> Any:
-    over.setdefault("walk", Walk(first=url))
+    over.setdefault("pagination", Pagination(first=url))
     return saved("issues", items, url=url, qualifier="urn:repo:12", **over)
 
 
@@ -76,31 +79,33 @@ def test_the_next_page_is_the_one_that_github_names():
 
     (following,) = [push.request for push in outcome.follow_ups if push.request.type == "issues"]
     assert following.url == NEXT["next"]
-    assert following.context.walk.page == 2
-    assert following.context.walk.newest == "2026-01-02T00:00:00Z"
+    assert following.context.pagination.page == 2
+    assert following.context.pagination.newest == "2026-01-02T00:00:00Z"
     assert cursor(outcome) is None
 
 
 def test_the_cursor_moves_with_the_last_page_to_the_newest_change():
-    last = issues_page([an_issue(1)], walk=Walk(first=ISSUES, page=2, started_at=at(0), newest="2026-03-01T00:00:00Z"))
+    last = issues_page(
+        [an_issue(1)], pagination=Pagination(first=ISSUES, page=2, started_at=at(0), newest="2026-03-01T00:00:00Z")
+    )
 
     assert cursor(last) == {
         "collection": "urn:repo:12:issues",
         "since": "2026-03-01T00:00:00Z",
         "newest": "2026-03-01T00:00:00Z",
-        "asked": "2026-11-21T12:00:00.000000+00:00",
+        "asked": "2026-11-21T12:00:00.000000Z",
     }
 
 
 def test_the_cursor_never_passes_the_beginning_of_its_walk():
     changed_while_walking = an_issue(1, updated_at="2026-11-21T12:00:30Z")
-    outcome = issues_page([changed_while_walking], walk=Walk(first=ISSUES, page=2, started_at=at(0)))
+    outcome = issues_page([changed_while_walking], pagination=Pagination(first=ISSUES, page=2, started_at=at(0)))
 
     assert cursor(outcome) == {
         "collection": "urn:repo:12:issues",
         "since": "2026-11-21T11:59:00Z",
         "newest": "2026-11-21T12:00:30Z",
-        "asked": "2026-11-21T12:00:00.000000+00:00",
+        "asked": "2026-11-21T12:00:00.000000Z",
     }
 
 
@@ -111,13 +116,11 @@ def test_an_empty_list_is_asked_again_from_when_it_was_seen_empty():
 
 
 def resumed(type: str, url: str, asked_at: datetime | None = None, **body: str) -> Any:
-    visit = a_visit(type, [], url=url, qualifier="urn:repo:12", walk=Walk(first=url))
+    visit = a_visit(type, [], url=url, qualifier="urn:repo:12", pagination=Pagination(first=url))
     request = replace(visit.request, asked_at=asked_at)
-    kind = PLATFORM.kinds[type]
-    assert kind.resume is not None
-    assert kind.cursor is not None
-    assert kind.cursor(request) == f"urn:repo:12:{type}:cursor"
-    return kind.resume(request, a_document(body=body, urn=kind.cursor(request)))
+    how = continuation_of(type)
+    assert how.cursor(request) == f"urn:repo:12:{type}:cursor"
+    return how.resume(request, a_document(body=body, urn=how.cursor(request)))
 
 
 def test_a_walk_continues_from_its_cursor():
@@ -126,7 +129,7 @@ def test_a_walk_continues_from_its_cursor():
     assert request.url == (
         f"{REPO}/issues?state=all&sort=updated&direction=asc&since=2026-03-01T00:00:00Z&per_page=100"
     )
-    assert request.context.walk.until == "2026-03-01T00:00:00Z"
+    assert request.context.pagination.until == "2026-03-01T00:00:00Z"
 
 
 def test_a_walk_answers_whatever_was_asked_before_it_began():
@@ -134,13 +137,13 @@ def test_a_walk_answers_whatever_was_asked_before_it_began():
 
     assert resumed("issues", ISSUES, at(9), **began) is None
     assert resumed("issues", ISSUES, at(10), **began) is None
-    assert resumed("issues", ISSUES, at(11), **began).context.walk.since == "2026-03-01T00:00:00Z"
+    assert resumed("issues", ISSUES, at(11), **began).context.pagination.since == "2026-03-01T00:00:00Z"
     assert resumed("issues", ISSUES, None, **began) is not None, "it wants the platform's own word"
 
 
 def test_a_continued_walk_that_finds_nothing_newer_leaves_its_cursor_alone():
     request = resumed("issues", ISSUES, since="2026-01-02T00:00:00Z", newest="2026-01-02T00:00:00Z")
-    outcome = issues_page([an_issue(1)], url=request.url, walk=request.context.walk)
+    outcome = issues_page([an_issue(1)], url=request.url, pagination=request.context.pagination)
 
     assert cursor(outcome) is None
     assert outcome.document.urn == "urn:repo:12:issues:updates:page:1"
@@ -150,11 +153,11 @@ def test_a_continued_walk_that_finds_something_newer_moves_its_cursor():
     request = resumed("issues", ISSUES, since="2026-01-02T00:00:00Z", newest="2026-01-02T00:00:00Z")
     newer = an_issue(2, updated_at="2026-05-05T00:00:00Z")
 
-    assert cursor(issues_page([an_issue(1), newer], url=request.url, walk=request.context.walk)) == {
+    assert cursor(issues_page([an_issue(1), newer], url=request.url, pagination=request.context.pagination)) == {
         "collection": "urn:repo:12:issues",
         "since": "2026-05-05T00:00:00Z",
         "newest": "2026-05-05T00:00:00Z",
-        "asked": "2026-11-21T12:00:00.000000+00:00",
+        "asked": "2026-11-21T12:00:00.000000Z",
     }
 
 
@@ -166,7 +169,7 @@ def test_a_list_that_a_person_typed_is_read_as_typed():
 
 
 def commits_page(shas: list[str], **over: Any) -> Any:
-    over.setdefault("walk", Walk(first=COMMITS))
+    over.setdefault("pagination", Pagination(first=COMMITS))
     items = [a_commit(sha) for sha in shas]
     return saved("commits", items, url=COMMITS, qualifier="urn:repo:12", **over)
 
@@ -180,12 +183,12 @@ def commits_page(shas: list[str], **over: Any) -> Any:
     ],
 )
 def test_an_excerpt_that_a_person_typed_does_not_take_the_place_of_the_list(url: str, page: int):
-    outcome = issues_page([an_issue(1)], url=url, walk=Walk(page=page), visited=True)
+    outcome = issues_page([an_issue(1)], url=url, pagination=Pagination(page=page), visited=True)
 
     assert outcome.document.urn.startswith("urn:repo:12:issues:")
     assert outcome.document.urn != f"urn:repo:12:issues:page:{page}"
     assert outcome.document.urn.endswith(f":page:{page}")
-    assert not [push for push in outcome.follow_ups if push.request.type in ("cursor", "census")]
+    assert not [push for push in outcome.follow_ups if push.request.type in ("cursor", "reconciliation")]
     assert [push.request.type for push in outcome.follow_ups] == ["issue"]
 
 
@@ -194,7 +197,7 @@ def test_the_pages_of_an_excerpt_belong_together():
         f"{REPO}/issues?state=closed&per_page=100",
         f"{API}/repositories/12/issues?per_page=100&state=closed&page=2",
     )
-    urns = [issues_page([], url=url, walk=Walk(page=page)).document.urn for page, url in enumerate(urls, 1)]
+    urns = [issues_page([], url=url, pagination=Pagination(page=page)).document.urn for page, url in enumerate(urls, 1)]
 
     assert urns[0].removesuffix("1") == urns[1].removesuffix("2")
 
@@ -202,13 +205,13 @@ def test_the_pages_of_an_excerpt_belong_together():
 def test_the_list_itself_is_the_list_although_a_person_typed_it():
     query = "per_page=100&direction=asc&sort=created&state=all"
     for page, url in enumerate((f"{REPO}/issues?{query}", f"{API}/repositories/12/issues?{query}&page=2"), 1):
-        outcome = issues_page([an_issue(1)], url=url, walk=Walk(page=page))
+        outcome = issues_page([an_issue(1)], url=url, pagination=Pagination(page=page))
         assert outcome.document.urn == f"urn:repo:12:issues:page:{page}"
 
 
 def test_a_list_that_grows_at_its_head_is_followed_to_the_newest_known_element():
-    walk = Walk(first=COMMITS, until="urn:repo:12:commit:old")
-    outcome = commits_page(["new2", "new1", "old", "older"], walk=walk, link=NEXT)
+    pagination = Pagination(first=COMMITS, until="urn:repo:12:commit:old")
+    outcome = commits_page(["new2", "new1", "old", "older"], pagination=pagination, link=NEXT)
 
     assert set(carried(outcome)) == {f"{REPO}/commits/new2", f"{REPO}/commits/new1", f"{REPO}/commits#cursor"}
     assert asked(outcome) == {}
@@ -225,17 +228,19 @@ COMPARED = f"{REPO}/compare/old...new?per_page=100"
 )
 def test_what_may_be_listed_behind_the_newest_known_element_is_asked_for_exactly(shas: list[str], parents: int):
     items = [a_commit(sha, parents=[{"sha": f"p{n}"} for n in range(parents)]) for sha in shas]
-    walk = Walk(first=COMMITS, until="urn:repo:12:commit:old")
-    outcome = saved("commits", items, url=COMMITS, qualifier="urn:repo:12", walk=walk, link=NEXT)
+    pagination = Pagination(first=COMMITS, until="urn:repo:12:commit:old")
+    outcome = saved("commits", items, url=COMMITS, qualifier="urn:repo:12", pagination=pagination, link=NEXT)
 
     assert asked(outcome) == {COMPARED: "default:repo@/commits"}
     assert cursor(outcome) is None
 
 
 def test_the_cursor_moves_once_everything_in_between_was_seen():
-    walk = Walk(first=COMMITS, since="old...new", until="urn:repo:12:commit:old", newest="urn:repo:12:commit:new")
+    pagination = Pagination(
+        first=COMMITS, since="old...new", until="urn:repo:12:commit:old", newest="urn:repo:12:commit:new"
+    )
     body = {"status": "ahead", "commits": [a_commit("merged"), a_commit("new")]}
-    outcome = saved("commits", body, url=COMPARED, qualifier="urn:repo:12", walk=walk)
+    outcome = saved("commits", body, url=COMPARED, qualifier="urn:repo:12", pagination=pagination)
 
     assert outcome.document.urn == "urn:repo:12:commits:updates:page:1"
     assert f"{REPO}/commits/merged" in carried(outcome)
@@ -243,15 +248,18 @@ def test_the_cursor_moves_once_everything_in_between_was_seen():
 
 
 def test_where_nothing_can_be_compared_any_more_everything_is_read_again():
-    walk = Walk(first=COMMITS, since="gone...new", until="urn:repo:12:commit:gone", newest="urn:repo:12:commit:new")
+    pagination = Pagination(
+        first=COMMITS, since="gone...new", until="urn:repo:12:commit:gone", newest="urn:repo:12:commit:new"
+    )
     kind = PLATFORM.kinds["commits"]
-    assert kind.fallback is not None
-    restart = kind.fallback(a_visit("commits", [], url=COMPARED, qualifier="urn:repo:12", walk=walk).request)
+    restart = alternative(
+        kind, a_visit("commits", [], url=COMPARED, qualifier="urn:repo:12", pagination=pagination).request
+    )
 
     assert restart is not None
     assert restart.url == COMMITS
-    assert restart.context.walk == Walk(first=COMMITS, fresh=True)
-    assert kind.fallback(a_visit("commits", [], url=COMMITS, walk=Walk(first=COMMITS)).request) is None
+    assert restart.context.pagination == Pagination(first=COMMITS, fresh=True)
+    assert alternative(kind, a_visit("commits", [], url=COMMITS, pagination=Pagination(first=COMMITS)).request) is None
 
 
 def test_an_unchanged_head_ends_the_walk():
@@ -263,7 +271,7 @@ def test_an_unchanged_head_ends_the_walk():
         qualifier="urn:repo:12",
         origin="storage",
         link=NEXT,
-        walk=Walk(first=COMMITS, until="urn:repo:12:commit:old"),
+        pagination=Pagination(first=COMMITS, until="urn:repo:12:commit:old"),
     )
 
     assert outcome.follow_ups == ()
@@ -271,8 +279,10 @@ def test_an_unchanged_head_ends_the_walk():
 
 def test_an_unchanged_head_of_a_walk_that_was_never_completed_is_followed():
     stored = {"elements": [{"urn": "urn:repo:12:commit:old", "url": f"{REPO}/commits/old"}]}
-    walk = Walk(first=COMMITS)
-    outcome = saved("commits", stored, url=COMMITS, qualifier="urn:repo:12", origin="storage", link=NEXT, walk=walk)
+    pagination = Pagination(first=COMMITS)
+    outcome = saved(
+        "commits", stored, url=COMMITS, qualifier="urn:repo:12", origin="storage", link=NEXT, pagination=pagination
+    )
 
     assert NEXT["next"] in asked(outcome)
 
@@ -280,7 +290,7 @@ def test_an_unchanged_head_of_a_walk_that_was_never_completed_is_followed():
 def labels(origin: str, number: int, **over: Any) -> Any:
     refs = [{"urn": f"urn:repo:12:label:{n}", "url": f"{REPO}/labels/{n}"} for n in range(number)]
     url = f"{REPO}/labels?per_page=100"
-    over.setdefault("walk", Walk(first=url))
+    over.setdefault("pagination", Pagination(first=url))
     return saved("labels", {"elements": refs}, url=url, qualifier="urn:repo:12", origin=origin, **over)
 
 
@@ -299,7 +309,7 @@ def test_an_unchanged_last_page_that_is_full_is_asked_once_more_unconditionally(
     outcome = labels("storage", 100)
 
     (again,) = [push.request for push in outcome.follow_ups]
-    assert again.context.walk.fresh
+    assert again.context.pagination.fresh
     assert labels("storage", 99).follow_ups == ()
 
 
@@ -311,7 +321,7 @@ def test_unchanged_references_are_followed_because_their_children_may_have_chang
 
 
 def members_page(items: Any, **over: Any) -> Any:
-    over.setdefault("walk", Walk(first=MEMBERS))
+    over.setdefault("pagination", Pagination(first=MEMBERS))
     return process("members", items, url=over.pop("url", MEMBERS), qualifier="urn:org:9", **over)
 
 
@@ -334,7 +344,7 @@ def test_the_last_page_of_a_generation_removes_the_older_ones():
 
 
 def test_an_excerpt_of_a_relation_removes_nothing():
-    outcome = members_page([a_user()], url=f"{MEMBERS}&role=admin", walk=Walk())
+    outcome = members_page([a_user()], url=f"{MEMBERS}&role=admin", pagination=Pagination())
 
     assert outcome.supersede == ""
     assert not outcome.document.urn.startswith("urn:org:9:members:pages:2")
@@ -342,20 +352,22 @@ def test_an_excerpt_of_a_relation_removes_nothing():
 
 def test_a_page_that_leaves_things_out_is_no_part_of_a_generation_and_its_walk_counts_nothing():
     relation = members_page([a_user()], partial=True)
-    issues = issues_page([an_issue(1)], walk=Walk(first=ISSUES, page=2, known=True, changed=True, partial=True))
-    whole = issues_page([an_issue(1)], walk=Walk(first=ISSUES, page=2, known=True, changed=True))
+    issues = issues_page(
+        [an_issue(1)], pagination=Pagination(first=ISSUES, page=2, known=True, changed=True, partial=True)
+    )
+    whole = issues_page([an_issue(1)], pagination=Pagination(first=ISSUES, page=2, known=True, changed=True))
 
     assert relation.reason == "partial"
-    assert [body for url, body in carried(issues).items() if url.endswith("#census")] == []
-    assert [body for url, body in carried(whole).items() if url.endswith("#census")] != []
+    assert [body for url, body in carried(issues).items() if url.endswith("#reconciliation")] == []
+    assert [body for url, body in carried(whole).items() if url.endswith("#reconciliation")] != []
 
 
 def test_the_pages_of_a_new_generation_are_all_asked_for_afresh():
     first = members_page([a_user()], link=NEXT)
     (following,) = [push.request for push in first.follow_ups if push.request.type == "members"]
-    second = members_page([a_user(6, "bob")], url=following.url, walk=following.context.walk)
+    second = members_page([a_user(6, "bob")], url=following.url, pagination=following.context.pagination)
 
-    assert following.context.walk.fresh
+    assert following.context.pagination.fresh
     assert second.document.links["unique"] == first.document.links["unique"]
     assert second.document.urn.endswith(":page:2")
 
@@ -363,13 +375,13 @@ def test_the_pages_of_a_new_generation_are_all_asked_for_afresh():
 def test_a_generation_that_changed_on_a_later_page_begins_again():
     stored = members_page({"elements": [a_user()]}, origin="storage", link=NEXT)
     (following,) = [push.request for push in stored.follow_ups if push.request.type == "members"]
-    changed = members_page([a_user(6, "bob")], url=following.url, walk=following.context.walk)
+    changed = members_page([a_user(6, "bob")], url=following.url, pagination=following.context.pagination)
 
     assert isinstance(changed, Skip)
     (restart,) = changed.follow_ups
     assert restart.request.url == MEMBERS
-    assert restart.request.context.walk.fresh
-    assert restart.request.context.walk.page == 1
+    assert restart.request.context.pagination.fresh
+    assert restart.request.context.pagination.page == 1
 
 
 def test_an_element_without_a_name_does_not_take_its_neighbours_with_it():
@@ -380,12 +392,10 @@ def test_an_element_without_a_name_does_not_take_its_neighbours_with_it():
 
 def test_an_element_without_a_name_is_not_among_what_was_listed():
     items = [{"title": "no number", "url": f"{REPO}/issues/1"}, an_issue(2)]
-    outcome = issues_page(items, walk=Walk(first=ISSUES, page=2, known=True, changed=True))
-    (request,) = [push.request for push in outcome.follow_ups if push.request.type == "census"]
-    read = PLATFORM.kinds["census"].census
+    outcome = issues_page(items, pagination=Pagination(first=ISSUES, page=2, known=True, changed=True))
+    (request,) = [push.request for push in outcome.follow_ups if push.request.type == "reconciliation"]
 
-    assert read is not None
-    assert read(request).listed == {"urn:repo:12:issue:2": f"{REPO}/issues/2"}
+    assert comparison_of(request).listed == {"urn:repo:12:issue:2": f"{REPO}/issues/2"}
 
 
 async def test_what_stands_on_an_earlier_page_of_a_relation_is_not_asked_for():
@@ -396,20 +406,21 @@ async def test_what_stands_on_an_earlier_page_of_a_relation_is_not_asked_for():
             [team],
             url=f"{API}/orgs/acme/teams?page={page}",
             qualifier="urn:org:9",
-            walk=Walk(page=page, started_at=at(-1), known=True, first=f"{API}/orgs/acme/teams?per_page=100"),
+            pagination=Pagination(
+                page=page, started_at=at(-1), known=True, first=f"{API}/orgs/acme/teams?per_page=100"
+            ),
         )
         for page, team in enumerate(teams, 1)
     )
-    (census,) = [push.request for push in last.follow_ups if push.request.type == "census"]
-    store, read = MemoryStore(), PLATFORM.kinds["census"].census
+    (request,) = [push.request for push in last.follow_ups if push.request.type == "reconciliation"]
+    store = MemoryStore()
     links = {"org": Link(type="resource", href="urn:org:9")}
     for number in (1, 2, 3):
         urn, url = f"urn:team:{number}", f"{API}/teams/{number}"
         await store.save(a_document(type="team", urn=urn, url=url, links=links))
     await store.save(first.document)
 
-    assert read is not None
-    outcome = await take(read(census), census, store)
+    outcome = await reconcile(comparison_of(request), request, store)
     assert [push.request.context.urn for push in outcome.follow_ups] == ["urn:team:3"]
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.errors import Malformed
-from ghcrawl.model import Context, Request
+from ghcrawl.platforms.kind import alternative, refusal_of
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import LEGACY_PLATFORM, Context, Request
 from processors.github import PARTS
 from tests.support.builders import NOW, at
-from tests.support.github import PLATFORM, REPO, a_repo, a_visit, asked, carried, process, saved
+from tests.support.github import PLATFORM, REPO, a_repo, a_visit, asked, carried, kind_of, process, saved
 
 RELEASE = {"id": 4, "url": f"{REPO}/releases/4", "assets": [{"id": 5, "url": f"{REPO}/releases/assets/5"}]}
 WHOLE = a_repo(size=1, permissions={"push": True}, license={"key": "mit"}, fork=False, topics=["a"])
@@ -52,12 +53,16 @@ def test_files_are_asked_for_again_only_where_they_are_missing_while_the_reposit
 
 
 def test_a_part_that_may_be_in_several_places_is_refused_once_for_all_of_them():
-    refusal = PLATFORM.kinds["codeowners"].refusal
-    assert refusal is not None
+    kind = kind_of("codeowners")
     context = Context(qualifier="urn:repo:12")
 
     assert {
-        refusal(Request(type="codeowners", url=f"{REPO}/contents/{place}CODEOWNERS", context=context))
+        refusal_of(
+            kind,
+            Request(
+                platform=LEGACY_PLATFORM, type="codeowners", url=f"{REPO}/contents/{place}CODEOWNERS", context=context
+            ),
+        )
         for place in (".github/", "", "docs/")
     } == {"urn:repo:12:codeowners:refused"}
 
@@ -84,7 +89,7 @@ def test_who_finds_a_copy_that_another_walk_left_carries_what_that_left_alone(vi
 @pytest.mark.parametrize(("type", "body"), [("repo", WHOLE), ("release", RELEASE)])
 def test_what_lies_in_a_copy_is_as_old_as_the_copy(type: str, body: dict[str, Any]):
     visit = a_visit(type, body, qualifier="urn:repo:12", origin="storage")
-    outcome = PLATFORM.kinds[type].processor(replace(visit, fetched=replace(visit.fetched, checked_at=at(-60))))
+    outcome = kind_of(type).processor(replace(visit, fetched=replace(visit.fetched, checked_at=at(-60))))
     payloads = [push.request.payload for push in outcome.follow_ups]
 
     assert {payload.received_at for payload in payloads if payload is not None} == {at(-60)}
@@ -104,12 +109,12 @@ def test_topics_are_in_the_repository_and_cost_no_call():
 
 
 def test_the_owners_of_the_code_are_looked_for_in_three_places():
-    fallback = PLATFORM.kinds["codeowners"].fallback
-    assert fallback is not None
-    request: Request | None = Request(type="codeowners", url=f"{REPO}/contents/.github/CODEOWNERS")
+    request: Request | None = Request(
+        platform=LEGACY_PLATFORM, type="codeowners", url=f"{REPO}/contents/.github/CODEOWNERS"
+    )
     places = []
     while request is not None:
         places.append(request.url.removeprefix(f"{REPO}/contents/"))
-        request = fallback(request)
+        request = alternative(kind_of("codeowners"), request)
 
     assert places == [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
-from ghcrawl.errors import SpecError
-from ghcrawl.outcome import Skip
-from processors.github.scenarios import floor_of, name_of
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.narrowing import name_of
+from ghcrawl.values.outcome import Skip
+from processors.github.maps import SCENARIOS
+from processors.github.scenarios import floor_of
 from tests.support.builders import API
 from tests.support.github import PLATFORM, REPO, a_repo, an_issue, asked, carried, process, saved
 
@@ -19,6 +25,25 @@ def test_every_scenario_has_a_map_for_everything():
     for scenario in PLATFORM.scenarios.names:
         for kind in PLATFORM.kinds.values():
             PLATFORM.scenarios.onward(f"default:{scenario}/{kind.position}")
+
+
+KNOWN = json.loads(Path(__file__).with_name("visitor_maps.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("scenario", KNOWN)
+def test_the_derived_maps_lead_where_the_written_ones_did(scenario: str):
+    """The maps as they were before they were derived. A new kind adds links, and changes none of these."""
+    derived = SCENARIOS[scenario]
+
+    for name, links in KNOWN[scenario].items():
+        found = derived[name]
+        assert isinstance(found, Mapping)
+        assert {link: found.get(link) for link in links} == links, name
+
+
+def test_initialize_is_another_name_for_default():
+    assert "initialize" not in PLATFORM.scenarios.names
+    assert links("default:initialize/repo") == links("default:repo")
 
 
 @pytest.mark.parametrize(
@@ -80,14 +105,14 @@ def test_wishes_can_be_combined_and_are_in_the_name():
 
 @pytest.mark.parametrize("name", ["nothing", "default__only__isue", "default__issue", "default__except__x"])
 def test_a_wish_that_names_nothing_is_refused(name: str):
-    with pytest.raises(SpecError, match=r"no (type|scenario) is called"):
+    with pytest.raises(SpecError, match=r"unknown (type|scenario)"):
         links(f"default:{name}/repo")
 
 
 def test_since_asks_lists_for_what_changed_since_and_leaves_their_cursors_alone():
     name = name_of("", since="2026-01-31")
     outcome = saved("repo", a_repo(), policy=f"default:{name}/repo")
-    walks = {push.request.type: push.request.context.walk for push in outcome.follow_ups}
+    walks = {push.request.type: push.request.context.pagination for push in outcome.follow_ups}
     query = "state=all&sort=updated&direction=asc&since=2026-01-31T00:00:00Z&per_page=100"
 
     assert f"{REPO}/issues?{query}" in asked(outcome)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ghcrawl.errors import SpecError
+from ghcrawl.values.errors import SpecError
 from processors.github.spec import user_instead
 from tests.support.builders import API
 from tests.support.github import PLATFORM, a_repo, asked, saved
@@ -89,6 +89,33 @@ def test_a_list_below_a_pull_request_is_named_after_it():
     (push,) = saved("repo", a_repo(), policy=request.policy, then=request.context.then).follow_ups
 
     assert push.request.context.qualifier == "urn:repo:12:pull_request:34"
+
+
+@pytest.mark.parametrize(
+    ("above", "body", "below"),
+    [
+        ("/check-suites/7", {"id": 7, "head_sha": "abc"}, "/check-runs"),
+        ("/pulls/comments/7", {"id": 7, "pull_request_url": f"{API}/repos/acme/web/pulls/3"}, "/reactions"),
+        ("/issues/comments/7", {"id": 7, "issue_url": f"{API}/repos/acme/web/issues/3"}, "/reactions"),
+        ("/comments/7", {"id": 7, "commit_id": "abc"}, "/reactions"),
+    ],
+)
+def test_a_list_below_what_only_an_answer_names_is_asked_for_once_that_is_named(
+    above: str, body: dict[str, object], below: str
+):
+    url = f"{API}/repos/acme/web{above}"
+    root = PLATFORM.read_spec(url + below, API, "default")
+    (push,) = saved("repo", a_repo(), policy=root.policy, then=root.context.then).follow_ups
+    assert (push.request.url, push.request.policy) == (url, "default:self")
+
+    named = push.request
+    outcome = saved(
+        named.type, body | {"url": url}, url=url, policy=named.policy, qualifier="urn:repo:12", then=named.context.then
+    )
+
+    (asked_for,) = [push.request for push in outcome.follow_ups if push.request.url.startswith(url + below)]
+    assert asked_for.context.qualifier == outcome.document.urn
+    assert asked_for.policy == "default"
 
 
 def test_two_things_of_one_repository_are_two_requests():

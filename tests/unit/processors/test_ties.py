@@ -11,12 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ghcrawl.model import Context, Payload, Request, iso
-from ghcrawl.ports import DocumentFilter
-from ghcrawl.ties import WAIT
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Context,
+    Payload,
+    Request,
+    iso,
+)
+from ghcrawl.values.ties import WAIT
 from processors.github.webhook import POLICY
-from tests.support.builders import NOW
-from tests.support.desk import PLATFORM, Desk
+from tests.support.backend import PLATFORM, CrawlBackend
+from tests.support.builders import NOW, a_type
 from tests.unit.processors.test_events_order import REPO, REPOSITORY, THINGS, Thing, in_feed, on_page
 
 TOLD = {thing.type: thing for thing in THINGS}
@@ -63,13 +69,20 @@ class Life:
     def webhook(self, version: int) -> Request:
         assert PLATFORM.deliveries is not None
         payload = {"action": "edited", self.thing.field: self.body(version), "repository": REPOSITORY}
-        return PLATFORM.deliveries(self.thing.event, f"d-{version}", payload, NOW)
+        return PLATFORM.deliveries.request(self.thing.event, f"d-{version}", payload, NOW)
 
     def fetched(self, version: int, observed_at: datetime) -> Request:
         payload = Payload.of(self.body(version), origin="fetch", observed_at=observed_at, received_at=NOW)
         context = Context(qualifier="urn:repo:12")
         policy = f"{POLICY}:self"
-        return Request(type=self.thing.type, url=self.thing.url, policy=policy, context=context, payload=payload)
+        return Request(
+            platform=LEGACY_PLATFORM,
+            type=self.thing.type,
+            url=self.thing.url,
+            policy=policy,
+            context=context,
+            payload=payload,
+        )
 
 
 @st.composite
@@ -91,17 +104,17 @@ def lives(draw: st.DrawFn, thing: Thing, *, apart: int) -> tuple[Life, Sequence[
 
 async def calls_until_settled(life: Life, sightings: Sequence[Sighting]) -> list[str]:
     """What was asked for until all was settled and answered, and the store said what the world says."""
-    desk = Desk()
-    desk.fetcher.bodies[life.thing.url] = life.last
+    backend = CrawlBackend()
+    backend.fetcher.bodies[life.thing.url] = life.last
     for sighting in [*sightings, ("wait", 0)]:
         if sighting[0] == "wait":
-            desk.clock.advance(WAIT.total_seconds())
-        await desk.settle(*life.seen(sighting), later=False)
-    assert [one for one in await desk.queue.peek("soon", limit=9) if one.type == life.thing.type] == []
-    assert not await desk.letters()
-    (document,) = [one async for one in desk.store.list(DocumentFilter(types=(life.thing.type,)))]
+            backend.clock.advance(WAIT.total_seconds())
+        await backend.settle(*life.seen(sighting), later=False)
+    assert [one for one in await backend.queue.peek("soon", limit=9) if one.type == life.thing.type] == []
+    assert not await backend.letters()
+    (document,) = [one async for one in backend.store.list(DocumentFilter(types=(a_type(life.thing.type),)))]
     assert document.body == life.last
-    return desk.calls()
+    return backend.calls()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,29 +136,31 @@ async def test_what_changed_in_different_seconds_costs_no_call(kind: str, data: 
 
 
 async def test_a_tie_is_asked_about_once_its_second_is_over_and_only_an_answer_from_then_on_will_do():
-    desk, life = Desk(), Life(TOLD["pull_request"], (300, 301), 0)
-    desk.fetcher.bodies[life.thing.url] = life.last
-    await desk.settle(life.webhook(1), life.webhook(0), life.webhook(1), later=False)
+    backend, life = CrawlBackend(), Life(TOLD["pull_request"], (300, 301), 0)
+    backend.fetcher.bodies[life.thing.url] = life.last
+    await backend.settle(life.webhook(1), life.webhook(0), life.webhook(1), later=False)
 
-    assert desk.calls() == []
-    (asked,) = [one for one in await desk.queue.peek("soon", limit=9) if one.type == "pull_request"]
+    assert backend.calls() == []
+    (asked,) = [one for one in await backend.queue.peek("soon", limit=9) if one.type == "pull_request"]
     assert (asked.url, asked.policy, asked.asked_at) == (life.thing.url, "refresh:self", NOW + WAIT)
-    desk.clock.advance(WAIT.total_seconds())
-    await desk.settle(later=False)
-    stored = await desk.store.get(life.thing.urn)
+    backend.clock.advance(WAIT.total_seconds())
+    await backend.settle(later=False)
+    stored = await backend.store.get(life.thing.urn)
     assert stored is not None
     assert (stored.body, iso(stored.observed_at)) == (life.last, iso(NOW + WAIT))
-    await desk.settle(life.webhook(0), later=False)
-    assert desk.calls() == [f"pull_request@{life.thing.url}"]
+    await backend.settle(life.webhook(0), later=False)
+    assert backend.calls() == [f"pull_request@{life.thing.url}"]
 
 
 async def test_what_no_url_answers_with_alone_is_asked_about_by_nobody():
-    desk, reactions = Desk(), "urn:repo:12:issue:34"
+    backend, reactions = CrawlBackend(), "urn:repo:12:issue:34"
     bodies = ({"id": 5, "content": content, "created_at": iso(NOW)} for content in ("+1", "-1"))
     for body in bodies:
         payload = Payload.of(body, origin="list", observed_at=NOW)
         context = Context(qualifier=reactions)
-        request = Request(type="reaction", url=f"{REPO}/reactions/5", context=context, payload=payload)
-        await desk.settle(request, later=False)
+        request = Request(
+            platform=LEGACY_PLATFORM, type="reaction", url=f"{REPO}/reactions/5", context=context, payload=payload
+        )
+        await backend.settle(request, later=False)
 
-    assert await desk.queue.is_empty()
+    assert await backend.queue.is_empty()

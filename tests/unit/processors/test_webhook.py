@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import processors.github
-from ghcrawl.outcome import Fetched, Save, Visit
-from ghcrawl.visitor_map import Onward
+import ghcrawl.platforms.github
+from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.visitor_map import NextHops
 from processors.github.graph import last_number
 from processors.github.webhook import delivery_request, read_moment, type_of
 from queues.codec import decode, encode
@@ -36,9 +36,9 @@ FIELDS = st.sampled_from(
 
 
 def deliver(name: str, body: dict[str, Any], delivery: str = "d-1", *, seconds: float = 0):
-    platform = processors.github.platform()
+    platform = ghcrawl.platforms.github.platform()
     assert platform.deliveries is not None
-    return platform, platform.deliveries(name, delivery, body, at(seconds))
+    return platform, platform.deliveries.request(name, delivery, body, at(seconds))
 
 
 def test_a_delivery_is_a_request_of_the_events_type_below_its_repository():
@@ -85,7 +85,7 @@ def test_an_event_that_nobody_knows_is_kept_as_a_document(name: str):
         Visit(
             request=request,
             fetched=Fetched(body=request.payload.body, url=request.url, observed_at=NOW, checked_at=NOW),
-            onward=Onward(),
+            onward=NextHops(),
             version=1,
             processed_at=NOW,
         )
@@ -112,3 +112,11 @@ def test_what_is_no_moment_of_a_platform_says_nothing_of_when(moment: Any):
 def test_a_number_that_nobody_could_have_given_names_nothing():
     assert last_number(f"{API}/repos/acme/web/issues/{'9' * 5000}") is None
     assert last_number(f"{API}/repos/acme/web/issues/34/") == 34
+
+
+def test_a_moment_that_cannot_be_does_not_say_when_it_was_true():
+    body = {"repository": REPOSITORY, "issue": {"id": 1, "updated_at": "9999-12-31T23:59:59Z"}}
+    _, request = deliver("issues", body)
+
+    assert request.payload is not None
+    assert request.payload.observed_at < NOW

@@ -7,8 +7,8 @@ from typing import Any
 
 from aiormq.exceptions import ChannelInvalidStateError
 
-from ghcrawl.model import QueueName
-from queues.amqp_message import Incoming
+from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
+from queues.amqp.message import Incoming
 
 
 @dataclass
@@ -48,6 +48,6 @@ class Message:
         return self.on
 
 
-def incoming(queue: QueueName = "normal", **over: Any) -> Incoming:
+def incoming(queue: QueueName = "normal", platform: str = LEGACY_PLATFORM, **over: Any) -> Incoming:
     message: Any = Message(**over)
-    return Incoming(message, queue)
+    return Incoming(message, Lane(platform, queue))

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ghcrawl.model import Push
-from ghcrawl.ports import Clock
-from ghcrawl.sqlite_file import SqliteFile
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.ports.clock import Clock
+from ghcrawl.values.model import Push
 from queues import codec
-from queues.sqlite import SqliteQueue
-from stores.ledger import SqliteLedger
-from stores.sqlite import SqliteStore
-from stores.sqlite_deadletters import SqliteDeadletters
+from queues.sqlite.queue import SqliteQueue
+from stores.sqlite.deadletters import SqliteDeadletters
+from stores.sqlite.documents import SqliteStore
+from stores.unit_of_work import SqliteUnitOfWork
 from tests.contracts.adapters import open_file
 from tests.support.builders import a_request
 from tests.support.clock import FakeClock
@@ -28,7 +28,7 @@ class Crawl:
         self.deadletters = SqliteDeadletters(file, codec)
         self.store = SqliteStore(file)
         self.queue = SqliteQueue(file, clock, bury=self.deadletters.burying)
-        self.ledger = SqliteLedger(file, self.queue, self.store, self.deadletters)
+        self.unit_of_work = SqliteUnitOfWork(file, self.queue, self.store, self.deadletters)
 
 
 @asynccontextmanager

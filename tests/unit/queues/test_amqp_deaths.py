@@ -6,15 +6,20 @@ from typing import Any, cast
 
 import pytest
 
-from ghcrawl.model import Push
-from ghcrawl.ports import DeadletterFilter
-from queues import amqp_deaths
-from queues.amqp_deaths import LIMIT, MAX_PARDONS, Undertaker, name_of
-from queues.amqp_message import Incoming, Outgoing
-from queues.amqp_names import TOKEN, Names
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.model import Push
+from queues.amqp import dead_letters as amqp_deaths
+from queues.amqp.dead_letters import (
+    LIMIT,
+    MAX_PARDONS,
+    DeadLetterHandler,
+    name_of,
+)
+from queues.amqp.message import Incoming, Outgoing
+from queues.amqp.names import TOKEN, Names
 from queues.codec import encode
-from queues.memory_tags import MemoryStarts, MemoryTags
-from queues.tags import Post, Tagging
+from queues.dedup_protocol import Post, Tagging
+from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from stores.memory import MemoryDeadletters
 from tests.support.builders import NOW, a_request
 from tests.support.clock import FakeClock
@@ -27,9 +32,9 @@ class Place:
     """A request that was pushed, the copy of it that the broker set aside, and what goes back to work."""
 
     def __init__(self) -> None:
-        self.tags, self.starts, self.deadletters = MemoryTags(), MemoryStarts(), MemoryDeadletters()
+        self.tags, self.starts, self.deadletters = MemoryDedupMarkers(), MemoryCrashCounter(), MemoryDeadletters()
         self.tagging = Tagging(tags=self.tags, publish=self.published, sleep=FakeClock().sleep)
-        self.undertaker = Undertaker(self.deadletters.bury, self.tags, self.starts, FakeClock())
+        self.undertaker = DeadLetterHandler(self.deadletters.bury, self.tags, self.starts, FakeClock())
         self.sent: list[Outgoing] = []
 
     async def published(self, posts: Any) -> None:
@@ -50,7 +55,7 @@ class Place:
         await self.undertaker.file_dead(dead, cast("Any", self), Names(prefix="p", waits_s=(1.0,)))
         assert dead.over
         sent = self.sent[before:]
-        assert [(each.exchange, each.queue) for each in sent] in ([], [("p.work", "later")])
+        assert [(each.exchange, each.lane.queue) for each in sent] in ([], [("p.work", "later")])
         return not sent
 
     async def rounds(self, dead: Incoming, at_the_most: int) -> int:

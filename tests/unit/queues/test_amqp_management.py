@@ -12,11 +12,11 @@ import structlog
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from ghcrawl.errors import ConfigError
-from queues import amqp_management
-from queues.amqp_link import parsed
-from queues.amqp_management import Management, managed
-from queues.amqp_settings import AmqpSettings
+from ghcrawl.values.errors import ConfigError
+from queues.amqp import management as amqp_management
+from queues.amqp.connection import parsed
+from queues.amqp.management import Management, managed
+from queues.amqp.settings import AmqpSettings
 from tests.support.listening import saying_nothing
 
 

@@ -9,19 +9,28 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.errors import DecodeError, QueueError, StoreError
-from ghcrawl.model import QUEUES, QueueName
-from queues.amqp_bodies import ABOVE_BYTES, packed
-from queues.amqp_buffers import Buffers
-from queues.amqp_chores import Chores
-from queues.amqp_errors import BrokerLost, Unroutable, spoken
-from queues.amqp_message import Incoming, Outgoing
-from queues.amqp_names import NOT_BEFORE, PARDONS, TOKEN, Names, span
-from queues.amqp_settings import AmqpSettings, prefetch
-from queues.amqp_suspects import Suspects
-from queues.memory_tags import MemoryStarts
+from ghcrawl.values.errors import DecodeError, QueueError, StoreError
+from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
+from queues.amqp.buffers import Buffers
+from queues.amqp.compression import ABOVE_BYTES, packed
+from queues.amqp.errors import BrokerLost, Unroutable, spoken
+from queues.amqp.maintenance import Maintenance
+from queues.amqp.message import Incoming, Outgoing
+from queues.amqp.names import (
+    NOT_BEFORE,
+    PARDONS,
+    TOKEN,
+    Names,
+    key_of_lane,
+    lane_of,
+    span,
+)
+from queues.amqp.poison_messages import PoisonMessages
+from queues.amqp.settings import AmqpSettings, prefetch
+from queues.memory_dedup import MemoryCrashCounter
 from tests.support.builders import at
 from tests.support.clock import FakeClock
+from tests.support.lanes import LANES, lanes
 from tests.unit.queues.amqp_messages import Channel, incoming
 
 LONG_S = 30.0
@@ -30,13 +39,13 @@ LONG_S = 30.0
 class TestMessages:
     def test_a_message_comes_back_as_it_was_sent(self) -> None:
         sent = Outgoing(
-            exchange="e", queue="soon", body=b"{}", token="t", not_before=at(0.000001), left_s=0.3, pardons=2
+            exchange="e", lane=lanes("soon")[0], body=b"{}", token="t", not_before=at(0.000001), left_s=0.3, pardons=2
         ).properties()
         got = incoming("soon", headers=sent.headers)
         assert (got.token, got.not_before, got.left_s, got.pardons) == ("t", at(0.000001), 0.3, 2)
 
     def test_our_messages_are_durable_and_have_no_id_of_ours(self) -> None:
-        sent = Outgoing(exchange="e", queue="soon", body=b"{}").properties()
+        sent = Outgoing(exchange="e", lane=lanes("soon")[0], body=b"{}").properties()
         assert (sent.delivery_mode, sent.message_id, sent.headers) == (2, None, {})
 
     def test_a_message_sent_again_leaves_the_brokers_headers_behind(self) -> None:
@@ -56,9 +65,9 @@ class TestMessages:
     def test_the_last_of_several_deaths_counts(self) -> None:
         """A retry has been in a wait queue before, where it expired."""
         deaths = [{"queue": "p.q.soon", "reason": "delivery_limit"}, {"queue": "p.wait.5s", "reason": "expired"}]
-        assert incoming("normal", headers={"x-death": deaths}).death == ("delivery_limit", "soon")
+        assert incoming("normal", headers={"x-death": deaths}).death == ("delivery_limit", lanes("soon")[0])
         for nonsense in ([], [5], "x", None):
-            assert incoming("normal", headers={"x-death": nonsense}).death == ("", "normal")
+            assert incoming("normal", headers={"x-death": nonsense}).death == ("", lanes("normal")[0])
 
     async def test_settling_is_done_once_and_through_its_own_channel(self) -> None:
         channel = Channel()
@@ -75,13 +84,32 @@ class TestMessages:
             assert channel.told == []
 
 
+class TestLanes:
+    names = Names(prefix="p.x", waits_s=(1.0,))
+
+    def test_lanes_of_the_first_platform_keep_their_names_and_the_others_carry_theirs(self) -> None:
+        assert self.names.queue(Lane(LEGACY_PLATFORM, "soon")) == "p.x.q.soon"
+        assert self.names.queue(Lane("other", "soon")) == "p.x.q.other.soon"
+
+    def test_a_queue_and_its_key_tell_the_lane(self) -> None:
+        for lane in (*LANES, *lanes(platform="other"), Lane("a.b", "later")):
+            assert self.names.lane(self.names.queue(lane)) == lane
+            assert lane_of(key_of_lane(lane)) == lane
+        assert self.names.lane("p.x.dead") is None
+        assert self.names.lane("p.x.q.other.never") is None
+
+    def test_a_death_tells_the_lane_it_happened_in(self) -> None:
+        deaths = [{"queue": "p.x.q.other.soon", "reason": "delivery_limit"}]
+        assert incoming(headers={"x-death": deaths}).death == ("delivery_limit", Lane("other", "soon"))
+
+
 class TestBodies:
     LARGE = b"[%s]" % b",".join(b"1234567" for _ in range(ABOVE_BYTES // 8 + 1))
 
     def test_what_is_large_travels_compressed_and_comes_back_as_it_was(self) -> None:
         body, encoding = packed(self.LARGE)
         assert (encoding, len(body) < len(self.LARGE) / 20) == ("deflate", True)
-        sent = Outgoing(exchange="e", queue="soon", body=body, encoding=encoding)
+        sent = Outgoing(exchange="e", lane=lanes("soon")[0], body=body, encoding=encoding)
         properties = sent.properties()
         got = incoming("soon", body=sent.body, content_encoding=properties.content_encoding)
         assert (got.content(), got.again("e")) == (self.LARGE, sent)
@@ -98,7 +126,7 @@ class TestBodies:
     def test_what_cannot_be_unpacked_is_no_request_and_keeps_its_bytes(
         self, body: bytes, why: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("queues.amqp_bodies.MAX_BYTES", len(self.LARGE))
+        monkeypatch.setattr("queues.amqp.compression.MAX_BYTES", len(self.LARGE))
         with pytest.raises(DecodeError, match=why) as refused:
             incoming(body=body, content_encoding="deflate").content()
         assert refused.value.body == body
@@ -109,7 +137,7 @@ class TestBuffers:
         buffers = Buffers()
         for queue in ("later", "soon"):
             buffers.put(incoming(queue))
-        taken = [await buffers.take(["event", "soon", "later"], 0) for _ in range(3)]
+        taken = [await buffers.take(lanes("event", "soon", "later"), 0) for _ in range(3)]
         assert [each and each.queue for each in taken] == ["soon", "later", None]
 
     async def test_what_went_stale_is_passed_over(self) -> None:
@@ -118,13 +146,14 @@ class TestBuffers:
         fresh = incoming()
         buffers.put(fresh)
         channel.closed = True
-        assert buffers.held("normal") == [fresh]
-        assert await buffers.take(QUEUES, 0) is fresh
-        assert await buffers.take(QUEUES, 0) is None
+        assert buffers.held() == [fresh]
+        assert await buffers.take(LANES, 0) is fresh
+        assert await buffers.take(LANES, 0) is None
 
     async def test_who_waits_gets_what_comes_for_its_queues_and_nothing_else(self) -> None:
         buffers = Buffers()
-        waiting = {name: asyncio.create_task(buffers.take([name], LONG_S)) for name in ("event", "later")}
+        names: list[QueueName] = ["event", "later"]
+        waiting = {name: asyncio.create_task(buffers.take(lanes(name), LONG_S)) for name in names}
         await asyncio.sleep(0)
         first, other = incoming("later"), incoming("normal")
         buffers.put(other)
@@ -132,11 +161,11 @@ class TestBuffers:
         assert await waiting["later"] is first
         assert not waiting["event"].done()
         waiting["event"].cancel()
-        assert buffers.held("normal") == [other]
+        assert buffers.held() == [other]
 
     async def test_each_message_goes_to_one_of_those_who_wait(self) -> None:
         buffers = Buffers()
-        waiting = [asyncio.create_task(buffers.take(QUEUES, LONG_S)) for _ in range(5)]
+        waiting = [asyncio.create_task(buffers.take(LANES, LONG_S)) for _ in range(5)]
         await asyncio.sleep(0)
         for _ in range(5):
             buffers.put(incoming())
@@ -144,26 +173,26 @@ class TestBuffers:
 
     async def test_who_is_cancelled_with_a_message_in_hand_leaves_it(self) -> None:
         buffers = Buffers()
-        waiting = asyncio.create_task(buffers.take(QUEUES, LONG_S))
+        waiting = asyncio.create_task(buffers.take(LANES, LONG_S))
         await asyncio.sleep(0)
         message = incoming()
         buffers.put(message)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        assert await buffers.take(QUEUES, 0) is message
+        assert await buffers.take(LANES, 0) is message
 
 
 class TestSuspects:
-    def suspects(self) -> tuple[Suspects, MemoryStarts]:
-        starts = MemoryStarts()
-        return Suspects(starts, FakeClock(), max_starts=3), starts
+    def suspects(self) -> tuple[PoisonMessages, MemoryCrashCounter]:
+        starts = MemoryCrashCounter()
+        return PoisonMessages(starts, FakeClock(), max_starts=3), starts
 
     async def test_three_starts_and_no_more(self) -> None:
-        starts = MemoryStarts()  # which outlives the processes here
+        starts = MemoryCrashCounter()  # which outlives the processes here
         begun = 1  # the first, when it had never come back
         for _ in range(10):
-            suspects = Suspects(starts, FakeClock(), max_starts=3)
+            suspects = PoisonMessages(starts, FakeClock(), max_starts=3)
             if await suspects.judge(incoming(), "m") == "killer":
                 break
             await suspects.begin("m")
@@ -194,7 +223,7 @@ class TestSuspects:
 
 class TestChores:
     async def test_what_fails_is_done_again_and_nothing_overtakes_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("queues.amqp_chores.AGAIN_S", 0.0)
+        monkeypatch.setattr("queues.amqp.maintenance.AGAIN_S", 0.0)
         done: list[Incoming] = []
         failures = [StoreError("away"), QueueError("away")]
         finished = asyncio.Event()
@@ -206,7 +235,7 @@ class TestChores:
             if len(done) == 2:
                 finished.set()
 
-        chores = Chores("test", do)
+        chores = Maintenance("test", do)
         both, channel = [incoming(), incoming()], Channel(closed=True)
         for each in [*both, incoming(on=channel)]:
             chores.put(each)

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.errors import DecodeError, Unstorable
-from ghcrawl.model import Context, Errand, Failure, Payload, Request, Walk
+from ghcrawl.values.errors import DecodeError, Unstorable
+from ghcrawl.values.model import (
+    Context,
+    DeferredRequest,
+    Failure,
+    Pagination,
+    Payload,
+    Request,
+)
 from queues.codec import decode, encode
 from tests.support.builders import NOW, a_failure, a_payload, a_request
 
@@ -30,7 +37,7 @@ bodies = st.dictionaries(
     max_size=4,
 )
 walks = st.builds(
-    Walk,
+    Pagination,
     page=st.integers(1),
     first=texts,
     fresh=st.booleans(),
@@ -50,9 +57,9 @@ contexts = st.builds(
     private=st.booleans(),
     deleted_at=st.none() | moments,
     history=st.lists(texts, max_size=3).map(tuple),
-    walk=walks,
+    pagination=walks,
     only_known=st.booleans(),
-    then=st.lists(st.builds(Errand, type=texts, url=texts, policy=texts), max_size=2).map(tuple),
+    then=st.lists(st.builds(DeferredRequest, type=texts, url=texts, policy=texts), max_size=2).map(tuple),
 )
 payloads = st.builds(
     Payload,
@@ -124,10 +131,12 @@ def test_a_common_request_makes_a_short_message() -> None:
 
 
 def test_unknown_fields_are_ignored() -> None:
-    message = json.loads(encode(a_request(context=Context(walk=Walk(page=2)), payload=a_payload())))
+    message = json.loads(encode(a_request(context=Context(pagination=Pagination(page=2)), payload=a_payload())))
     for place in (message, message["context"], message["context"]["walk"], message["payload"]):
         place["later"] = {"idea": 1}
-    assert decode(json.dumps(message).encode()) == a_request(context=Context(walk=Walk(page=2)), payload=a_payload())
+    assert decode(json.dumps(message).encode()) == a_request(
+        context=Context(pagination=Pagination(page=2)), payload=a_payload()
+    )
 
 
 def test_a_newer_version_is_refused_and_says_so() -> None:
@@ -168,7 +177,7 @@ def test_a_malformed_message_is_refused_and_says_why(over: dict[str, Any], says:
         decode(json.dumps(message).encode())
 
 
-@pytest.mark.parametrize("name", ["type", "url", "policy", "platform"])
+@pytest.mark.parametrize("name", ["type", "url", "policy"])
 def test_a_message_that_lacks_an_identity_is_refused(name: str) -> None:
     message = json.loads(encode(a_request()))
     del message[name]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.model import QUEUES
-from ghcrawl.sqlite_writer import Work
-from queues import sqlite_table as table
+from ghcrawl.embedded.writer import Work
+from queues.sqlite import table
 from tests.support.builders import NOW
+from tests.support.lanes import LANES, lanes
 from tests.unit.queues.sqlite_crawl import Crawl, opened, pushes
 
 
@@ -28,7 +28,7 @@ async def test_twenty_pops_are_one_claim(path: Path) -> None:
         await crawl.queue.take_over()
         await crawl.file.submit(Work(lambda connection: connection.set_trace_callback(statements.append)))
         statements.clear()
-        popped = await asyncio.gather(*(crawl.queue.pop(QUEUES, patience_s=0) for _ in range(20)))
+        popped = await asyncio.gather(*(crawl.queue.pop(LANES, patience_s=0) for _ in range(20)))
         assert None not in popped
         assert statements.count("BEGIN IMMEDIATE ") + statements.count("BEGIN IMMEDIATE") == 1
 
@@ -40,7 +40,7 @@ async def test_pops_that_find_nothing_write_nothing(path: Path) -> None:
         await crawl.file.submit(Work(lambda connection: connection.set_trace_callback(statements.append)))
         statements.clear()
         for patience_s in (0, 0.001, 0):
-            assert await crawl.queue.pop(QUEUES, patience_s=patience_s) is None
+            assert await crawl.queue.pop(LANES, patience_s=patience_s) is None
         assert statements == []
 
 
@@ -66,10 +66,10 @@ async def effort(crawl: Crawl, number: int) -> dict[str, int]:
         costs = {
             "push": cost(lambda: table.insert(connection, [arrival])),
             "bounce": cost(lambda: table.insert(connection, [arrival])),
-            "claim": cost(lambda: table.claim(connection, [["normal"]], [number], 1)),
+            "claim": cost(lambda: table.claim(connection, [lanes("normal")], [number], 1)),
             "put back": cost(lambda: table.put_back(connection, number)),
-            "claim again": cost(lambda: table.claim(connection, [["normal"]], [number], 1)),
-            "forget": cost(lambda: table.forget(connection, table.Claim(number, "normal", b""))),
+            "claim again": cost(lambda: table.claim(connection, [lanes("normal")], [number], 1)),
+            "forget": cost(lambda: table.forget(connection, table.Claim(number, lanes("normal")[0], b""))),
         }
         connection.set_progress_handler(None, 0)
         return costs

@@ -9,15 +9,19 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from ghcrawl.clock import SystemClock
-from ghcrawl.errors import ConfigError, QueueError, StoreError
-from ghcrawl.model import QUEUES, Push
-from ghcrawl.ports import DeadletterFilter, Depth, Effects
-from ghcrawl.sqlite_writer import Work
-from queues import sqlite_pops
+from ghcrawl.embedded.writer import Work
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.ports.unit_of_work import Effects
+from ghcrawl.values.errors import ConfigError, QueueError, StoreError
+from ghcrawl.values.model import LEGACY_PLATFORM, Push
 from queues.memory import MemoryQueue
+from queues.sqlite import pops as sqlite_pops
+from queues.sqlite.table import Arrival, insert
 from tests.support.builders import a_deadletter, a_document, a_request, at
 from tests.support.clock import FakeClock
+from tests.support.lanes import LANES
 from tests.unit.queues.sqlite_crawl import opened, pushes
 
 PATIENT_S = 30.0
@@ -45,7 +49,7 @@ async def test_it_is_known_since_when_the_next_has_been_asked_for(path: Path) ->
     async with opened(path) as rig:
         for queue in (rig.queue, MemoryQueue(FakeClock())):
             await queue.push(wanted)
-            depths = await queue.depths()
+            depths = by_queue(await queue.depths())
             assert (depths["soon"].oldest_at, depths["later"].oldest_at) == (at(3), None)
 
 
@@ -54,12 +58,12 @@ async def test_it_is_known_since_when_the_next_has_been_asked_for(path: Path) ->
 
 async def test_a_second_crawler_is_refused_and_may_push_all_the_same(path: Path) -> None:
     async with opened(path) as first, opened(path) as second:
-        assert await first.queue.pop(QUEUES, patience_s=0) is None
-        with pytest.raises(ConfigError, match="another ghcrawl is crawling"):
-            await second.queue.pop(QUEUES, patience_s=0)
+        assert await first.queue.pop(LANES, patience_s=0) is None
+        with pytest.raises(ConfigError, match="is being crawled by another process"):
+            await second.queue.pop(LANES, patience_s=0)
         await second.queue.push(pushes(1, 2, 3))
-        assert await first.queue.pop(QUEUES, patience_s=0) is not None
-        assert (await second.queue.depths())["normal"] == Depth(ready=2, in_flight=1)
+        assert await first.queue.pop(LANES, patience_s=0) is not None
+        assert by_queue(await second.queue.depths())["normal"] == Depth(ready=2, in_flight=1)
         assert len(await second.queue.peek("normal", limit=9)) == 2
         assert await second.queue.purge("normal") == 2
         assert not await second.queue.is_empty()
@@ -67,8 +71,8 @@ async def test_a_second_crawler_is_refused_and_may_push_all_the_same(path: Path)
 
 async def test_a_push_of_another_process_is_noticed_by_a_pop_that_waits(path: Path) -> None:
     async with opened(path) as crawler, opened(path) as visitor:
-        waiting = asyncio.create_task(crawler.queue.pop(QUEUES, patience_s=PATIENT_S))
-        assert await crawler.queue.pop(QUEUES, patience_s=0) is None
+        waiting = asyncio.create_task(crawler.queue.pop(LANES, patience_s=PATIENT_S))
+        assert await crawler.queue.pop(LANES, patience_s=0) is None
         await visitor.queue.push(pushes(1))
         async with asyncio.timeout(PATIENT_S / 3):
             assert await waiting is not None
@@ -85,16 +89,16 @@ def not_looking_again(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_whatever_this_process_puts_into_the_file_wakes_a_pop_at_once(path: Path, by: str) -> None:
     async with opened(path) as crawl:
         await crawl.queue.push(pushes(1))
-        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        delivery = await crawl.queue.pop(LANES, patience_s=0)
         assert delivery is not None
-        waiting = asyncio.create_task(crawl.queue.pop(QUEUES, patience_s=PATIENT_S))
-        assert await crawl.queue.pop(QUEUES, patience_s=0) is None
+        waiting = asyncio.create_task(crawl.queue.pop(LANES, patience_s=PATIENT_S))
+        assert await crawl.queue.pop(LANES, patience_s=0) is None
         if by == "push":
             await crawl.queue.push(pushes(2))
         elif by == "release":
             await delivery.release()
         else:
-            await crawl.ledger.commit(delivery, Effects(pushes=tuple(pushes(2))))
+            await crawl.unit_of_work.commit(delivery, Effects(pushes=tuple(pushes(2))))
         async with asyncio.timeout(PATIENT_S / 3):
             assert await waiting is not None
 
@@ -106,7 +110,7 @@ async def test_a_request_that_comes_due_wakes_a_pop_that_waits(path: Path) -> No
         soon = clock.now() + timedelta(seconds=0.05)
         await crawl.queue.push([Push(request=a_request(), queue="soon", not_before=soon)])
         async with asyncio.timeout(PATIENT_S / 3):
-            delivery = await crawl.queue.pop(QUEUES, patience_s=PATIENT_S)
+            delivery = await crawl.queue.pop(LANES, patience_s=PATIENT_S)
         assert delivery is not None
         assert clock.now() >= soon
 
@@ -114,21 +118,21 @@ async def test_a_request_that_comes_due_wakes_a_pop_that_waits(path: Path) -> No
 async def test_what_a_dead_crawler_had_in_hand_waits_for_the_next(path: Path) -> None:
     async with opened(path) as first:
         await first.queue.push(pushes(1, 2))
-        await first.queue.pop(QUEUES, patience_s=0)
+        await first.queue.pop(LANES, patience_s=0)
     async with opened(path) as visitor:
-        assert (await visitor.queue.depths())["normal"] == Depth(ready=1, in_flight=1)
+        assert by_queue(await visitor.queue.depths())["normal"] == Depth(ready=1, in_flight=1)
     async with opened(path) as second:
         await second.queue.take_over()
-        assert (await second.queue.depths())["normal"] == Depth(ready=2)
+        assert by_queue(await second.queue.depths())["normal"] == Depth(ready=2)
 
 
-async def test_a_wrong_tally_is_put_right_by_the_next_crawler(path: Path) -> None:
+async def test_wrong_depths_are_put_right_by_the_next_crawler(path: Path) -> None:
     async with opened(path) as crawl:
         await crawl.queue.push(pushes(1, 2))
-        spoil = "UPDATE tally SET ready = 99, delayed = 98"
+        spoil = "UPDATE lanes SET ready = 99, delayed = 98"
         await crawl.file.submit(Work(lambda connection: connection.execute(spoil).rowcount))
         await crawl.queue.take_over()
-        assert (await crawl.queue.depths())["normal"] == Depth(ready=2)
+        assert by_queue(await crawl.queue.depths())["normal"] == Depth(ready=2)
 
 
 async def test_a_pop_that_is_cancelled_when_it_has_its_request_gives_it_back(
@@ -136,7 +140,7 @@ async def test_a_pop_that_is_cancelled_when_it_has_its_request_gives_it_back(
 ) -> None:
     async with opened(path) as crawl:
         await crawl.queue.push(pushes(1))
-        task = asyncio.create_task(crawl.queue.pop(QUEUES, patience_s=PATIENT_S))
+        task = asyncio.create_task(crawl.queue.pop(LANES, patience_s=PATIENT_S))
         end = crawl.queue._pops._end
 
         def end_and_cancel(*args: Any) -> None:
@@ -147,7 +151,7 @@ async def test_a_pop_that_is_cancelled_when_it_has_its_request_gives_it_back(
             patch.setattr(crawl.queue._pops, "_end", end_and_cancel)
             with pytest.raises(asyncio.CancelledError):
                 await task
-        assert await crawl.queue.pop(QUEUES, patience_s=PATIENT_S) is not None
+        assert await crawl.queue.pop(LANES, patience_s=PATIENT_S) is not None
 
 
 # Trouble ---------------------------------------------------------------------------------------------------------
@@ -159,24 +163,24 @@ async def test_a_locked_file_slows_a_pop_and_loses_nothing(path: Path) -> None:
         await crawl.queue.take_over()
         lock = Lock(path)
         with pytest.raises(QueueError, match="locked"):
-            await crawl.queue.pop(QUEUES, patience_s=0)
+            await crawl.queue.pop(LANES, patience_s=0)
         with pytest.raises(QueueError, match="locked"):
             await crawl.queue.push(pushes(2))
         lock.free()
-        assert await crawl.queue.pop(QUEUES, patience_s=0) is not None
+        assert await crawl.queue.pop(LANES, patience_s=0) is not None
 
 
 async def test_a_release_that_cannot_be_written_happens_with_the_next_claim(path: Path) -> None:
     async with opened(path, busy_timeout_s=0.01) as crawl:
         await crawl.queue.push(pushes(1))
-        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        delivery = await crawl.queue.pop(LANES, patience_s=0)
         assert delivery is not None
         lock = Lock(path)
         with capture_logs() as logs:
             await delivery.release()
         assert [entry["event"] for entry in logs] == ["release_postponed"]
         lock.free()
-        again = await crawl.queue.pop(QUEUES, patience_s=PATIENT_S)
+        again = await crawl.queue.pop(LANES, patience_s=PATIENT_S)
         assert again is not None
         assert again.request == delivery.request
 
@@ -184,57 +188,57 @@ async def test_a_release_that_cannot_be_written_happens_with_the_next_claim(path
 async def test_an_ack_that_fails_leaves_the_request_to_be_released(path: Path) -> None:
     async with opened(path, busy_timeout_s=0.01) as crawl:
         await crawl.queue.push(pushes(1))
-        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        delivery = await crawl.queue.pop(LANES, patience_s=0)
         assert delivery is not None
         lock = Lock(path)
         with pytest.raises(QueueError, match="locked"):
             await delivery.ack()
         lock.free()
         await delivery.release()
-        assert (await crawl.queue.depths())["normal"] == Depth(ready=1)
+        assert by_queue(await crawl.queue.depths())["normal"] == Depth(ready=1)
 
 
 async def test_a_full_disk_fails_a_commit_whole_and_the_request_comes_again(path: Path) -> None:
     async with opened(path, max_pages=40) as crawl:
         await crawl.queue.push(pushes(1))
-        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        delivery = await crawl.queue.pop(LANES, patience_s=0)
         assert delivery is not None
         effects = Effects(pushes=tuple(pushes(2)), document=a_document(body={"text": "x" * 400_000}))
         with pytest.raises(Exception, match="no space left"):
-            await crawl.ledger.commit(delivery, effects)
+            await crawl.unit_of_work.commit(delivery, effects)
         await delivery.release()
-        assert (await crawl.queue.depths())["normal"] == Depth(ready=1)
+        assert by_queue(await crawl.queue.depths())["normal"] == Depth(ready=1)
     async with opened(path) as crawl:
-        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        delivery = await crawl.queue.pop(LANES, patience_s=0)
         assert delivery is not None
-        committed = await crawl.ledger.commit(delivery, effects)
+        committed = await crawl.unit_of_work.commit(delivery, effects)
         assert (committed.saved, committed.pushed.queued) == ("saved", 1)
 
 
 async def test_a_commit_that_fails_in_the_middle_leaves_no_trace(path: Path) -> None:
     async with opened(path) as crawl:
         await crawl.queue.push(pushes(1))
-        delivery = await crawl.queue.pop(QUEUES, patience_s=0)
+        delivery = await crawl.queue.pop(LANES, patience_s=0)
         assert delivery is not None
         await crawl.file.submit(Work(lambda connection: connection.execute("DROP TABLE deadletters").rowcount))
         with pytest.raises(StoreError, match="no such table"):
-            await crawl.ledger.commit(
+            await crawl.unit_of_work.commit(
                 delivery, Effects(pushes=tuple(pushes(2)), document=a_document(), deadletter=a_deadletter())
             )
         assert await crawl.store.get(a_document().urn) is None
-        assert (await crawl.queue.depths())["normal"] == Depth(in_flight=1)
+        assert by_queue(await crawl.queue.depths())["normal"] == Depth(in_flight=1)
 
 
 async def test_a_message_that_cannot_be_filed_as_a_deadletter_is_kept(path: Path) -> None:
     async with opened(path) as crawl:
-        insert = "INSERT INTO waiting (queue, key, not_before, body) VALUES (3, x'00', 0, x'ff')"
-        await crawl.file.submit(Work(lambda connection: connection.execute(insert).rowcount))
+        arrival = Arrival(LEGACY_PLATFORM, 3, b"key", None, 0, b"\xff")
+        await crawl.file.submit(Work(lambda connection: insert(connection, [arrival])))
         await crawl.file.submit(Work(lambda connection: connection.execute("ALTER TABLE deadletters RENAME TO d")))
         with pytest.raises(QueueError, match="no such table"):
-            await crawl.queue.pop(QUEUES, patience_s=0)
+            await crawl.queue.pop(LANES, patience_s=0)
         await crawl.file.submit(Work(lambda connection: connection.execute("ALTER TABLE d RENAME TO deadletters")))
-        assert await crawl.queue.pop(QUEUES, patience_s=0) is None
-        assert await crawl.queue.pop(QUEUES, patience_s=0) is None
+        assert await crawl.queue.pop(LANES, patience_s=0) is None
+        assert await crawl.queue.pop(LANES, patience_s=0) is None
         letters = await crawl.deadletters.list(DeadletterFilter(), limit=9)
         assert [letter.raw for letter in letters] == [b"\xff"]
         assert await crawl.queue.is_empty()
@@ -243,15 +247,15 @@ async def test_a_message_that_cannot_be_filed_as_a_deadletter_is_kept(path: Path
 async def test_a_delivery_of_another_queue_is_refused(path: Path) -> None:
     other = MemoryQueue(FakeClock())
     await other.push(pushes(1))
-    delivery = await other.pop(QUEUES, patience_s=0)
+    delivery = await other.pop(LANES, patience_s=0)
     assert delivery is not None
     async with opened(path) as crawl:
         with pytest.raises(TypeError, match="MemoryDelivery was not popped from this queue"):
-            await crawl.ledger.commit(delivery, Effects())
+            await crawl.unit_of_work.commit(delivery, Effects())
 
 
 async def test_a_pop_of_a_closed_file_says_so(path: Path) -> None:
     async with opened(path) as crawl:
         await crawl.queue.take_over()
     with pytest.raises(QueueError, match="closed"):
-        await crawl.queue.pop(QUEUES, patience_s=0)
+        await crawl.queue.pop(LANES, patience_s=0)

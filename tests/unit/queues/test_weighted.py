@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.model import QUEUES, QueueName
-from ghcrawl.tuning import DEFAULT_WEIGHTS
+from ghcrawl.values.model import QUEUES, QueueName
+from ghcrawl.values.tuning import DEFAULT_WEIGHTS
 from queues.weighted import draw
 
 weightings = st.dictionaries(st.sampled_from(QUEUES), st.integers(-2, 1000))

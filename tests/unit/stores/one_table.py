@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ghcrawl.errors import StoreError
-from ghcrawl.sqlite_file import SqliteFile
-from ghcrawl.sqlite_writer import Work
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.embedded.writer import Work
+from ghcrawl.values.errors import StoreError
 
 SCHEMA = ("CREATE TABLE t (n INTEGER PRIMARY KEY, body BLOB)",)
 

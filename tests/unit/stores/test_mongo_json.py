@@ -10,8 +10,16 @@ from bson import decode, encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.errors import Unstorable
-from stores.mongo_json import ESCAPE, MAX_DEPTH, from_bson, plain_text, safe_name, safe_text, to_bson
+from ghcrawl.values.errors import Unstorable
+from stores.mongo.escaping import (
+    ESCAPE,
+    MAX_DEPTH,
+    from_bson,
+    plain_text,
+    safe_name,
+    safe_text,
+    to_bson,
+)
 
 ODD = st.sampled_from(["", "_id", "_metadata", "$set", "a.b", ".", "$", ESCAPE, f"{ESCAPE}int", "\0", "\ud800", "ü"])
 TEXTS = (st.text() | st.text(alphabet=st.characters(categories=["Cs", "Lu"])) | ODD).map(

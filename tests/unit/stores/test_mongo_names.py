@@ -6,28 +6,32 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from ghcrawl.errors import Unstorable
-from stores.mongo_names import CLAIMANTS, collection_of, places, time_text, type_of, types_in
-from stores.mongo_settings import MongoSettings
-from tests.support.builders import NOW
+from ghcrawl.values.errors import Unstorable
+from ghcrawl.values.model import time_text
+from stores.mongo.names import CLAIMANTS, collection_of, places, type_of, types_in
+from stores.mongo.settings import MongoSettings
+from tests.support.builders import NOW, a_type
 
 
 @pytest.mark.parametrize("type", ["issue", "team_members", "with.dot", "$odd", "naïve", "", "%", "\ud800", "a b"])
-def test_a_type_has_a_collection_and_a_collection_a_type(type: str):
-    name = collection_of(type)
-    assert type_of(name) == type
+@pytest.mark.parametrize("platform", ["github", "mastodon", "with.dot", "ghcrawl", "system", "%", "\ud800"])
+def test_a_type_has_a_collection_and_a_collection_a_type(type: str, platform: str):
+    name = collection_of(a_type(type, platform))
+    assert type_of(name) == a_type(type, platform)
     assert name.isascii()
-    assert not set(name) & set("$.\0 ")
-    assert not name.startswith("system.")
+    assert not set(name) & set("$\0 ")
+    assert name.count(".") == (platform != "github")
+    assert not name.startswith(("system.", "ghcrawl."))
 
 
 def test_a_type_that_mongodb_would_like_is_the_name_of_its_collection():
-    assert collection_of("pull_request") == "pull_request"
+    assert collection_of(a_type("pull_request")) == "pull_request"
+    assert collection_of(a_type("status", "mastodon")) == "mastodon.status"
 
 
 def test_a_type_that_is_too_long_for_a_name_can_never_be_stored():
     with pytest.raises(Unstorable, match="is too long a type for the name of a collection"):
-        collection_of("x" * 101)
+        collection_of(a_type("x" * 101))
 
 
 @pytest.mark.parametrize(
@@ -41,11 +45,18 @@ def test_a_type_that_is_too_long_for_a_name_can_never_be_stored():
     ],
 )
 def test_a_urn_tells_the_type(urn: str, type: str):
-    assert type in types_in(urn)
+    assert a_type(type) in types_in(urn)
+
+
+def test_a_urn_of_another_platform_begins_with_its_name():
+    types = types_in("urn:mastodon:social.example:user:5:followers:page:1")
+    assert types[0] == a_type("page", "mastodon")
+    assert {a_type("user", "mastodon"), a_type("user_followers", "mastodon"), a_type("user")} <= {*types}
+    assert {type.platform for type in types_in("urn:repo:12:issues:cursor")} == {"github"}
 
 
 def test_the_last_word_of_a_urn_is_the_likeliest_type():
-    assert types_in("urn:repo:12:issue:34:issue_comment:56")[0] == "issue_comment"
+    assert types_in("urn:repo:12:issue:34:issue_comment:56")[0] == a_type("issue_comment")
     assert types_in("urn") == types_in("urn:12") == []
 
 

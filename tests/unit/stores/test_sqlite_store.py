@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.errors import StoreError
-from ghcrawl.model import Context
-from ghcrawl.ports import DeadletterFilter, DocumentFilter, Touch
-from ghcrawl.sqlite_file import SqliteFile
-from ghcrawl.sqlite_writer import Work
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.embedded.writer import Work
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.store import DocumentFilter, Touch
+from ghcrawl.values.errors import StoreError
+from ghcrawl.values.model import Context
 from queues import codec
-from stores import sqlite as sqlite_store
-from stores.sqlite import SqliteStore
-from stores.sqlite_deadletters import SqliteDeadletters, listing
+from stores.sqlite import documents as sqlite_store
+from stores.sqlite.deadletters import SqliteDeadletters, listing
+from stores.sqlite.documents import SqliteStore
 from tests.contracts.adapters import open_file
-from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
+from tests.support.builders import NOW, a_deadletter, a_document, a_request, a_type, at
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ async def test_a_look_up_reads_no_body(file: SqliteFile, store: SqliteStore) -> 
     await store.save(a_document())
     assert file._reader is not None
     read = tables_read(file._reader)
-    assert await store.look_up("issue", a_document().url) is not None
+    assert await store.look_up(a_type("issue"), a_document().url) is not None
     assert read == {"documents", "urls"}
 
 
@@ -63,7 +64,7 @@ async def test_a_touch_writes_no_body(file: SqliteFile, store: SqliteStore) -> N
     await store.save(a_document())
     read: list[set[str]] = []
     await file.submit(Work(lambda connection: read.append(tables_read(connection))))
-    await store.touch(Touch(urn=a_document().urn, type="issue", policy="p", visited_at=NOW))
+    await store.touch(Touch(urn=a_document().urn, type_name=a_type("issue"), policy="p", visited_at=NOW))
     await store.save(a_document(observed_at=at(1)))
     assert "bodies" not in read[0]
 
@@ -100,16 +101,19 @@ async def plan(file: SqliteFile, sql: str, parameters: Sequence[Any] | None = No
     return "; ".join(row[3] for row in await file.scan(f"EXPLAIN QUERY PLAN {sql}", marks, StoreError))
 
 
-@pytest.mark.parametrize("name", ["_HELD", "_TOUCHED", "_OLDER", "_LOOK_UP", "_FIND", "_GET", "_LIST", "_LIST_TYPE"])
+@pytest.mark.parametrize("name", ["_HELD", "_TOUCHED", "_OLDER", "_LOOK_UP", "_FIND", "_GET"])
 async def test_no_query_reads_a_whole_table(file: SqliteFile, name: str) -> None:
     steps = await plan(file, getattr(sqlite_store, name))
     assert "SEARCH" in steps
     assert "SCAN" not in steps
 
 
-@pytest.mark.parametrize("name", ["_LIST", "_LIST_TYPE", "_GET"])
-async def test_no_listing_is_sorted_in_memory(file: SqliteFile, name: str) -> None:
-    assert "TEMP B-TREE" not in await plan(file, getattr(sqlite_store, name))
+@pytest.mark.parametrize("sql", sqlite_store._LISTS, ids=["all", "platform", "type"])
+async def test_no_listing_reads_a_whole_table_or_sorts_in_memory(file: SqliteFile, sql: str) -> None:
+    steps = await plan(file, sql)
+    assert "SEARCH" in steps
+    assert "SCAN" not in steps
+    assert "TEMP B-TREE" not in steps
 
 
 async def test_counting_reads_an_index_only(file: SqliteFile) -> None:
@@ -121,7 +125,7 @@ async def test_counting_reads_an_index_only(file: SqliteFile) -> None:
     [
         (DeadletterFilter(), "deadletters_by_age"),
         (DeadletterFilter(before=NOW), "deadletters_by_age"),
-        (DeadletterFilter(types=("issue",)), "deadletters_by_type"),
+        (DeadletterFilter(types=(a_type("issue"),)), "deadletters_by_type"),
         (DeadletterFilter(kinds=("http_503",)), "deadletters_by_kind"),
     ],
 )
@@ -148,7 +152,7 @@ async def test_ten_thousand_deadletters_are_listed_filtered_and_counted_in_no_ti
     copies = """
         WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 9999)
         INSERT INTO deadletters
-        SELECT urn || n, type, 'kind ' || (n % 7), host, queue, reason, reason_folded, first_at,
+        SELECT urn || n, platform, type, 'kind ' || (n % 7), host, queue, reason, reason_folded, first_at,
             printf('2026-11-21T12:%02d:%02d.000000+00:00', n / 60 % 60, n % 60), failures, traceback, request, raw
         FROM deadletters, number"""
     await file.submit(Work(lambda connection: connection.execute(copies).rowcount))

@@ -44,7 +44,7 @@ function breakdown(found) {
 function subject(chosen, matched) {
   const all = `${plural(matched, "deadletter")}`;
   if (chosen.urns) return all;
-  return admitsAll(chosen.filter) ? `${all}: every one there is` : `${all} ${sentence(chosen.filter)}`;
+  return admitsAll(chosen.filter) ? `${all} (all)` : `${all} ${sentence(chosen.filter)}`;
 }
 
 /** What `work` answers; where the answer did not arrive, what became of it, if anything did. */
@@ -71,7 +71,7 @@ async function throughout(work, dry, which, all, tell, closed) {
     for (const name of ["queued", "bounced", "unreadable", "deleted"]) total[name] += done[name] ?? 0;
     total.left = done.left;
     rest = { ...rest, before: done.before ?? rest.before };
-    if (done.left) tell(`${count(all - done.left)} of ${count(all)} are done …`);
+    if (done.left) tell(`${count(all - done.left)} of ${count(all)} processed …`);
   }
   return total;
 }
@@ -81,27 +81,27 @@ export async function requeue(app, chosen, done) {
   const which = meant(app, chosen);
   const dry = (meant) => api.requeue({ ...meant, dry_run: true });
   const [{ matched }, found] = await Promise.all([dry(which), classes(which, chosen)]);
-  if (!matched) return toast("Nothing matches any more.");
+  if (!matched) return toast("No deadletters match.");
   const queue = field(
     "Queue",
-    select([["", "Each where it came from"], ...QUEUES.map((name) => [name, name])], ""),
-    "Attempts begin at nought again. A deadletter goes once its request is safely queued.",
+    select([["", "Original queue of each"], ...QUEUES.map((name) => [name, name])], ""),
+    "Resets attempts to 0. Each deadletter is deleted once its request is durably queued.",
   );
   const act = async (tell, closed) => {
     tell(`Requeueing ${count(matched)} …`);
     const to = queue.input.value || null;
     const total = await throughout((meant) => api.requeue({ ...meant, to }), dry, which, matched, tell, closed);
     const also = [
-      total.bounced ? `${plural(total.bounced, "was", "were")} waiting already` : "",
-      total.unreadable ? `${count(total.unreadable)} cannot be read and stay` : "",
-      total.left ? `${count(total.left)} are left` : "",
+      total.bounced ? `${plural(total.bounced, "was", "were")} already queued` : "",
+      total.unreadable ? `${count(total.unreadable)} unreadable and kept` : "",
+      total.left ? `${count(total.left)} left` : "",
     ].filter(Boolean);
-    toast([`${count(total.queued)} requeued`, ...also].join("; ") + ".", link("queues", "See the queues"));
+    toast([`${count(total.queued)} requeued`, ...also].join("; ") + ".", link("queues", "Show queues"));
     done();
   };
   return confirm({
     title: matched === 1 ? "Requeue this deadletter?" : `Requeue ${count(matched)}?`,
-    body: [h("p", { class: "lead" }, `${subject(chosen, matched)} will wait to be tried again.`), breakdown(found), queue.box],
+    body: [h("p", { class: "lead" }, `${subject(chosen, matched)} will be queued for retry.`), breakdown(found), queue.box],
     verb: `Requeue ${count(matched)}`,
     act,
     stops: true,
@@ -113,17 +113,17 @@ export async function remove(app, chosen, done) {
   const which = meant(app, chosen);
   const dry = (meant) => api.remove({ ...meant, dry_run: true });
   const [{ matched }, found] = await Promise.all([dry(which), classes(which, chosen)]);
-  if (!matched) return toast("Nothing matches any more.");
+  if (!matched) return toast("No deadletters match.");
   const act = async (tell, closed) => {
     tell(`Deleting ${count(matched)} …`);
     const total = await throughout(api.remove, dry, which, matched, tell, closed);
-    toast(`${count(total.deleted)} deleted${total.left ? `; ${count(total.left)} are left` : ""}.`);
+    toast(`${count(total.deleted)} deleted${total.left ? `; ${count(total.left)} left` : ""}.`);
     done();
   };
   return confirm({
     title: matched === 1 ? "Delete this deadletter?" : `Delete ${count(matched)}?`,
     body: [
-      h("p", { class: "lead" }, `${subject(chosen, matched)} will be forgotten, and not tried again. Nothing brings them back.`),
+      h("p", { class: "lead" }, `${subject(chosen, matched)} will be permanently deleted and not retried.`),
       breakdown(found),
     ],
     verb: `Delete ${count(matched)}`,

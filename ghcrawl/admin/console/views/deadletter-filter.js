@@ -4,10 +4,10 @@ import { kindName, span, words } from "../format.js";
 
 export const AGES = [
   ["", "Any age"],
-  ["3600", "Over an hour ago"],
-  ["86400", "Over a day ago"],
-  ["604800", "Over a week ago"],
-  ["2592000", "Over 30 days ago"],
+  ["3600", "More than an hour ago"],
+  ["86400", "More than a day ago"],
+  ["604800", "More than a week ago"],
+  ["2592000", "More than 30 days ago"],
 ];
 
 /** The filter in the query of an address. */
@@ -38,9 +38,9 @@ export function sentence(which) {
   return [
     which.kind.length ? `of class ${either(which.kind.map(kindName))}` : "",
     which.type.length ? `of type ${either(which.type.map(words))}` : "",
-    which.reason ? `whose reason contains “${which.reason}”` : "",
+    which.reason ? `with a reason that contains “${which.reason}”` : "",
     which.host ? `on ${which.host}` : "",
-    which.older_than_s ? `given up over ${span(Number(which.older_than_s))} ago` : "",
+    which.older_than_s ? `dead-lettered more than ${span(Number(which.older_than_s))} ago` : "",
   ]
     .filter(Boolean)
     .join(", ");

@@ -10,8 +10,8 @@ import { AGES } from "./deadletter-filter.js";
 export function filterForm(first, go) {
   const text = (value, more) => h("input", { type: "search", value, spellcheck: "false", ...more });
   const reason = field("Reason contains", text(first.reason, { "data-search": true, maxlength: 300 }));
-  const host = field("Host", text(first.host, { placeholder: "api.github.com", maxlength: 300 }));
-  const age = field("Given up", select(AGES, first.older_than_s));
+  const host = field("Host", text(first.host, { placeholder: "api.example.com", maxlength: 300 }));
+  const age = field("Dead-lettered", select(AGES, first.older_than_s));
   const inputs = { reason: reason.input, host: host.input, older_than_s: age.input };
   const apply = () => go(Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, input.value.trim()])));
   const submit = (event) => {
@@ -52,7 +52,7 @@ export function bars(totals, back) {
   const steps = totals.length - 1;
   const found = totals.slice(1).map((total, index) => {
     const value = Math.max(0, totals[index] - total);
-    return { value, text: `${count(value)} given up ${span((back * (index + 1)) / steps, 2)} ago or a little later` };
+    return { value, text: `${count(value)} dead-lettered up to ${span((back * (index + 1)) / steps, 2)} ago` };
   });
   const label = `${plural(Math.max(0, totals[0] - totals.at(-1)), "deadletter")} of the last ${span(back)}`;
   const foot = h("div", { class: "bars-foot" }, h("span", {}, `${span(back)} ago`), h("span", {}, label), h("span", {}, "now"));

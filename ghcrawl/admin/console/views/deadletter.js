@@ -26,15 +26,15 @@ export function oneDeadletter({ app, rest: urn, signal }) {
   refresh();
   const keys = session.operates
     ? [
-        ["e", "Requeue it", () => act(requeue)],
-        ["#", "Delete it", () => act(remove)],
+        ["e", "Requeue", () => act(requeue)],
+        ["#", "Delete", () => act(remove)],
       ]
     : [];
   return { title: "Deadletter", el, actions, refresh, keys };
 }
 
 function buttons(letter, act) {
-  const alike = to(place("deadletters", { kind: letter.kind, type: letter.type }), "Others like it", { class: "button" });
+  const alike = to(place("deadletters", { kind: letter.kind, type: letter.type }), "Similar deadletters", { class: "button" });
   if (!session.operates) return [alike];
   return [button("Requeue …", () => act(requeue), { class: "button primary" }), button("Delete …", () => act(remove)), alike];
 }
@@ -47,9 +47,9 @@ function story(letter, now) {
 }
 
 function asked(letter, now) {
-  const url = h("div", {}, h("code", { class: "break" }, letter.url), h("div", {}, to(urlPlace(letter.url), "What is stored under this URL")));
+  const url = h("div", {}, h("code", { class: "break" }, letter.url), h("div", {}, to(urlPlace(letter.url), "Show documents of this URL")));
   return panel(
-    "What was asked",
+    "Request",
     {},
     facts([
       ["Type", words(letter.type)],
@@ -58,9 +58,9 @@ function asked(letter, now) {
       ["Queue", letter.queue],
       ["Platform", letter.platform],
       ["First failed", `${when(letter.first_at)} (${ago(letter.first_at, now)})`],
-      ["Given up", `${when(letter.last_at)} (${ago(letter.last_at, now)})`],
-      ["Attempts counted", count(letter.attempts)],
-      ["Name", h("code", { class: "break" }, letter.urn)],
+      ["Dead-lettered", `${when(letter.last_at)} (${ago(letter.last_at, now)})`],
+      ["Attempts", count(letter.attempts)],
+      ["URN", h("code", { class: "break" }, letter.urn)],
     ]),
   );
 }
@@ -72,8 +72,8 @@ function ancestors(letter) {
   });
   const line = ([type, url]) => h("li", {}, h("span", { class: "tag" }, words(type)), to(urlPlace(url), path(url), { class: "break" }));
   const here = h("li", { class: "here" }, h("span", { class: "tag" }, words(letter.type)), h("span", { class: "break" }, path(letter.url)));
-  const note = steps.length ? "each led to the next" : "asked for by itself: it has no ancestors";
-  return panel("How it was come upon", { note }, h("ol", { class: "chain" }, steps.map(line), here));
+  const note = steps.length ? "nearest ancestor last" : "requested directly: no ancestors";
+  return panel("How it was discovered", { note }, h("ol", { class: "chain" }, steps.map(line), here));
 }
 
 function attempts(letter) {
@@ -86,27 +86,27 @@ function attempts(letter) {
       "li",
       {},
       h("div", { class: "attempt-head" }, h("b", {}, `${index + 1}`), h("span", { class: "tag wrong" }, kindName(failure.cause)), failure.status ? h("span", {}, `status ${failure.status}`) : null, h("time", { datetime: failure.at }, when(failure.at)), h("span", { class: "quiet" }, gap)),
-      h("p", { class: "break" }, failure.message || "Nothing more was said."),
+      h("p", { class: "break" }, failure.message || "No message."),
       failure.worker ? h("p", { class: "quiet" }, `by ${failure.worker}`) : null,
     );
   };
-  const list = letter.failures.length ? h("ol", { class: "attempts" }, letter.failures.map(line)) : h("p", {}, "No attempt is recorded.");
-  return panel("Attempts", { note: plural(letter.failures.length, "is recorded", "are recorded") }, list);
+  const list = letter.failures.length ? h("ol", { class: "attempts" }, letter.failures.map(line)) : h("p", {}, "No attempts recorded.");
+  return panel("Attempts", { note: plural(letter.failures.length, "recorded", "recorded") }, list);
 }
 
 function traceback(letter) {
-  return letter.traceback ? panel("Where the last attempt broke", {}, source(letter.traceback, "Traceback")) : null;
+  return letter.traceback ? panel("Traceback of the last attempt", {}, source(letter.traceback, "Traceback")) : null;
 }
 
 function raw(letter) {
   if (letter.raw === null) return null;
   const bytes = Uint8Array.from(atob(letter.raw), (each) => each.charCodeAt(0));
   const text = new TextDecoder().decode(bytes);
-  const note = `${plural(bytes.length, "byte")} that were no request; they cannot be requeued`;
-  return panel("The message as it came", { note }, source(text, "Raw message"));
+  const note = `${plural(bytes.length, "byte")} ; not a readable request, cannot be requeued`;
+  return panel("Raw message", { note }, source(text, "Raw message"));
 }
 
 function message(letter) {
-  const whole = h("details", {}, h("summary", {}, "As a message of the queue"), jsonSource(letter.request, "Request"));
-  return panel("The request", {}, whole);
+  const whole = h("details", {}, h("summary", {}, "Show JSON"), jsonSource(letter.request, "Request"));
+  return panel("Queue message", {}, whole);
 }

@@ -42,11 +42,11 @@ class Deadletters {
     this.keys = [
       ["j", "Next row", () => this.#move(1)],
       ["k", "Previous row", () => this.#move(-1)],
-      ["x", "Select the row", () => this.#tick()],
+      ["x", "Select row", () => this.#tick()],
       ...(session.operates
         ? [
-            ["e", "Requeue what is selected, or all that match", () => this.#act(requeue)],
-            ["#", "Delete what is selected, or all that match", () => this.#act(remove)],
+            ["e", "Requeue selected, or all matching", () => this.#act(requeue)],
+            ["#", "Delete selected, or all matching", () => this.#act(remove)],
           ]
         : []),
     ];
@@ -57,23 +57,23 @@ class Deadletters {
   // Parts ----------------------------------------------------------------------------------------------------
 
   #build() {
-    this.kinds = facet("Class of failure", (kind) => this.#toggle("kind", kind), kindName);
-    this.types = facet("Type of request", (type) => this.#toggle("type", type), words);
+    this.kinds = facet("Failure class", (kind) => this.#toggle("kind", kind), kindName);
+    this.types = facet("Request type", (type) => this.#toggle("type", type), words);
     this.form = filterForm(this.which, (which) => this.#go(which));
     this.summary = h("p", { class: "summary", role: "status" }, "Loading …");
     this.bars = h("div", { class: "bars" });
     this.bulk = h("div", { class: "bulk" });
-    this.stale = h("div", { class: "stale", hidden: true }, "The list has changed.", button("Show it", () => this.refresh(), { class: "button small" }));
+    this.stale = h("div", { class: "stale", hidden: true }, "The list has changed.", button("Refresh", () => this.refresh(), { class: "button small" }));
     this.all = h("input", { type: "checkbox", "aria-label": "Select this page", on: { change: () => this.#tickAll() } });
     this.rows = table(
       "Deadletters, newest first",
-      [{ name: "", kind: "tick" }, { name: "Reason and resource" }, { name: "Class", kind: "wide-only" }, { name: "Given up", kind: "number" }],
+      [{ name: "", kind: "tick" }, { name: "Reason and resource" }, { name: "Class", kind: "wide-only" }, { name: "Dead-lettered", kind: "number" }],
       [],
     );
     this.rows.el.querySelector("th").append(this.all);
     this.pager = h("nav", { class: "pager", "aria-label": "Pages" });
     this.none = h("div");
-    const spans = segments("Look back", SPANS, this.#span, (key) => {
+    const spans = segments("Time range", SPANS, this.#span, (key) => {
       this.#span = key;
       this.refresh();
     });
@@ -211,8 +211,8 @@ class Deadletters {
     );
     this.rows.el.hidden = !this.#letters.length;
     const nothing = admitsAll(this.which)
-      ? empty("Nothing was given up. Every request so far was settled.")
-      : empty("No deadletter matches.", button("Clear the filter", () => this.#go(read(new URLSearchParams()))));
+      ? empty("No deadletters.")
+      : empty("No deadletters match.", button("Clear filter", () => this.#go(read(new URLSearchParams()))));
     fill(this.none, this.#letters.length ? null : nothing);
     this.#page();
     this.#offer();
@@ -261,8 +261,8 @@ class Deadletters {
     this.bulk.hidden = !session.operates || !this.#total;
     if (this.bulk.hidden) return;
     const number = this.#chosen.size;
-    const what = number ? `${count(number)} selected` : admitsAll(this.which) ? `all ${count(this.#total)}` : `${count(this.#total)} that match`;
-    const none = button("Select none", () => { this.#chosen.clear(); this.#show(); }, { class: "button quiet" });
+    const what = number ? `${count(number)} selected` : admitsAll(this.which) ? `all ${count(this.#total)}` : `${count(this.#total)} matching`;
+    const none = button("Clear selection", () => { this.#chosen.clear(); this.#show(); }, { class: "button quiet" });
     const held = this.bulk.contains(document.activeElement) ? [...this.bulk.children].indexOf(document.activeElement) : -1;
     fill(this.bulk, button(`Requeue ${what} …`, () => this.#act(requeue), { class: "button primary" }), button(`Delete ${what} …`, () => this.#act(remove)), number ? none : null);
     if (held >= 0) this.bulk.children[held]?.focus();

@@ -31,11 +31,11 @@ async function below(el, urn, app, signal) {
   try {
     const { documents, next } = await api.documents({ scope: urn, limit: BELOW }, signal);
     if (!documents.length) {
-      fill(el, empty(`Nothing is stored as ${urn}, nor under it.`));
+      fill(el, empty(`No document ${urn}, and none below it.`));
       return;
     }
-    const more = next ? h("p", {}, to(place("documents", { scope: urn }), "All of them, in pages")) : null;
-    fill(el, h("p", { class: "summary" }, `${urn} is the name of a collection. Under it:`), listed(documents, app.now), more);
+    const more = next ? h("p", {}, to(place("documents", { scope: urn }), "Show all")) : null;
+    fill(el, h("p", { class: "summary" }, `${urn} is a collection. It contains:`), listed(documents, app.now), more);
   } catch (trouble) {
     if (!signal.aborted) fill(el, failed(trouble));
   }
@@ -44,8 +44,8 @@ async function below(el, urn, app, signal) {
 function shown(document, now) {
   const { _metadata: known, ...body } = document;
   const title = h("div", { class: "story-head" }, h("span", { class: "tag" }, words(known.type)), h("p", { class: "story-reason" }, titleOf(document)), known.deletedAt ? h("span", { class: "tag wrong" }, `deleted ${ago(known.deletedAt, now)}`) : null);
-  const raw = h("details", {}, h("summary", {}, "All of it as JSON"), jsonSource(document, "Document"));
-  return [title, h("div", { class: "story" }, about(known, now), h("div", { class: "stack" }, links(known.links), panel("What it says", {}, tree(body), raw)))];
+  const raw = h("details", {}, h("summary", {}, "Show JSON"), jsonSource(document, "Document"));
+  return [title, h("div", { class: "story" }, about(known, now), h("div", { class: "stack" }, links(known.links), panel("Content", {}, tree(body), raw)))];
 }
 
 function about(known, now) {
@@ -53,19 +53,19 @@ function about(known, now) {
   const root = known.rootRequest ?? "";
   const split = root.indexOf("@");
   return panel(
-    "About it",
+    "Metadata",
     {},
     facts([
-      ["Name", h("code", { class: "break" }, known.urn)],
+      ["URN", h("code", { class: "break" }, known.urn)],
       ["URL", h("code", { class: "break" }, known.url)],
-      ["Once known as", known.aliases?.length ? known.aliases.map((alias) => h("div", {}, to(urlPlace(alias), alias))) : ""],
+      ["Aliases", known.aliases?.length ? known.aliases.map((alias) => h("div", {}, to(urlPlace(alias), alias))) : ""],
       ["Observed", at(known.observedAt)],
       ["Fetched", at(known.fetchedAt)],
       ["Processed", `${when(known.processedAt)}, version ${known.version}`],
-      ["Changed there", at(known.changedAt)],
+      ["Changed at source", at(known.changedAt)],
       ["Deleted", at(known.deletedAt)],
-      ["Came from", known.origin],
-      ["Began with", split > 0 ? to(urlPlace(root.slice(split + 1)), root) : root],
+      ["Origin", known.origin],
+      ["Root request", split > 0 ? to(urlPlace(root.slice(split + 1)), root) : root],
       ["ETag", known.etag ? h("code", { class: "break" }, known.etag) : ""],
     ]),
   );

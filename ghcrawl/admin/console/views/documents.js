@@ -7,7 +7,7 @@ import { documentPlace, empty, failed, loading, place, table, to, urlPlace } fro
 import { facet } from "./facet.js";
 
 const PAGE = 30;
-const DELETED = [["", "All"], ["false", "Only what is there"], ["true", "Only tombstones"]];
+const DELETED = [["", "All"], ["false", "Existing only"], ["true", "Tombstones only"]];
 
 export function documents({ app, query, signal }) {
   const which = { type: query.getAll("type"), scope: query.get("scope") ?? "", deleted: query.get("deleted") ?? "", url: query.get("url") ?? "" };
@@ -48,7 +48,7 @@ export function documents({ app, query, signal }) {
   const update = (status) => {
     types.show(status.documents.by_type, status.documents.by_type, which.type, 0);
     const number = which.type.length ? which.type.reduce((sum, type) => sum + (status.documents.by_type[type] ?? 0), 0) : status.documents.total;
-    const clause = [which.type.length ? `of type ${which.type.map(words).join(" or ")}` : "", which.scope ? `, and here only those under ${which.scope}` : ""].join("");
+    const clause = [which.type.length ? `of type ${which.type.map(words).join(" or ")}` : "", which.scope ? `, filtered to those below ${which.scope}` : ""].join("");
     say(total, which.url ? "" : `${plural(number, "document")} ${clause}`);
   };
   return { title: "Documents", el, update, refresh: list };
@@ -56,7 +56,7 @@ export function documents({ app, query, signal }) {
 
 /** Find by URN or URL; and, where many are listed, which of them. */
 export function finder(which, go, lists = true) {
-  const find = field("URN or URL", h("input", { type: "search", "data-search": true, value: which.url || which.scope, spellcheck: "false", autocomplete: "off", placeholder: "urn:repo:12:issue:34 or https://api.github.com/…" }));
+  const find = field("URN or URL", h("input", { type: "search", "data-search": true, value: which.url || which.scope, spellcheck: "false", autocomplete: "off", placeholder: "urn:repo:12:issue:34 or https://…" }));
   const kind = field("Show", select(DELETED, which.deleted));
   kind.input.addEventListener("change", () => go({ ...which, deleted: kind.input.value }));
   const submit = (event) => {
@@ -65,16 +65,16 @@ export function finder(which, go, lists = true) {
     if (!text) go({ ...which, url: "", scope: "", deleted: kind.input.value });
     else if (text.startsWith("urn:")) location.hash = `#/${documentPlace(text)}`;
     else if (/^https?:\/\//.test(text)) location.hash = `#/${urlPlace(text)}`;
-    else find.complain("A URN begins with urn: and a URL with https://.");
+    else find.complain("Enter a URN (urn:…) or a URL (https://…).");
   };
   return h("form", { class: "filters documents-find", role: "search", on: { submit } }, find.box, lists ? kind.box : null, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Find")));
 }
 
 function nothing(which) {
-  if (which.url) return empty(`Nothing is stored under ${which.url}.`, to("queues", "Push a request for it", { class: "button" }));
-  if (which.scope) return empty(`Nothing is stored under ${which.scope}.`);
-  if (which.type.length || which.deleted) return empty("No document matches.");
-  return empty("Nothing is saved yet.", to("queues", "Push a request", { class: "button" }));
+  if (which.url) return empty(`No documents for ${which.url}.`, to("queues", "Push a request for it", { class: "button" }));
+  if (which.scope) return empty(`No documents below ${which.scope}.`);
+  if (which.type.length || which.deleted) return empty("No documents match.");
+  return empty("No documents yet.", to("queues", "Push a request", { class: "button" }));
 }
 
 export function listed(found, now) {

@@ -13,12 +13,12 @@ export function loops(app) {
   const update = (status) => {
     const crew = status.loops;
     const busy = crew.doing.filter(({ url }) => url);
-    fill(head, h("b", {}, count(crew.busy)), ` busy of ${count(crew.running)}`, crew.running === crew.wanted ? "" : `, ${count(crew.wanted)} wanted`, crew.restarts ? h("span", { class: "wrong" }, ` · ${plural(crew.restarts, "restart")}`) : "");
+    fill(head, h("b", {}, count(crew.busy)), ` busy of ${count(crew.running)}`, crew.running === crew.wanted ? "" : `, ${count(crew.wanted)} configured`, crew.restarts ? h("span", { class: "wrong" }, ` · ${plural(crew.restarts, "restart")}`) : "");
     busy.sort((one, other) => Date.parse(one.since) - Date.parse(other.since));
     keyed(list, busy.slice(0, SHOWN), ({ loop }) => loop, make, (element, doing) => show(element, doing, app.now));
     const idle = crew.doing.length - busy.length;
     const more = busy.length - SHOWN;
-    say(rest, [more > 0 ? `${count(more)} more busy` : "", idle > 0 ? `${plural(idle, "loop waits", "loops wait")} for work` : ""].filter(Boolean).join(" · "));
+    say(rest, [more > 0 ? `${count(more)} more busy` : "", idle > 0 ? `${plural(idle, "worker", "workers")} idle` : ""].filter(Boolean).join(" · "));
     const replicas = [...app.history.replicas];
     workers.hidden = replicas.length < 2;
     keyed(workers, replicas, ([name]) => name, () => h("li"), (element, [name, replica]) => worker(element, name, replica));

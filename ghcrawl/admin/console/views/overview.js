@@ -34,10 +34,10 @@ class Overview {
     this.tiles = tiles();
     this.loops = loops(app);
     this.quotas = quotas(app);
-    this.kinds = bars("Nothing was given up.");
-    this.types = bars("Nothing is saved yet.");
-    this.answers = bars("Nothing was asked yet.");
-    this.setbacks = bars("Nothing failed, was put off or skipped.");
+    this.kinds = bars("No deadletters.");
+    this.types = bars("No documents yet.");
+    this.answers = bars("No API calls yet.");
+    this.setbacks = bars("No retries, deferrals or skips.");
     this.replicas = h("p", { class: "note" });
     const [depths, rates, buried] = this.charts;
     this.el = h(
@@ -47,18 +47,18 @@ class Overview {
       h(
         "div",
         { class: "panels" },
-        panel("Waiting in the queues", { wide: true }, depths.el),
-        panel("Loops", { actions: this.pause() }, this.loops.el),
+        panel("Queue depth", { wide: true }, depths.el),
+        panel("Workers", { actions: this.pause() }, this.loops.el),
         panel("Work per minute", { wide: true, actions: this.replicas }, rates.el),
         panel("Quota", { actions: to("principals", "All principals", { class: "more" }) }, this.quotas.el),
         panel("Deadletters", { wide: true }, buried.el),
-        panel("By class of failure", { actions: to("deadletters", "Look into them", { class: "more" }) }, this.kinds.el),
-        panel("Documents by type", { actions: to("documents", "Look at them", { class: "more" }) }, this.types.el),
-        panel("What was answered", { note: "since the start" }, this.answers.el),
-        panel("What did not go straight", { note: "since the start" }, this.setbacks.el),
+        panel("By failure class", { actions: to("deadletters", "Show all", { class: "more" }) }, this.kinds.el),
+        panel("Documents by type", { actions: to("documents", "Show all", { class: "more" }) }, this.types.el),
+        panel("API responses", { note: "since startup" }, this.answers.el),
+        panel("Retries, deferrals, skips", { note: "since startup" }, this.setbacks.el),
       ),
     );
-    this.actions = segments("How far back", WINDOWS, chosenWindow, (key) => {
+    this.actions = segments("Time range", WINDOWS, chosenWindow, (key) => {
       chosenWindow = key;
       this.#draw();
     });
@@ -110,7 +110,7 @@ class Overview {
     this.pausing.disabled = false;
     say(this.pausing, status.loops.paused ? "Resume" : "Pause");
     const seen = history.replicas.size;
-    say(this.replicas, seen > 1 ? `of ${count(seen)} replicas that answered lately` : "of this replica");
+    say(this.replicas, seen > 1 ? `of ${count(seen)} active replicas` : "of this replica");
     this.kinds.show(kindItems(status, this.#grew));
     this.types.show(typeItems(status, history));
     this.answers.show(answerItems(history));
@@ -121,7 +121,7 @@ class Overview {
 function depthChart() {
   const series = QUEUES.map((name, index) => ({ key: name, name, tone: `q${index + 1}` }));
   const value = (sample, key) => sample.queues[key] ?? 0;
-  return new Chart({ title: "Waiting in the queues", series, value, show: count, stacked: true });
+  return new Chart({ title: "Queue depth", series, value, show: count, stacked: true });
 }
 
 function rateChart() {
@@ -189,12 +189,12 @@ function tiles() {
     const totals = history.summed(({ calls, documents }) => ({ charged: calls.charged, saved: documents.saved, unmodified: calls.not_modified }));
     const throttled = Object.values(history.summed(({ calls }) => calls.throttled)).reduce((sum, each) => sum + each, 0);
     const fresh = grew ? status.deadletters.total - grew.total : 0;
-    set(all.waiting, count(waiting), trend(history, waiting) || `${count(inHand)} in hand`);
-    set(all.settled, rates ? rate(rates.settled) : "–", rates ? `${rate(rates.calls)} calls` : "a moment …");
+    set(all.waiting, count(waiting), trend(history, waiting) || `${count(inHand)} in flight`);
+    set(all.settled, rates ? rate(rates.settled) : "–", rates ? `${rate(rates.calls)} calls` : "measuring …");
     set(all.documents, count(status.documents.total), rates ? `${rate(rates.saved)} saved / min` : "");
     set(all.price, totals.saved ? ratio(totals.charged / totals.saved) : "–", `${count(totals.unmodified)} free by ETag`);
     set(all.deadletters, count(status.deadletters.total), fresh > 0 ? `+${count(fresh)} in the last hour` : "none in the last hour", fresh > 0 ? "wrong" : "");
-    set(all.throttled, count(throttled), throttled ? "times since the start" : "never since the start", throttled ? "wrong" : "");
+    set(all.throttled, count(throttled), throttled ? "since startup" : "never since startup", throttled ? "wrong" : "");
   };
   return { el: h("div", { class: "tiles" }, Object.values(all).map(({ el }) => el)), update };
 }
@@ -230,7 +230,7 @@ function bars(nothing) {
 function kindItems(status, grew) {
   const items = Object.entries(status.deadletters.by_kind).map(([name, number]) => {
     const fresh = grew ? number - (grew.by_kind[name] ?? 0) : 0;
-    return { name, title: kindName(name), number, fresh, href: `#/${place("deadletters", { kind: name })}`, note: fresh > 0 ? `+${count(fresh)} in an hour` : "", tone: "wrong" };
+    return { name, title: kindName(name), number, fresh, href: `#/${place("deadletters", { kind: name })}`, note: fresh > 0 ? `+${count(fresh)} in the last hour` : "", tone: "wrong" };
   });
   return items.sort((one, other) => other.number - one.number);
 }
@@ -238,24 +238,24 @@ function kindItems(status, grew) {
 function typeItems(status, history) {
   const rates = history.savedByType();
   const items = Object.entries(status.documents.by_type).map(([name, number]) => {
-    const lately = rates[name] ?? 0;
-    return { name, title: words(name), number, href: `#/${place("documents", { type: name })}`, note: lately >= 0.05 ? `${rate(lately)} / min` : "" };
+    const perMinute = rates[name] ?? 0;
+    return { name, title: words(name), number, href: `#/${place("documents", { type: name })}`, note: perMinute >= 0.05 ? `${rate(perMinute)} / min` : "" };
   });
   return items.sort((one, other) => other.number - one.number);
 }
 
 function answerItems(history) {
   const statuses = history.summed(({ calls }) => calls.by_status);
-  return sorted(named(statuses, (status) => (status === "0" ? "no answer" : `HTTP ${status}`)));
+  return sorted(named(statuses, (status) => (status === "0" ? "no response" : `HTTP ${status}`)));
 }
 
 function setbackItems(history) {
   const of = (pick, title) => named(history.summed(pick), title);
   return sorted([
     ...of(({ calls }) => calls.throttled, (kind) => `throttled: ${words(kind)}`),
-    ...of(({ deadletters }) => deadletters.buried, (cause) => `buried: ${kindName(cause)}`),
+    ...of(({ deadletters }) => deadletters.buried, (cause) => `dead-lettered: ${kindName(cause)}`),
     ...of(({ requests }) => requests.retried, (cause) => `retried: ${kindName(cause)}`),
-    ...of(({ requests }) => requests.deferred, (reason) => `put off: ${words(reason)}`),
+    ...of(({ requests }) => requests.deferred, (reason) => `deferred: ${words(reason)}`),
     ...of(({ requests }) => requests.skipped, (reason) => `skipped: ${words(reason)}`),
   ]);
 }

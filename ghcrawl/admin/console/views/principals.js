@@ -10,10 +10,10 @@ export function principals({ app }) {
   const el = h("div", {}, loading());
   const update = (status) => {
     if (!status.principals.length) {
-      fill(el, empty("There is no principal. Without one GitHub answers 60 calls an hour; set GHCRAWL_TOKENS or github.tokens_file."));
+      fill(el, empty("No credentials: requests are unauthenticated, with a low rate limit."));
       return;
     }
-    const columns = [{ name: "Principal" }, { name: "Budgets" }, { name: "Calls", kind: "number wide-only" }, { name: "In flight", kind: "number wide-only" }, { name: "State", kind: "wide-only" }];
+    const columns = [{ name: "Principal" }, { name: "Quota" }, { name: "Calls", kind: "number wide-only" }, { name: "In flight", kind: "number wide-only" }, { name: "State", kind: "wide-only" }];
     const used = status.principals.filter(({ retired }) => !retired).length;
     const summary = `${plural(status.principals.length, "principal")} of ${status.worker}, ${count(used)} in use`;
     fill(el, panel(summary, {}, table("Principals", columns, status.principals.map((one) => row(one, app.now))).el));
@@ -27,7 +27,7 @@ function row(principal, now) {
     "tr",
     {},
     h("th", { scope: "row" }, h("div", {}, principal.label), state.text ? h("div", { class: `narrow-only row-sub ${state.tone}` }, state.text) : null, principal.traits.map((trait) => h("span", { class: "tag trait" }, trait))),
-    h("td", { class: "main" }, principal.budgets.length ? principal.budgets.map((budget) => left(principal, budget, now)) : h("span", { class: "quiet" }, "not told yet")),
+    h("td", { class: "main" }, principal.budgets.length ? principal.budgets.map((budget) => left(principal, budget, now)) : h("span", { class: "quiet" }, "not known yet")),
     h("td", { class: "number wide-only" }, count(principal.calls)),
     h("td", { class: "number wide-only" }, count(principal.in_flight)),
     h("td", { class: `wide-only ${state.tone}` }, state.text || "in use"),
@@ -35,12 +35,12 @@ function row(principal, now) {
 }
 
 function left(principal, budget, now) {
-  const label = `${principal.label}, ${budget.resource}: left of ${count(budget.limit)}`;
+  const label = `${principal.label}, ${budget.resource}: remaining of ${count(budget.limit)}`;
   return h(
     "div",
     { class: "budget" },
     h("div", { class: "bar-row" }, h("span", {}, budget.resource), h("b", {}, `${count(budget.remaining)} of ${count(budget.limit)}`)),
     meter(share(budget), label, share(budget) < 0.1 ? "low" : ""),
-    h("div", { class: "row-sub", title: when(budget.reset_at) }, `anew ${until(budget.reset_at, now)}`),
+    h("div", { class: "row-sub", title: when(budget.reset_at) }, `resets ${until(budget.reset_at, now)}`),
   );
 }

@@ -8,12 +8,12 @@ import { panel, segments, table } from "../parts.js";
 import { QUEUES } from "./deadletter-actions.js";
 
 const HINTS = {
-  specs: "One a line: an organisation (acme), a repository (acme/web), a URL, or type:url.",
-  requests: "JSON: one request or a list of them. A type and a url are enough.",
+  specs: "One per line: an organisation (acme), a repository (acme/web), a URL, or type:url.",
+  requests: "JSON: a request or a list of requests. Required fields: type, url.",
 };
 const EXAMPLES = {
   specs: "acme\nacme/web",
-  requests: '{"type": "repo", "url": "https://api.github.com/repos/acme/web"}',
+  requests: '{"type": "repo", "url": "https://api.example.com/repos/acme/web"}',
 };
 
 /** Raises SyntaxError, with a sentence, for JSON that is none. */
@@ -23,10 +23,10 @@ function bodyOf(way, text) {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new SyntaxError(`This is not JSON: ${error.message}.`);
+    throw new SyntaxError(`Invalid JSON: ${error.message}.`);
   }
   const all = Array.isArray(value) ? value : [value];
-  if (!all.every((each) => each && typeof each === "object" && !Array.isArray(each))) throw new SyntaxError("Each request is an object, with a type and a url at least.");
+  if (!all.every((each) => each && typeof each === "object" && !Array.isArray(each))) throw new SyntaxError("Each request must be an object with a type and a url.");
   return { requests: all };
 }
 
@@ -34,7 +34,7 @@ export function pushing(app) {
   let way = "specs";
   const text = field("What to crawl", h("textarea", { rows: 3, required: true, spellcheck: "false", placeholder: EXAMPLES.specs }), HINTS.specs);
   const queue = field("Queue", select(QUEUES.map((name) => [name, name]), "normal"));
-  const policy = field("Policy", h("input", { placeholder: "as the settings say", spellcheck: "false", autocomplete: "off" }), "For those that name none: default, reload, refresh, reprocess …");
+  const policy = field("Policy", h("input", { placeholder: "from settings", spellcheck: "false", autocomplete: "off" }), "For specs and requests without a policy: default, reload, refresh, reprocess …");
   const result = h("div", { role: "status" });
   const choose = (key) => {
     way = key;
@@ -52,7 +52,7 @@ export function pushing(app) {
         fill(result, preview(done.requests, queue.input.value));
         return;
       }
-      const again = done.bounced ? ` ${plural(done.bounced, "was", "were")} waiting already.` : "";
+      const again = done.bounced ? ` ${plural(done.bounced, "was", "were")} already queued.` : "";
       toast(`${count(done.queued)} queued on ${queue.input.value}.${again}`);
       text.input.value = "";
       await app.refresh();
@@ -65,8 +65,8 @@ export function pushing(app) {
     run(false);
   };
   const actions = h("div", { class: "form-actions" }, button("Check", () => run(true)), h("button", { type: "submit", class: "button primary" }, "Push"));
-  const form = h("form", { class: "push", on: { submit } }, segments("How it is said", [["specs", "Specs"], ["requests", "Requests"]], way, choose), text.box, h("div", { class: "two" }, queue.box, policy.box), actions, result);
-  return panel("Push a request", { note: "Check says what it would be, and changes nothing." }, form);
+  const form = h("form", { class: "push", on: { submit } }, segments("Input format", [["specs", "Specs"], ["requests", "Requests"]], way, choose), text.box, h("div", { class: "two" }, queue.box, policy.box), actions, result);
+  return panel("Push a request", { note: "Check validates the requests without queueing them." }, form);
 }
 
 /** What is wrong, at the field that it is about; whatever names none is about the text. */
@@ -79,5 +79,5 @@ function complain({ text, queue, policy }, trouble) {
 
 function preview(requests, queue) {
   const row = (request) => h("tr", {}, h("td", {}, words(request.type)), h("td", { class: "main" }, h("code", { class: "break" }, path(request.url))), h("td", {}, h("code", {}, request.policy)));
-  return [h("p", {}, `${plural(requests.length, "request")} would go to ${queue}:`), table("Requests that would be pushed", [{ name: "Type" }, { name: "Resource" }, { name: "Policy" }], requests.map(row)).el];
+  return [h("p", {}, `${plural(requests.length, "request")} would be queued on ${queue}:`), table("Requests that would be pushed", [{ name: "Type" }, { name: "Resource" }, { name: "Policy" }], requests.map(row)).el];
 }

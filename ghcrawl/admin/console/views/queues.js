@@ -22,8 +22,8 @@ export function queues({ app, rest, signal }) {
       { name: "Queue" },
       { name: "Ready", kind: "number wide-only" },
       { name: "Delayed", kind: "number wide-only" },
-      { name: "In hand", kind: "number wide-only" },
-      { name: "All", kind: "number" },
+      { name: "In flight", kind: "number wide-only" },
+      { name: "Total", kind: "number" },
       { name: "Oldest", kind: "number wide-only" },
       { name: "Settled / min", kind: "number wide-only" },
       { name: "Last 10 min", kind: "wide-only" },
@@ -41,7 +41,7 @@ export function queues({ app, rest, signal }) {
     "div",
     { class: "panels one" },
     panel("Waiting", { actions: total }, h("div", { class: "queues" }, depths.el)),
-    chosen ? panel(`What waits in ${chosen}`, { actions: limits(parts, chosen) }, shown) : null,
+    chosen ? panel(`Requests in ${chosen}`, { actions: limits(parts, chosen) }, shown) : null,
     session.operates ? pushing(app) : null,
     lost.el,
   );
@@ -73,7 +73,7 @@ function update({ app, cells }, status, total) {
     [ready, delayed, inHand, all, done].forEach((cell, index) => fill(cell, count(numbers[index])));
     const age = queue.oldest_at ? span((app.now - Date.parse(queue.oldest_at)) / 1000) : "";
     say(oldest, age || "–");
-    oldest.title = queue.oldest_at ? `waits since ${when(queue.oldest_at)}` : queue.total ? "this queue does not say how long things have waited" : "";
+    oldest.title = queue.oldest_at ? `waiting since ${when(queue.oldest_at)}` : queue.total ? "waiting time unknown" : "";
     say(head.lastElementChild, [queue.delayed ? `${count(queue.delayed)} delayed` : "", age ? `oldest ${age}` : ""].filter(Boolean).join(", "));
     fill(line, sparkline(thin.map((sample) => sample.queues[queue.name] ?? 0)));
   }
@@ -83,9 +83,9 @@ function update({ app, cells }, status, total) {
 // Peek ---------------------------------------------------------------------------------------------------------
 
 function limits(parts, name) {
-  const input = select([["20", "20"], ["100", "100"], ["500", "500"]], "20", { "aria-label": "How many to show" });
+  const input = select([["20", "20"], ["100", "100"], ["500", "500"]], "20", { "aria-label": "Number of requests" });
   input.addEventListener("change", () => peek(parts, name, Number(input.value)));
-  return h("div", { class: "row-actions" }, input, button("Look again", () => peek(parts, name, Number(input.value)), { class: "button small" }));
+  return h("div", { class: "row-actions" }, input, button("Refresh", () => peek(parts, name, Number(input.value)), { class: "button small" }));
 }
 
 async function peek({ shown, signal }, name, limit) {
@@ -93,11 +93,11 @@ async function peek({ shown, signal }, name, limit) {
   try {
     const { requests } = await api.peek(name, limit, signal);
     if (!requests.length) {
-      fill(shown, empty(`Nothing waits in ${name}.`));
+      fill(shown, empty(`Queue ${name} is empty.`));
       return;
     }
     const columns = [{ name: "Resource" }, { name: "Type", kind: "wide-only" }, { name: "Policy", kind: "wide-only" }, { name: "Attempts", kind: "number wide-only" }];
-    fill(shown, table(`Requests in ${name}`, columns, requests.map(row)).el, h("p", { class: "quiet" }, "Looking changes nothing. Queues keep no order."));
+    fill(shown, table(`Requests in ${name}`, columns, requests.map(row)).el, h("p", { class: "quiet" }, "Peeking does not remove requests. Queues are unordered."));
   } catch (trouble) {
     if (!signal.aborted) fill(shown, failed(trouble));
   }
@@ -119,25 +119,25 @@ function row(request) {
 
 function removing(app, name) {
   const held = app.status?.queues.find((queue) => queue.name === name)?.total ?? 0;
-  const ways = [["all", `everything: ${plural(held, "request")} at this moment`], ["some", "only a few, and show them"]];
+  const ways = [["all", `all: ${plural(held, "request")} now`], ["some", "some, and show them"]];
   const ask = (event) => {
     event.preventDefault();
     shown.close();
     if (way.input.value === "all") purge(app, name, held);
     else take(app, name, Number(number.input.value));
   };
-  const way = field("What is to be removed", select(ways, "all"));
-  const number = field("How many", h("input", { type: "number", min: 1, max: 100, value: 1 }));
+  const way = field("Remove", select(ways, "all"));
+  const number = field("Number", h("input", { type: "number", min: 1, max: 100, value: 1 }));
   number.box.hidden = true;
   way.input.addEventListener("change", () => (number.box.hidden = way.input.value === "all"));
-  const go = h("button", { type: "submit", class: "button primary" }, "Go on");
+  const go = h("button", { type: "submit", class: "button primary" }, "Continue");
   const shown = open(`Remove from ${name}`, h("form", { on: { submit: ask } }, way.box, number.box, h("div", { class: "dialog-actions" }, button("Cancel", () => shown.close()), go)));
 }
 
 function purge(app, name, held) {
   return confirm({
     title: `Purge ${name}?`,
-    body: h("p", { class: "lead" }, `Whatever waits in ${name} when you go on is forgotten: ${plural(held, "request")} at this moment. Nothing brings them back.`),
+    body: h("p", { class: "lead" }, `Permanently deletes all requests that wait in ${name}: ${plural(held, "request")} now.`),
     verb: `Purge ${name}`,
     danger: true,
     typed: name,

@@ -16,11 +16,11 @@ export function quotas(app) {
     lines.sort((one, other) => share(one.budget) - share(other.budget));
     const unknown = [...shown.values()].filter((principal) => !principal.budgets.length && !principal.retired);
     if (!lines.length) {
-      fill(el, empty(unknown.length ? "No answer has told a budget yet." : "There is no principal: GitHub is asked as nobody in particular."));
+      fill(el, empty(unknown.length ? "Quota not known yet." : "No credentials: requests are unauthenticated."));
       return;
     }
     const more = lines.length - SHOWN;
-    fill(el, h("ul", { class: "quotas" }, lines.slice(0, SHOWN).map((line) => quota(line, app.now))), more > 0 ? h("p", { class: "quiet" }, `and ${plural(more, "budget")} with more left`) : null);
+    fill(el, h("ul", { class: "quotas" }, lines.slice(0, SHOWN).map((line) => quota(line, app.now))), more > 0 ? h("p", { class: "quiet" }, `and ${plural(more, "quota")} with more remaining`) : null);
   };
   return { el, update };
 }
@@ -33,17 +33,17 @@ function quota({ principal, budget }, now) {
     "li",
     {},
     h("div", { class: "bar-row" }, h("span", {}, principal.label), h("span", { class: "bar-note" }, budget.resource), h("b", {}, count(budget.remaining))),
-    meter(share(budget), `${principal.label}, ${budget.resource}: left of ${count(budget.limit)}`, share(budget) < 0.1 ? "low" : ""),
-    h("p", { class: state.tone }, state.text || `of ${count(budget.limit)}, anew ${until(budget.reset_at, now)}`),
+    meter(share(budget), `${principal.label}, ${budget.resource}: remaining of ${count(budget.limit)}`, share(budget) < 0.1 ? "low" : ""),
+    h("p", { class: state.tone }, state.text || `of ${count(budget.limit)}, resets ${until(budget.reset_at, now)}`),
   );
 }
 
 /** Whether a principal is used, and if not, why, and until when. */
 export function stateOf(principal, now) {
-  if (principal.retired) return { text: `not used any more: ${principal.retired}`, tone: "wrong" };
+  if (principal.retired) return { text: `disabled: ${principal.retired}`, tone: "wrong" };
   if (principal.benched_until) {
     const why = principal.benched_for ? ` (${principal.benched_for})` : "";
-    return { text: `benched, goes on ${until(principal.benched_until, now)}${why}`, tone: "held" };
+    return { text: `rate-limited, resumes ${until(principal.benched_until, now)}${why}`, tone: "held" };
   }
   return { text: "", tone: "quiet" };
 }

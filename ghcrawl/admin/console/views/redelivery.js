@@ -1,4 +1,4 @@
-// Webhooks that did not arrive, and that GitHub is asked to send again. Nothing at all where nobody is asked.
+// Webhook deliveries that failed, and are requested again from the platform. Empty where redelivery is off.
 
 import { api } from "../api.js";
 import { toast } from "../dialog.js";
@@ -31,30 +31,30 @@ function shown(app, state, look) {
   const act = async () => {
     try {
       await api.redeliver();
-      toast("A look is taken within a second.");
+      toast("Checking for failed deliveries within 1 s.");
       setTimeout(look, 2000);
     } catch (trouble) {
       toast(trouble.message);
     }
   };
-  const now = session.operates ? button("Look now", act, { class: "button small" }) : null;
+  const now = session.operates ? button("Check now", act, { class: "button small" }) : null;
   const troubles = (state.last?.troubles ?? []).map((trouble) => h("p", { class: "wrong" }, trouble));
-  return panel("Webhooks that did not arrive", { actions: now }, h("p", { class: "quiet" }, sentence(state, app.now)), troubles, waiting(state.waiting, app.now));
+  return panel("Failed webhook deliveries", { actions: now }, h("p", { class: "quiet" }, sentence(state, app.now)), troubles, waiting(state.waiting, app.now));
 }
 
 function sentence({ names, last, next_at: next, sweeping }, now) {
-  const whose = `GitHub is asked about ${names.join(", ")}.`;
+  const whose = `Redelivers failed deliveries of ${names.join(", ")}.`;
   const found = last
-    ? `The last look, ${ago(last.at, now)} by ${last.worker}: ${count(last.lost)} lost, ${count(last.asked)} asked for again, ${count(last.arrived)} arrived since, ${count(last.given_up)} too old.`
-    : "No look was taken yet.";
-  const then = sweeping ? `${sweeping} looks at this moment.` : `The next one: ${next ? until(next, now) : "now"}.`;
+    ? `Last check ${ago(last.at, now)} by ${last.worker}: ${count(last.lost)} failed, ${count(last.asked)} redeliveries requested, ${count(last.arrived)} arrived, ${count(last.given_up)} too old.`
+    : "Not checked yet.";
+  const then = sweeping ? `${sweeping} is checking now.` : `Next check: ${next ? until(next, now) : "now"}.`;
   return `${whose} ${found} ${then}`;
 }
 
 function waiting(lost, now) {
-  if (!lost.length) return empty("Every delivery that GitHub remembers has arrived.");
-  const columns = [{ name: "Event" }, { name: "Hook", kind: "wide-only" }, { name: "Asked for", kind: "number" }, { name: "Failed", kind: "number" }, { name: "Again", kind: "number wide-only" }];
-  return table("Webhooks that did not arrive", columns, lost.map((one) => row(one, now))).el;
+  if (!lost.length) return empty("No failed deliveries.");
+  const columns = [{ name: "Event" }, { name: "Hook", kind: "wide-only" }, { name: "Requested", kind: "number" }, { name: "Failed", kind: "number" }, { name: "Next attempt", kind: "number wide-only" }];
+  return table("Failed webhook deliveries", columns, lost.map((one) => row(one, now))).el;
 }
 
 function row(one, now) {

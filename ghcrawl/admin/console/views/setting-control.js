@@ -5,25 +5,25 @@ import { session } from "../session.js";
 
 const LEVELS = ["debug", "info", "warning", "error", "critical"];
 
-/** What each means. One that is not here is shown by its name. */
+/** What each means; `*` is any platform. One that is not here is shown by its name. */
 const ABOUT = {
-  "crawl.loops": ["Loops", "Requests in hand at a time, in each replica."],
-  "crawl.paused": ["Paused", "Begin nothing new, in all replicas."],
-  "crawl.max_attempts": ["Attempts", "Real failures before a request becomes a deadletter."],
-  "crawl.retry_base_s": ["First retry after", "Seconds; doubled with each failure."],
-  "crawl.retry_cap_s": ["Longest wait for a retry", "Seconds."],
-  "crawl.timeout_s": ["Time for one request", "Seconds; whatever takes longer has failed."],
-  "crawl.allow": ["Allowed", "One a line: acme, acme/web, acme/*. Empty: everything."],
-  "crawl.exclude": ["Excluded", "One a line. Wins over what is allowed."],
-  "crawl.scenario": ["Scenario", "What to follow where a request names nothing: everything, issues, code … Empty: default."],
-  "crawl.weights.event": ["Weight of event", "How often a turn begins with this queue."],
+  "crawl.loops": ["Workers", "Concurrent workers in each replica."],
+  "crawl.paused": ["Paused", "Start no new requests, in all replicas."],
+  "crawl.max_attempts": ["Attempts", "Failed attempts before a request is dead-lettered."],
+  "crawl.retry_base_s": ["Backoff base", "Seconds; doubles with each failure."],
+  "crawl.retry_cap_s": ["Maximum backoff", "Seconds."],
+  "crawl.timeout_s": ["Request time limit", "Seconds, for fetching and processing one request."],
+  "crawl.allow": ["Allowed", "One per line: acme, acme/web, acme/*. Empty: all."],
+  "crawl.exclude": ["Excluded", "One per line. Overrides Allowed."],
+  "crawl.scenario": ["Scenario", "Default scenario: everything, issues, code … Empty: default."],
+  "crawl.weights.event": ["Weight of event", "Relative frequency with which this queue is tried first."],
   "crawl.weights.immediate": ["Weight of immediate", ""],
   "crawl.weights.soon": ["Weight of soon", ""],
   "crawl.weights.normal": ["Weight of normal", ""],
   "crawl.weights.later": ["Weight of later", ""],
-  "github.concurrency": ["Calls at a time", "To GitHub, for each principal."],
-  "github.reserve": ["Reserve", "Share of each budget that is left untouched: 0.05 is 5 %."],
-  "log.level": ["Log level", "From this level on, things are logged."],
+  "*.concurrency": ["Concurrent calls", "Per principal of the platform."],
+  "*.reserve": ["Reserve", "Fraction of each rate limit to leave unused: 0.05 is 5 %."],
+  "log.level": ["Log level", "Minimum level of log messages."],
 };
 
 const text = (value) => (Array.isArray(value) ? value.join("\n") : String(value));
@@ -46,16 +46,16 @@ function parsed(before, typed) {
 
 /** {name, el, changed, value, undo(), complain(text), focus(), onchange}. A value of null: no longer set live. */
 export function control({ name, value, origin, set }) {
-  const [label, hint] = ABOUT[name] ?? [name, ""];
+  const [label, hint] = ABOUT[name] ?? ABOUT[`*.${name.split(".").at(-1)}`] ?? [name, ""];
   const input = inputFor(name, value);
   const { box, complain } = field(label, input, hint);
   const from = h("span", { class: set ? "origin set" : "origin" });
   let dropped = false;
-  const drop = button("Set no more", () => {
+  const drop = button("Unset", () => {
     dropped = true;
     input.disabled = true;
     notice();
-  }, { class: "button quiet small", hidden: !set || !session.operates, "aria-label": `Set no more: ${label}` });
+  }, { class: "button quiet small", hidden: !set || !session.operates, "aria-label": `Unset: ${label}` });
   box.append(h("p", { class: "setting-foot" }, h("code", {}, name), from, drop));
   const made = {
     name,
@@ -78,7 +78,7 @@ export function control({ name, value, origin, set }) {
     },
   };
   const notice = () => {
-    say(from, dropped ? "will fall back to file, environment or default" : made.changed ? `was ${text(value) || "empty"}` : origin);
+    say(from, dropped ? "falls back to file, environment or default" : made.changed ? `was ${text(value) || "empty"}` : origin);
     box.classList.toggle("changed", made.changed);
     made.onchange();
   };

@@ -26,8 +26,8 @@ export function settings({ app, signal }) {
     }
   };
   refresh();
-  const note = session.operates ? "They hold in all replicas within a second or two, without a restart." : "Your token may look and change nothing.";
-  const el = h("div", { class: "panels one" }, panel("Live settings", { note }, live), panel("History", { note: "the last 200 changes, newest first" }, audit), panel("All settings", { note: "as this replica has them; the rest changes with a file or the environment, and a restart" }, whole));
+  const note = session.operates ? "Changes apply to all replicas within 2 s, without a restart." : "Your token grants read access only.";
+  const el = h("div", { class: "panels one" }, panel("Live settings", { note }, live), panel("History", { note: "the last 200 changes, newest first" }, audit), panel("All settings", { note: "of this replica; other settings require a file or environment change and a restart" }, whole));
   return { title: "Settings", el, refresh };
 }
 
@@ -63,7 +63,7 @@ function editor(holding, changed) {
     for (const each of controls) each.complain("");
     try {
       const { changes: done } = await api.changeSettings(Object.fromEntries(pending().map((each) => [each.name, each.value])));
-      toast(done.length ? `${plural(done.length, "setting")} changed, in all replicas.` : "Nothing changed: all of it held already.");
+      toast(done.length ? `${plural(done.length, "setting")} changed, in all replicas.` : "No changes: the settings already have these values.");
       await changed();
     } catch (trouble) {
       place(trouble, controls, wrong);
@@ -94,7 +94,7 @@ function place(trouble, controls, wrong) {
 const shown = (value) => (value === null || value === undefined ? "not set" : typeof value === "string" ? value || "empty" : JSON.stringify(value));
 
 function history(changes, now) {
-  if (!changes.length) return empty("Nothing was changed live so far.");
+  if (!changes.length) return empty("No changes yet.");
   const row = (change) =>
     h(
       "tr",
@@ -103,7 +103,7 @@ function history(changes, now) {
       h("td", {}, change.who),
       h("td", { class: "number" }, h("time", { datetime: change.at, title: when(change.at) }, ago(change.at, now))),
     );
-  return table("Changes of settings", [{ name: "Setting" }, { name: "Who" }, { name: "When", kind: "number" }], changes.map(row)).el;
+  return table("Setting changes", [{ name: "Setting" }, { name: "Who" }, { name: "When", kind: "number" }], changes.map(row)).el;
 }
 
 function everything(holding) {

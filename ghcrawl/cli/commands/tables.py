@@ -1,0 +1,101 @@
+"""`ghcrawl tables`."""
+
+# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ghcrawl.cli.commands.documents import Since, Under, Until
+from ghcrawl.cli.failures import perform
+from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, flag
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback(invoke_without_command=True)
+def tables(
+    context: typer.Context,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="TARGET",
+            help="A file ending in .sqlite or .duckdb, a folder (Parquet), or a folder called csv-… (CSV).",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="TYPE,…", help="Only these types, separated by commas.")
+    ] = None,
+    under: Under = None,
+    since: Since = None,
+    until: Until = None,
+    bodies: Annotated[bool, flag("--bodies", help="Keep whole JSON bodies too, in the column _body.")] = False,
+    whole: Annotated[bool, flag("--whole", help="Rebuild all tables instead of updating them.")] = False,
+    json: Json = False,
+    server: Server = None,
+    db: Db = None,
+    config: Config = None,
+) -> int:
+    """Write the documents as typed tables with keys, for SQL.
+
+    A second run into the same target writes only what changed since.
+
+    [bold]Examples[/bold]
+
+    ghcrawl tables --to acme.sqlite
+
+    ghcrawl tables --to acme.duckdb --only issue,pull_request
+
+    ghcrawl tables --to csv-acme --under acme/web
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    from ghcrawl.cli import tables as work
+    from ghcrawl.cli.documents import Which
+    from ghcrawl.values.errors import ConfigError
+
+    if to is None:
+        raise ConfigError("name a target: --to acme.sqlite")
+    types = tuple(word for word in (only or "").split(",") if word)
+    which = Which(types=types, under=under or "", since=since or "", until=until or "")
+    wanted = work.Wanted(to=to, which=which, bodies=bodies, whole=whole)
+    return perform(work.fill(Place(db=db, server=server, config=config), wanted, json=json))
+
+
+@app.command()
+def ask(
+    question: Annotated[
+        str | None,
+        typer.Argument(metavar="[QUESTION]", help="Its name, or SQL; without one they are listed.", show_default=False),
+    ] = None,
+    place: Annotated[
+        Path | None,
+        typer.Option("--in", metavar="TARGET", help="What ghcrawl tables wrote.", show_default=False),
+    ] = None,
+    *,
+    limit: Limit = 50,
+    json: Json = False,
+) -> int:
+    """Answer a question from the tables: a table on a terminal, else CSV.
+
+    [bold]Examples[/bold]
+
+    ghcrawl tables ask
+
+    ghcrawl tables ask time_to_merge --in acme.sqlite
+
+    ghcrawl tables ask "SELECT count(*) FROM issues" --in acme.duckdb --json
+    """
+    from ghcrawl.cli import asking as work
+    from ghcrawl.platforms.tables import together
+    from ghcrawl.wiring import PLATFORMS
+
+    schema = together(platform.tables for platform in PLATFORMS)
+    if question is None:
+        return work.questions(schema, json=json)
+    return work.answer(schema, question, place, limit=limit, json=json)

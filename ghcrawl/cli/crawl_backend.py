@@ -1,0 +1,148 @@
+"""What commands ask of a place where crawls happen, be it a file, a broker with a database, or a service.
+
+`documents`, `deadletters`, `queue` and `requests` work on a `CrawlBackend` and on nothing else; `cli.opening.backend`
+opens it. Where queue and store are opened here, the ports of the backend are these protocols already. The client of a
+service (`ghcrawl.cli.server`) has these few methods too, and raises ConfigError for what a person can put right and
+StoreError for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from ghcrawl.platforms.mount import Mounts
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.queue import Depth, Pushed
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import (
+    Deadletter,
+    Document,
+    Lane,
+    Push,
+    QueueName,
+    Request,
+    TypeName,
+)
+from ghcrawl.wiring import Backend, Forgotten, Requeued
+
+AT_ONCE: Final = 500
+
+
+class Queues(Protocol):
+    """The five queues, for a person. As `ghcrawl.ports.Queue` says of each method."""
+
+    async def depths(self) -> Mapping[Lane, Depth]:
+        """Every lane that holds something."""
+
+    async def peek(self, queue: QueueName, *, limit: int, platform: str | None = None) -> Sequence[Request]:
+        """Up to `limit` requests that wait in `queue`; of one platform, where one is named."""
+
+    async def push(self, pushes: Sequence[Push]) -> Pushed:
+        """All of them are durable when this returns."""
+
+    async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
+        """Forget what waits in `queue`; of one platform, where one is named. Returns how many."""
+
+
+class Documents(Protocol):
+    """The documents, for a person. As `ghcrawl.ports.Store` says of each method."""
+
+    async def get(self, urn: str) -> Document | None:
+        """The document with this URN."""
+
+    async def find(self, url: str) -> Sequence[Document]:
+        """The documents of any type known under this URL."""
+
+    def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        """The documents that `which` admits, by URN, without holding them all in memory."""
+
+    async def counts(self) -> Mapping[TypeName, int]:
+        """Type → number of documents that are not tombstones."""
+
+
+class Letters(Protocol):
+    """The deadletters, for a person: looked at one by one, acted upon by filter."""
+
+    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
+        """Up to `limit` of them, newest first."""
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """How many there are, by type and class."""
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """One of them."""
+
+    async def beginning(self, prefix: str) -> Sequence[str]:
+        """The URNs that begin with `prefix`."""
+
+    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
+        """Those wait again as if never tried, and are forgotten once that is durable. to: None: where each was.
+
+        As many as there is time for in one answer: `ghcrawl.cli.rounds` asks again for what is left.
+        """
+
+    async def delete(self, which: DeadletterFilter) -> Forgotten:
+        """Forget those, as many as there is time for in one answer. What is buried meanwhile stays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How specs are read for a place. mounts: with the base URLs it was crawled from. policy: the default."""
+
+    mounts: Mounts
+    policy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlBackend:
+    """One place, open. where: its name in sentences. mounts: with the base URLs that it was crawled from.
+
+    attended: what waits is worked through by somebody else, as far as one can know; false: nobody does now.
+    """
+
+    where: str
+    mounts: Mounts
+    now: Callable[[], datetime]
+    queues: Queues
+    documents: Documents
+    letters: Letters
+    attended: bool
+
+
+class BackendLetters:
+    """The deadletters of a backend of this process."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._letters = backend.deadletters
+
+    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
+        """As the protocol says."""
+        return await self._letters.list(which, limit=limit)
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """As the protocol says."""
+        return await self._letters.count(which)
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """As the protocol says."""
+        return await self._letters.get(urn)
+
+    async def beginning(self, prefix: str) -> Sequence[str]:
+        """As the protocol says."""
+        found, after = [], ""
+        while page := await self._letters.list(DeadletterFilter(), limit=AT_ONCE, after=after):
+            found += [letter.urn for letter in page if letter.urn.startswith(prefix)]
+            after = page[-1].urn
+        return found
+
+    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
+        """As the protocol says."""
+        return await self._backend.requeue(which, to=to)
+
+    async def delete(self, which: DeadletterFilter) -> Forgotten:
+        """As the protocol says."""
+        return await self._backend.forget(which)

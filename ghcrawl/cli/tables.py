@@ -1,0 +1,124 @@
+"""`ghcrawl tables`: documents as typed tables in a file or folder of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from ghcrawl.cli import output
+from ghcrawl.cli.documents import Which, selected
+from ghcrawl.cli.kinds import meant
+from ghcrawl.cli.opening import backend as opened
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.stderr import say
+from ghcrawl.cli.words import counted, number
+from ghcrawl.platforms.tables import Schema, together
+from ghcrawl.tables.choose import demand, format_of, target
+from ghcrawl.tables.fill import Filling
+from ghcrawl.tables.target import State, Target
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import TypeName
+
+SHOW_EVERY_S: Final = 0.25
+LINE_EVERY_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to write. whole: begin anew, though the target could be brought up to date. bodies: fill `_body`."""
+
+    to: Path
+    which: Which
+    bodies: bool = False
+    whole: bool = False
+
+
+async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
+    """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
+    format = format_of(wanted.to)
+    demand(format)
+    async with opened(place) as backend:
+        schema = together(platform.tables for platform in backend.mounts.platforms)
+        types = await _types(wanted.which, schema)
+        into = target(wanted.to, format, schema)
+        before = _before(into, wanted, schema, backend.where)
+        filling = Filling(into, schema, before, bodies=wanted.bodies)
+        try:
+            into.begin(whole=before is None)
+            with _progress(wanted.to) as progress:
+                for type in types:
+                    documents = selected(backend, replace(wanted.which, types=(str(type),)))
+                    await filling.take(documents, progress)
+                into.commit(filling.state(backend.where, _selection(wanted)))
+        finally:
+            into.abandon()
+    filled = filling.filled
+    if json:
+        output.write_json({"to": str(wanted.to), "documents": filled.documents, "rows": filled.rows})
+    unchanged = f"; {number(filled.unchanged)} had not changed" if before is not None else ""
+    say(f"{counted(filled.documents, 'document')} written to {wanted.to}{unchanged}.")
+    return 0
+
+
+async def _types(which: Which, schema: Schema) -> tuple[TypeName, ...]:
+    async def nothing_else() -> Iterable[TypeName]:
+        return ()
+
+    return await meant(which.types, which.platforms, schema.by_kind, nothing_else) or tuple(schema.by_kind)
+
+
+def _selection(wanted: Wanted) -> dict[str, object]:
+    which = wanted.which
+    return {
+        "types": sorted(which.types),
+        "under": which.under,
+        "since": which.since,
+        "until": which.until,
+        "bodies": wanted.bodies,
+    }
+
+
+def _before(into: Target, wanted: Wanted, schema: Schema, source: str) -> State | None:
+    """What the target can be brought up to date from; None: begin anew. Raises ConfigError for somebody else's."""
+    state = into.state()
+    if state is None or wanted.whole:
+        return None
+    if state.source != source:
+        raise ConfigError(
+            f"{into.where} was filled from {state.source}, and this is {source}; name another target, or use --whole"
+        )
+    if state.version != schema.version or dict(state.selection) != _selection(wanted):
+        return None
+    return state
+
+
+@contextmanager
+def _progress(to: Path) -> Iterator[Callable[[int], None]]:
+    """Shows how many documents were written: on a terminal all the while, elsewhere a line now and then."""
+    console = Console(stderr=True)
+    shown = time.monotonic()
+
+    def tell(done: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown < (SHOW_EVERY_S if console.is_terminal else LINE_EVERY_S):
+            return
+        shown = now
+        sentence = f"{number(done)} documents written to {to}"
+        if console.is_terminal:
+            status.update(sentence)
+        else:
+            say(f"{sentence} so far.")
+
+    status = console.status(f"Writing {to}")
+    if not console.is_terminal:
+        yield tell
+        return
+    with status:
+        yield tell

@@ -1,0 +1,1 @@
+"""The one SQLite file of the embedded set-up, which queue and store share."""

@@ -1,0 +1,1 @@
+"""The loop and what it decides: the same for every platform, broker and database."""

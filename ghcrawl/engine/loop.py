@@ -1,0 +1,181 @@
+"""The loop: pop → decide → settle. It is the same for every API, broker and database.
+
+`decide` writes nothing and returns one outcome. `settle` makes the outcome durable and only then acks the request, so
+a crash at any line means *again*, never *lost*.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
+from ghcrawl.engine.recent import Place, RecentlySettled, place_of
+from ghcrawl.engine.settlement import Settlement, settled
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.queue import Delivery, Queue
+from ghcrawl.ports.store import Store
+from ghcrawl.ports.unit_of_work import UnitOfWork
+from ghcrawl.values.errors import CrawlError, QueueError, StoreError
+from ghcrawl.values.model import Lane, QueueName, Request
+from ghcrawl.values.outcome import Defer, Outcome, Save, Skip
+from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.tuning import FREE_QUEUES, Tuning
+
+log = structlog.stdlib.get_logger(__name__)
+
+IN_HAND_WAIT_S: Final = 0.2
+MAX_TROUBLE_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The outside, as the engine needs it.
+
+    draw: the order in which one pop tries the queues, drawn by their weights.
+    read: platform → who is told of its settled requests, after their ack, and learns when to look again. Never raises.
+    """
+
+    queue: Queue
+    store: Store
+    unit_of_work: UnitOfWork
+    clock: Clock
+    observer: Observer
+    draw: Callable[[Mapping[QueueName, int]], Sequence[QueueName]]
+    read: Mapping[str, Callable[[Request, Outcome], Awaitable[None]]] = field(default_factory=dict)
+
+
+class Engine:
+    """Runs any number of loops over the same ports. Holds nothing that a crash could lose.
+
+    jitter: a number in [0, 1) at each call.
+    """
+
+    def __init__(
+        self,
+        platforms: Sequence[Mounted],
+        ports: Ports,
+        *,
+        tuning: Tuning,
+        worker: str = "",
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.tuning = tuning
+        self.busy = 0
+        self._ports = ports
+        self._jitter = jitter
+        self._mounted = {mounted.platform.name: mounted for mounted in platforms}
+        self._decider = Decider(self._mounted, ports.store, ports.clock, worker=worker)
+        self._recent = RecentlySettled()
+        self._settlement = Settlement(
+            self._mounted, ports.unit_of_work, ports.clock, decider=self._decider, recent=self._recent, jitter=jitter
+        )
+        self._in_hand: set[Place] = set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take deliveries until `stop` is set. A broken broker or store slows the loop; it never ends it."""
+        troubles = 0
+        while not stop.is_set():
+            try:
+                await self._turn()
+                troubles = 0
+            except CrawlError as error:
+                troubles += 1
+                log.warning("loop_slowed", error=str(error), kind=type(error).__name__, troubles=troubles)
+                delay_s = self._settlement.delay_s(troubles, self.tuning, cap_s=MAX_TROUBLE_S)
+                await self._ports.clock.sleep(delay_s)
+
+    async def _turn(self) -> None:
+        if self.tuning.paused:
+            await self._ports.clock.sleep(self.tuning.patience_s)
+            return
+        delivery = await self._ports.queue.pop(self._order(), patience_s=self.tuning.patience_s)
+        if delivery is None:
+            return
+        if self.tuning.paused:  # while we waited: whoever pauses means from now on
+            await run_to_end(delivery.release())
+            return
+        await self.step(delivery)
+
+    def _order(self) -> Sequence[Lane]:
+        """The lanes that one pop tries: queues by their weights, and within a queue every platform with equal chances.
+
+        What needs no call is popped for all; the rest only of platforms that can be asked, so that the backlog of any
+        other stays where it is and costs nothing.
+        """
+        everyone = sorted(self._mounted, key=lambda _: self._jitter()) if len(self._mounted) > 1 else [*self._mounted]
+        blocked = self.blocked()
+        asked = [platform for platform in everyone if platform not in blocked]
+        return [
+            Lane(platform, queue)
+            for queue in self._ports.draw(self.tuning.weights)
+            for platform in (everyone if queue in FREE_QUEUES else asked)
+        ]
+
+    @property
+    def platforms(self) -> Collection[str]:
+        """The names of those that this engine works for; requests of others wait."""
+        return self._mounted.keys()
+
+    def blocked(self) -> Mapping[str, datetime]:
+        """The platforms that cannot be asked anything just now, and when each can be again."""
+        waits = {name: mounted.fetcher.blocked_until() for name, mounted in self._mounted.items()}
+        return {name: until for name, until in waits.items() if until is not None}
+
+    async def step(self, delivery: Delivery) -> None:
+        """Decide one delivery and make the decision durable: it is acked, or released and will come again."""
+        request, started_at = delivery.request, self._ports.clock.now()
+        monotonic = asyncio.get_running_loop().time
+        place = place_of(request) if request.payload is None and place_of(request) not in self._in_hand else None
+        self.busy += 1
+        acked = False
+        try:
+            began = monotonic()
+            decision = await self._take_in_hand(request, place)
+            decided = monotonic()
+            outcome, committed = await self._settlement.settle(delivery, decision, self.tuning)
+            acked = True
+            if isinstance(outcome, Save | Skip):
+                self._recent.add(request, outcome, min(started_at, decision.as_of or started_at))
+            written = monotonic()
+            self._ports.observer.settled(
+                settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)
+            )
+            if (read := self._ports.read.get(request.platform)) is not None:
+                await read(request, outcome)
+        finally:
+            self.busy -= 1
+            if place is not None:
+                self._in_hand.discard(place)
+            if not acked:
+                await run_to_end(delivery.release())
+
+    async def _take_in_hand(self, request: Request, place: Place | None) -> Decision:
+        """Decide, unless this very URL is in hand in another loop: then its answer will soon serve this one too."""
+        if place is not None:
+            self._in_hand.add(place)
+        elif request.payload is None:
+            until = self._ports.clock.now() + timedelta(seconds=IN_HAND_WAIT_S)
+            return Decision(outcome=Defer(until=until, reason="in_hand"))
+        return await self.decide(request)
+
+    async def decide(self, request: Request) -> Decision:
+        """What is to become of `request`. Raises QueueError or StoreError only: those are no request's fault."""
+        if request.platform not in self._mounted:  # in its own lane from now on, where nobody pops it
+            return Decision(outcome=Defer(until=self._ports.clock.now(), reason="not_mounted"))
+        if request.payload is None and self._recent.refused(request):
+            return unasked(request, "visited")
+        try:
+            async with asyncio.timeout(self.tuning.timeout_s):
+                return await self._decider.decide(request, self.tuning)
+        except (QueueError, StoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # the one broad catch: a bug costs an attempt, not the loop
+            return self._decider.failed(error)

@@ -1,0 +1,142 @@
+"""Makes a decision durable: turns the outcome into effects, commits them and acks.
+
+Waiting is always a delayed push: it holds neither a loop nor an unacked message.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final, assert_never
+
+from ghcrawl.engine.decision import Decider, Decision, Mounted
+from ghcrawl.engine.recent import RecentlySettled
+from ghcrawl.platforms.kind import Thing
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Settled
+from ghcrawl.ports.queue import Delivery
+from ghcrawl.ports.unit_of_work import Committed, Effects, UnitOfWork
+from ghcrawl.values.errors import QueueError, StoreError, Unstorable
+from ghcrawl.values.model import Deadletter, Document, Push, Request
+from ghcrawl.values.outcome import Bury, Defer, Outcome, OutcomeName, Retry, Save, Skip
+from ghcrawl.values.ties import question
+from ghcrawl.values.tuning import Tuning
+
+
+class Settlement:
+    """Settles decisions.
+
+    decider: says what an error of the store costs. recent: follow-ups that it covers are not queued.
+    jitter: a number in [0, 1) at each call.
+    """
+
+    def __init__(
+        self,
+        platforms: Mapping[str, Mounted],
+        unit_of_work: UnitOfWork,
+        clock: Clock,
+        *,
+        decider: Decider,
+        recent: RecentlySettled,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._platforms = platforms
+        self._unit_of_work = unit_of_work
+        self._clock = clock
+        self._decider = decider
+        self._recent = recent
+        self._jitter = jitter
+
+    async def settle(self, delivery: Delivery, decision: Decision, tuning: Tuning) -> tuple[Outcome, Committed]:
+        """Make the decision durable, then ack. Returns the outcome that counts.
+
+        A document that the store can never hold is dead-lettered with that reason, and a bug in an adapter costs an
+        attempt. Raises QueueError or StoreError, always before the ack.
+        """
+        outcome, effects = self._effects(delivery, decision, tuning)
+        try:
+            return outcome, await self._unit_of_work.commit(delivery, effects)
+        except Unstorable as error:
+            failed: Exception = error
+        except (QueueError, StoreError):
+            raise
+        except Exception as error:  # noqa: BLE001  # a bug costs an attempt here, too
+            failed = error
+        outcome, effects = self._effects(delivery, self._decider.failed(failed), tuning)
+        return outcome, await self._unit_of_work.commit(delivery, effects)
+
+    def delay_s(self, failures: int, tuning: Tuning, *, cap_s: float) -> float:
+        """Exponential, with jitter of half to one and a half, so that a herd does not come back as one."""
+        delay = min(cap_s, tuning.retry_base_s * 2.0 ** min(failures, 32))
+        return delay * (0.5 + self._jitter())
+
+    def _effects(self, delivery: Delivery, decision: Decision, tuning: Tuning) -> tuple[Outcome, Effects]:
+        """The outcome that counts (one retry too many is a dead letter) and what it leaves behind."""
+        request, outcome = delivery.request, decision.outcome
+        match outcome:
+            case Save(document=document, follow_ups=follow_ups, supersede=supersede):
+                pushes, if_tied = self._wanted(follow_ups, tuning), self._question(document, request)
+                return outcome, Effects(pushes=pushes, document=document, supersede=supersede, if_tied=if_tied)
+            case Skip(follow_ups=follow_ups):
+                pushes = self._wanted(follow_ups, tuning)
+                return outcome, Effects(pushes=pushes, touch=decision.touch, document=decision.refusal)
+            case Defer(until=until):
+                return outcome, Effects(pushes=(Push(request=request, queue=delivery.queue, not_before=until),))
+            case Retry(failure=failure, wait_s=wait_s) if request.attempt + 1 < tuning.max_attempts:
+                delay_s = wait_s or self.delay_s(request.attempt, tuning, cap_s=tuning.retry_cap_s)
+                until = self._clock.now() + timedelta(seconds=delay_s)
+                again = Push(request=request.failed(failure), queue=delivery.queue, not_before=until)
+                return outcome, Effects(pushes=(again,))
+            case Retry(failure=failure, traceback=text) | Bury(failure=failure, traceback=text):
+                deadletter = Deadletter.of(request, delivery.queue, failure, traceback=text)
+                return Bury(failure=failure, traceback=text), Effects(deadletter=deadletter)
+            case _:
+                assert_never(outcome)
+
+    def _wanted(self, follow_ups: Sequence[Push], tuning: Tuning) -> tuple[Push, ...]:
+        admits, covers = tuning.scope.admits, self._recent.covers
+        return tuple(p for p in follow_ups if admits(p.request.context.scope) and not covers(p.request))
+
+    def _question(self, document: Document, request: Request) -> Push | None:
+        """What settles a tie; None where the platform cannot be asked for this thing alone."""
+        kind = self._platforms[request.platform].platform.kinds.get(document.type)
+        if not isinstance(kind, Thing) or kind.listed:
+            return None
+        window = self._platforms[request.platform].platform.tie_window
+        return question(document, request, self._clock.now(), window)
+
+
+_NAMES: Final[Mapping[type, OutcomeName]] = {
+    Save: "save",
+    Skip: "skip",
+    Defer: "defer",
+    Retry: "retry",
+    Bury: "bury",
+}
+
+
+def settled(delivery: Delivery, outcome: Outcome, committed: Committed, *, fetch_s: float, write_s: float) -> Settled:
+    """What the observer is told."""
+    reason, detail, cause = "", "", ""
+    match outcome:
+        case Skip():
+            reason, detail = outcome.reason, outcome.detail
+        case Defer():
+            reason = outcome.reason
+        case Retry() | Bury():
+            cause, detail = outcome.failure.cause, outcome.failure.message
+        case Save():
+            reason = committed.saved or ""
+    return Settled(
+        request=delivery.request,
+        queue=delivery.queue,
+        outcome=_NAMES[type(outcome)],
+        reason=reason,
+        detail=detail,
+        cause=cause,
+        saved=committed.saved if isinstance(outcome, Save) else None,
+        pushed=committed.pushed,
+        fetch_s=fetch_s,
+        write_s=write_s,
+    )

@@ -1,0 +1,208 @@
+"""A platform as one value: what it has, how people name it, how it is configured, asked, followed and listened to.
+
+Everything else in `ghcrawl`, `queues` and `stores` works on this value and imports nothing of any platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
+
+from ghcrawl.platforms.kind import Kind
+from ghcrawl.platforms.survey import Survey
+from ghcrawl.platforms.tables import NO_TABLES, Schema
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.source import Credential, Source
+from ghcrawl.ports.webhooks import Hooks
+from ghcrawl.values.model import Document, JsonObject, Request, TypeName
+from ghcrawl.values.outcome import Save
+from ghcrawl.values.section import Section
+from ghcrawl.values.visitor_map import Scenarios
+
+# Credentials --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sourced:
+    """A credential with what people may know of it. source: where it comes from; traits: what it is used for."""
+
+    credential: Credential
+    source: str
+    traits: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """One credential as the API knows it.
+
+    login: empty where it belongs to no account. limit, remaining, reset_at: of the main budget; None: it has none.
+    scopes: None where the API does not tell. trouble: why it cannot be used.
+    """
+
+    label: str
+    login: str = ""
+    limit: int | None = None
+    remaining: int | None = None
+    reset_at: datetime | None = None
+    scopes: tuple[str, ...] | None = None
+    expires_at: datetime | None = None
+    trouble: str = ""
+
+
+def _no_remarks(_found: Sequence[Sourced], _checks: Sequence[Checked]) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """Where a platform's credentials come from.
+
+    variable: of the environment. file: name of the setting that holds the path of a file with more; empty: no such.
+    read: all of them, given the section, the text of the variable, and what to call the variable in errors.
+        Raises ConfigError, which never shows a secret.
+    secret: what must never be logged of one; empty: nothing.
+    check: asks the API about each. Raises ConfigError, FetchError.
+    remarks: what a person should change, given the credentials and what the API said of them.
+    without: a few words on a crawl that has none.
+    missing: what to tell a person who has none, and how to get one.
+    """
+
+    variable: str
+    read: Callable[[Section, str, str], Sequence[Sourced]]
+    secret: Callable[[Credential], str]
+    check: Callable[[Section, Sequence[Credential], Clock], AsyncIterator[Checked]]
+    file: str = ""
+    without: Callable[[Section], str] = lambda _section: "without credentials"
+    remarks: Callable[[Sequence[Sourced], Sequence[Checked]], Iterable[str]] = _no_remarks
+    missing: str = ""
+
+
+# Optional abilities -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deliveries:
+    """Webhooks: how a delivery looks, and the request that carries it.
+
+    request: given the event's name, the delivery's id, its body, and when we received it by our clock; it goes to
+        `event`. Total.
+    scheme: how deliveries are signed with a shared secret. hmac-sha256: `sha256=` and the HMAC of the raw body in hex.
+    weak_signature_header: of a signature that is too weak to be accepted; empty: there is none.
+    ping: the event that tests the connection and carries nothing.
+    resent_for: how long after the first attempt a delivery can arrive again.
+    """
+
+    request: Callable[[str, str, JsonObject, datetime], Request]
+    event_header: str
+    delivery_header: str
+    signature_header: str
+    max_bytes: int
+    resent_for: timedelta
+    scheme: Literal["hmac-sha256"] = "hmac-sha256"
+    weak_signature_header: str = ""
+    ping: str = ""
+
+
+def _moments_of_events(page: Save) -> Sequence[datetime]:
+    payloads = [push.request.payload for push in page.follow_ups]
+    return [payload.observed_at for payload in payloads if payload is not None and payload.origin == "event"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """What happened lately, to be polled.
+
+    request: for the feed of a thing, given its type and URL; None: it has none.
+    type: of the requests that answer for a feed.
+    news: the moments of the new items that one page brought; those of its events, unless a platform says otherwise.
+    page: items that one page holds at most. gap: what must lie between two polls. free: unchanged answers cost nothing
+        to whoever asks with a credential.
+    separate: type of things that may be missing from the feed of their owner; empty: there are none such.
+    is_separate: whether one of them is, so that its own feed is polled.
+    """
+
+    request: Callable[[str, str], Request | None]
+    type: str = ""
+    news: Callable[[Save], Sequence[datetime]] = _moments_of_events
+    page: int = 100
+    gap: timedelta = timedelta(seconds=60)
+    free: bool = False
+    separate: str = ""
+    is_separate: Callable[[Document], bool] = lambda _document: False
+
+
+class OpenHooks(Protocol):
+    """Opens what a platform remembers of its webhooks."""
+
+    def __call__(self, source: Source, section: Section, names: Sequence[str], webhook_url: str) -> Hooks:
+        """names: whose webhooks. webhook_url: tells ours from others. Raises ConfigError."""
+
+
+# The platform -------------------------------------------------------------------------------------------------
+
+
+class Open(Protocol):
+    """Opens a platform's source of answers."""
+
+    def __call__(
+        self, section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer
+    ) -> AbstractAsyncContextManager[Source]:
+        """It is open until the block is left. Raises ConfigError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """One API, or one kind of API on many hosts, that can be crawled.
+
+    kinds, scenarios: what it has, how each is processed, what leads where.
+    read_spec: the request that a person's words mean, given its API's base URL (empty: it has none) and a policy spec.
+        Raises SpecError with a sentence that says what would be understood.
+    open: its source of answers.
+    section, live: its part of the settings, and the names in it that may change while a crawl runs.
+    base: name of the setting that holds the base URL of its API; empty: every URL names its own host.
+    options: options of the command line that are settings of this section: `--api-url` → `api_url`.
+    configured: the same platform as its settings have it, where a setting changes what it is.
+    tie_window: how long after its last change a thing may change again without showing another date; see
+        `ghcrawl.values.ties`.
+    survey: what to look at for an estimate of a crawl of `request` under a policy; None: a few calls are enough.
+    deliveries, feed, hooks: webhooks, polling, and redelivery of webhooks that did not arrive; None: it has none.
+    tables: what its documents become for SQL.
+    """
+
+    name: str
+    kinds: Mapping[str, Kind]
+    scenarios: Scenarios
+    read_spec: Callable[[str, str, str], Request]
+    open: Open
+    section: type[Section] = Section
+    live: tuple[str, ...] = ()
+    base: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    configured: Callable[[Platform, Section], Platform] = lambda platform, _section: platform
+    credentials: Credentials | None = None
+    tie_window: timedelta = timedelta(seconds=4)
+    survey: Callable[[Scenarios, Request, str], Survey | None] = lambda _scenarios, _request, _policy: None
+    deliveries: Deliveries | None = None
+    feed: Feed | None = None
+    hooks: OpenHooks | None = None
+    tables: Schema = NO_TABLES
+
+    @property
+    def types(self) -> tuple[TypeName, ...]:
+        """All types, in the order of `kinds`."""
+        return tuple(TypeName(self.name, kind) for kind in self.kinds)
+
+    def base_url(self, section: Section) -> str:
+        """Of its API, without a slash at its end; empty: every URL names its own host."""
+        return str(getattr(section, self.base)).rstrip("/") if self.base else ""
+
+    def owns(self, url: str, section: Section) -> bool:
+        """Whether `url` may be asked of this platform: below its base URL, or at any host where it has none."""
+        base = self.base_url(section)
+        if not base:
+            return url.startswith(("http://", "https://"))
+        return url.startswith(base) and url[len(base) : len(base) + 1] in ("", "/", "?")

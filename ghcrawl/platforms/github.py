@@ -1,0 +1,285 @@
+"""GitHub, and GitHub Enterprise Server, as a platform."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache, partial
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+
+from ghcrawl.fetch.budgets import DeclaredBudget
+from ghcrawl.fetch.github import (
+    Credential,
+    GitHubFetcher,
+    GitHubSettings,
+    Installation,
+    Token,
+    Traits,
+    checks,
+    read_installation,
+    read_tokens,
+)
+from ghcrawl.fetch.github.hooks import APP, GitHubHooks
+from ghcrawl.platforms.contract import Checked, Credentials, Deliveries, Feed, Platform, Sourced
+from ghcrawl.platforms.kind import Kind
+from ghcrawl.ports import source as ports
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.webhooks import Hooks
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Document
+from ghcrawl.values.section import Section
+from ghcrawl.values.visitor_map import Node, Scenarios
+from processors.github import PARTS, kinds, registry
+from processors.github.entities import BY_TYPE
+from processors.github.estimate import survey
+from processors.github.events_feed import feed_request
+from processors.github.maps import SCENARIOS
+from processors.github.registry import DOCUMENT_TYPES, Commits, behind
+from processors.github.scenarios import Narrowed
+from processors.github.spec import reader
+from processors.github.tables import TABLES
+from processors.github.webhook import delivery_request
+
+NAME: Final = "github"
+VARIABLE: Final = "GHCRAWL_TOKENS"
+PUBLIC: Final = "https://api.github.com"
+
+# Settings -----------------------------------------------------------------------------------------------------
+
+API_URL: Final = "an http or https URL without a query, such as https://HOST/api/v3"
+DATE: Final = "a date such as 2022-11-28"
+
+
+class AppSettings(Section):
+    """One installation of a GitHub App."""
+
+    app_id: str
+    installation_id: PositiveInt
+    private_key_file: Path
+    orgs: tuple[str, ...] = ()
+    public: bool = True
+    private: bool = True
+
+
+class GitHubSection(Section):
+    """How GitHub is asked."""
+
+    api_url: Annotated[str, Field(pattern=r"^https?://[^\s?#]+$", description=API_URL)] = "https://api.github.com"
+    api_version: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", description=DATE)] = "2022-11-28"
+    tokens_file: str = ""
+    concurrency: Annotated[int, Field(ge=1, le=100)] = 8
+    reserve: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    calls_per_min: NonNegativeInt = 800
+    response_s_per_min: Annotated[float, Field(ge=0)] = 60.0
+    budgets: tuple[DeclaredBudget, ...] = ()
+    timeout_s: PositiveFloat = 60.0
+    max_body_mb: PositiveInt = 100
+    commits: Literal["list", "full"] = "list"
+    apps: tuple[AppSettings, ...] = ()
+
+
+# Asking -------------------------------------------------------------------------------------------------------
+
+
+class GitHubSource(GitHubFetcher):
+    """The port `Source`."""
+
+    def limit(self, section: Section) -> None:
+        """As the port says."""
+        mine = _mine(section)
+        self.set_limits(concurrency=mine.concurrency, reserve=mine.reserve)
+
+    def unrecoverable(self) -> str:
+        """As the port says: no token is accepted."""
+        refused = self.refused()
+        place = self.api_url
+        return f"{place} rejects all tokens ({refused}); correct {VARIABLE} or the tokens file" if refused else ""
+
+    async def use(self, credentials: Sequence[ports.Credential]) -> None:
+        """As the port says."""
+        await super().use(_ours(credentials))
+
+
+@asynccontextmanager
+async def _open(
+    section: Section, credentials: Sequence[ports.Credential], clock: Clock, observer: Observer
+) -> AsyncIterator[GitHubSource]:
+    async with GitHubSource(_settings(_mine(section)), _ours(credentials), clock, observer) as source:
+        yield source
+
+
+def _settings(section: GitHubSection) -> GitHubSettings:
+    return GitHubSettings(
+        api_url=section.api_url,
+        api_version=section.api_version,
+        concurrency=section.concurrency,
+        reserve=section.reserve,
+        calls_per_min=section.calls_per_min or None,
+        response_s_per_min=section.response_s_per_min or None,
+        budgets=section.budgets,
+        timeout_s=section.timeout_s,
+        max_body_bytes=section.max_body_mb * 1_000_000,
+    )
+
+
+def _mine(section: Section) -> GitHubSection:
+    assert isinstance(section, GitHubSection)
+    return section
+
+
+def _ours(credentials: Sequence[ports.Credential]) -> Sequence[Credential]:
+    return [each for each in credentials if isinstance(each, Token | Installation)]
+
+
+# Credentials --------------------------------------------------------------------------------------------------
+
+
+def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
+    """The tokens of the variable and of the tokens file, and the Apps. None at all: requests are unauthenticated."""
+    mine = _mine(section)
+    tokens = read_tokens(text, source=variable)
+    found = [_sourced(token, variable) for token in tokens]
+    found += [_sourced(token, mine.tokens_file) for token in _tokens_file(mine.tokens_file, tokens)]
+    for app in mine.apps:
+        orgs = frozenset(name.lower() for name in app.orgs)
+        traits = Traits(public=app.public, private=app.private, orgs=orgs)
+        key_file = app.private_key_file.expanduser()
+        installation = read_installation(app.app_id, app.installation_id, key_file, traits)
+        found.append(_sourced(installation, f"{NAME}.apps"))
+    return found
+
+
+def _sourced(credential: Token | Installation, source: str) -> Sourced:
+    traits = credential.traits
+    flags = [name for name in ("public", "private", "admin") if getattr(traits, name)]
+    words = ", ".join([*flags, *(f"org:{org}" for org in sorted(traits.orgs))])
+    return Sourced(credential=credential, source=source, traits=words)
+
+
+def _tokens_file(name: str, earlier: Sequence[Token]) -> Sequence[Token]:
+    """The tokens in that file; none where none is set. Raises ConfigError, also where there is no such file."""
+    if not name:
+        return ()
+    path = Path(name).expanduser()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"tokens file {path} not found") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the tokens file {path}: {type(error).__name__}") from None
+    found = read_tokens(text, source=f"the tokens file {path}", earlier=earlier)
+    if not found:
+        raise ConfigError(f"the tokens file {path} contains no token; write one per line, or unset {NAME}.tokens_file")
+    return found
+
+
+def _without(section: Section) -> str:
+    if _mine(section).api_url.rstrip("/") != PUBLIC:
+        return "without a token"
+    return f"without a token: 60 calls per hour (5,000 with a token in {VARIABLE})"
+
+
+def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[Checked]:
+    return checks.check(_settings(_mine(section)), _ours(credentials), clock)
+
+
+def _remarks(found: Sequence[Sourced], checked: Sequence[Checked]) -> Iterable[str]:
+    """Tokens of one user have one budget, and must be said to."""
+    logins = [one.login for one in checked]
+    principals: dict[str, set[str]] = {}
+    for one, login in zip(found, logins, strict=False):
+        if login:
+            principals.setdefault(login, set()).add(one.credential.principal_id)
+    counts = Counter(filter(None, logins))
+    for login, ids in principals.items():
+        if len(ids) > 1:
+            yield f"{counts[login]} tokens belong to {login} and share one rate limit; append #user:{login} to each."
+    for one, login in zip(found, logins, strict=False):
+        declared = getattr(one.credential, "user", "")
+        if declared and login and declared != login.lower():
+            yield f"{one.credential.label} belongs to {login}, not {declared}; correct its #user trait."
+
+
+def _hooks(source: ports.Source, section: Section, names: Sequence[str], webhook_url: str) -> Hooks:
+    mine = _mine(section)
+    known = {f"{APP}{app.app_id}" for app in mine.apps}
+    unknown = [name for name in names if name.startswith(APP) and name not in known]
+    if unknown:
+        raise ConfigError(f"service.redeliver: {unknown[0]} is not in {NAME}.apps; add it there with its private key")
+    assert isinstance(source, GitHubFetcher)
+    return GitHubHooks(source, mine.api_url, names, webhook_url)
+
+
+# The platform -------------------------------------------------------------------------------------------------
+
+
+def _is_private(document: Document) -> bool:
+    return document.body.get("private") is True
+
+
+NO_TOKENS: Final = (
+    "No tokens: requests are unauthenticated, at 60 calls per hour. Create a token at "
+    f"https://github.com/settings/tokens (public data needs no scope) and put it into {VARIABLE}."
+)
+
+
+def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, Node]] | None = None) -> Platform:
+    """GitHub. commits: as the setting. scenarios: replaces the visitor maps named in it."""
+    known = kinds(commits=commits)
+    maps = {**SCENARIOS, **(scenarios or {})}
+    return Platform(
+        name=NAME,
+        kinds=known,
+        scenarios=Scenarios(Narrowed(maps, behind, DOCUMENT_TYPES)),
+        read_spec=reader(BY_TYPE, registry.listings("list"), PARTS),
+        open=_open,
+        section=GitHubSection,
+        live=("concurrency", "reserve"),
+        base="api_url",
+        options={"--api-url": "api_url", "--tokens-file": "tokens_file"},
+        configured=_configured,
+        credentials=Credentials(
+            variable=VARIABLE,
+            file="tokens_file",
+            read=_read,
+            secret=lambda credential: str(getattr(credential, "secret", "")),
+            check=_check,
+            without=_without,
+            remarks=_remarks,
+            missing=NO_TOKENS,
+        ),
+        survey=survey,
+        deliveries=Deliveries(
+            request=partial(delivery_request, known=frozenset(known)),
+            event_header="X-GitHub-Event",
+            delivery_header="X-GitHub-Delivery",
+            signature_header="X-Hub-Signature-256",
+            weak_signature_header="X-Hub-Signature",
+            ping="ping",
+            max_bytes=25 * 1024 * 1024,
+            resent_for=timedelta(days=3),
+        ),
+        feed=Feed(request=feed_request, type="events", free=True, separate="repo", is_separate=_is_private),
+        hooks=_hooks,
+        tables=TABLES,
+    )
+
+
+@cache
+def _kinds(commits: Commits) -> Mapping[str, Kind]:
+    return kinds(commits=commits)
+
+
+def _configured(before: Platform, section: Section) -> Platform:
+    commits = _mine(section).commits
+    return before if commits == "list" else replace(before, kinds=_kinds(commits))
+
+
+GITHUB: Final = platform()

@@ -1,0 +1,166 @@
+"""What a platform has: one closed sum, so that a combination of traits that does not exist cannot be written.
+
+    Kind = Thing | List | Part | Event | Cursor | Reconciliation
+
+The engine matches on it; `position` and `version` mean the same for all that a processor turns into documents:
+
+position: where its requests stand in the visitor map when their policy names no map: `repo`, `repo@/issues`.
+version: of the processor; raised when its documents change shape, so that `reprocess` finds the old ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import ClassVar, TypeAlias, assert_never
+
+from ghcrawl.values.model import Document, Request
+from ghcrawl.values.outcome import Processor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing:
+    """One thing at a URL.
+
+    immutable: a copy once made is true for ever.
+    listed: it is found in lists only, and no URL answers with it alone.
+    referred: others refer to it who cannot know whether it is shown; a refusal of it is remembered by its URL.
+    private: whether a document may be one that only some credentials may see, so that others are told 404.
+    fallback: another request for the same end, when this one's URL does not exist and we hold nothing of it.
+    """
+
+    processor: Processor
+    position: str
+    version: int = 1
+    immutable: bool = False
+    listed: bool = False
+    referred: bool = False
+    private: Callable[[Document], bool] = lambda _document: False
+    fallback: Callable[[Request], Request | None] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What a thing has exactly one of, at a path below its own.
+
+    refusal: URN of the record that it was refused (see `ghcrawl.engine.refusals`).
+    limited: of too much of it the platform says 422 instead: that is how it is, and remembered like a refusal.
+    fallback: as for a thing.
+    """
+
+    processor: Processor
+    position: str
+    refusal: Callable[[Request], str]
+    version: int = 1
+    limited: bool = False
+    fallback: Callable[[Request], Request | None] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continuation:
+    """How a list is read on from where it was read to.
+
+    cursor: URN of the document that remembers how far that was.
+    resume: the request that continues from that document (None: never read); None where the reading that it remembers
+        answers the request as well. Pure.
+    restart: the request that reads the whole list instead, when that URL does not exist; None where it is the whole.
+    """
+
+    cursor: Callable[[Request], str]
+    resume: Callable[[Request, Document | None], Request | None]
+    restart: Callable[[Request], Request | None] = lambda _request: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class List:
+    """Pages of a list. A list is gone with what it is of, which says so itself.
+
+    refusal: URN of the record that it was refused; None: this request's refusal is not recorded.
+    continuation: None where every page is asked for each time.
+    """
+
+    processor: Processor
+    position: str
+    version: int = 1
+    refusal: Callable[[Request], str | None] = lambda _request: None
+    continuation: Continuation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something happened; that stays true when what it lies in is gone.
+
+    It is told once: a request that carries one that is stored already is nothing new.
+    """
+
+    processor: Processor
+    position: str
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """The document that remembers how far a list was read; its requests carry it."""
+
+    processor: Processor
+    position: str = "self"
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What was listed, to be compared with what is stored.
+
+    pages: URNs of the pages' documents; each has a link `resources` to what it names, and where that lies below the
+    owner, URN and URL of each in the `elements` of its body.
+    listed: the same of the last page, which may not be stored yet: URN → URL.
+    type: of the elements. owner: URN of what they are of; below: theirs begin with it, else they link to it.
+    permanent_url: the URL at which exactly this one answers, even after its name went to another.
+    """
+
+    pages: tuple[str, ...]
+    listed: Mapping[str, str]
+    type: str
+    owner: str
+    below: bool
+    permanent_url: Callable[[Document], str] = attrgetter("url")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciliation:
+    """Compares what a complete list named with what is stored; it is not processed and leaves no document.
+
+    comparison: what a request of this kind carries.
+    """
+
+    comparison: Callable[[Request], Comparison]
+    position: ClassVar[str] = "self"
+
+
+Processed: TypeAlias = Thing | List | Part | Event | Cursor
+"""The kinds whose bodies a processor turns into documents."""
+Kind: TypeAlias = Processed | Reconciliation
+
+
+def alternative(kind: Kind, request: Request) -> Request | None:
+    """Another request for the same end, when the URL of `request` does not exist."""
+    match kind:
+        case Thing(fallback=fallback) | Part(fallback=fallback):
+            return fallback(request) if fallback else None
+        case List(continuation=continuation):
+            return continuation.restart(request) if continuation else None
+        case Event() | Cursor() | Reconciliation():
+            return None
+        case _:
+            assert_never(kind)
+
+
+def refusal_of(kind: Processed, request: Request) -> str | None:
+    """URN of the record that the list or part was refused; None: not recorded."""
+    return kind.refusal(request) if isinstance(kind, List | Part) else None
+
+
+def with_processor(kind: Kind, wrap: Callable[[Processor], Processor]) -> Kind:
+    """The same kind with its processor wrapped."""
+    return kind if isinstance(kind, Reconciliation) else replace(kind, processor=wrap(kind.processor))

@@ -1,0 +1,44 @@
+"""About how many calls a crawl would take: the questions that a survey asks, the replies, and the estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ghcrawl.values.model import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A page that a survey needs."""
+
+    type: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The page. body None: there is none, or it was refused."""
+
+    body: Json = None
+    link: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """calls: by type of request; documents: by type of thing. repos: how many; sampled: those looked at closely."""
+
+    calls: Mapping[str, float]
+    documents: Mapping[str, float]
+    repos: int = 0
+    sampled: int = 0
+
+    @property
+    def total(self) -> int:
+        """All calls."""
+        return round(sum(self.calls.values()))
+
+
+Survey: TypeAlias = Generator[Sequence[Question], Sequence[Reply], Estimate]
+"""Yields questions in batches, is sent their replies, returns the estimate. Needs neither network nor clock."""

@@ -1,0 +1,199 @@
+"""The tables that a platform's documents fill: columns, keys and link tables, declared and never guessed.
+
+A kind's table has a row for each of its documents. What of a body has no column lands in `extra`, so that a field which
+the platform adds later breaks nothing; a column stays when no document has a value for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from ghcrawl.values.model import JsonObject, TypeName
+
+ColumnType: TypeAlias = Literal["text", "integer", "real", "boolean", "timestamp", "json"]
+Source: TypeAlias = Literal["body", "link", "above", "above_name", "made", "document"]
+"""Where a value comes from.
+
+body: at `path` in the body, or in the element of a link table. link: URN that the document's link `path[0]` names.
+above: URN of the ancestor of kind `path[0]`. above_name: what that ancestor is called below its own parent.
+made: `path[0]` is a template of a URN: `{repo}` is the ancestor's URN, any other field is taken from the element.
+document: the field `path[0]` of the document itself.
+"""
+KEY: Final = "urn"
+ACCOUNTS: Final = "accounts"
+"""The table of everybody whom a document names: filled beside the others, so that every `…_id` of a person resolves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column. references: `table.column` that its values are found in, if that was crawled."""
+
+    name: str
+    type: ColumnType
+    source: Source = "body"
+    path: tuple[str, ...] = ()
+    references: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkTable:
+    """Rows for what a document holds several of: one for each element of the array at `path`, in its order.
+
+    rows: makes the elements where they are no array. Its key is the owner's URN and the position.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: Callable[[JsonObject], Iterable[JsonObject]] | None = None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Its primary key."""
+        return (self.columns[0].name, "position")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The table of one kind, or of several that are told apart by the column `type`.
+
+    known: the names in a body that have a column, a link table, or are left out on purpose; others go to `extra`.
+    people: where in a body accounts are named. everything_known: the names in its body are data, and none is new.
+    """
+
+    platform: str
+    name: str
+    kinds: frozenset[str]
+    columns: tuple[Column, ...]
+    known: frozenset[str]
+    links: tuple[LinkTable, ...] = ()
+    people: tuple[tuple[str, ...], ...] = ()
+    everything_known: bool = False
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Its primary key."""
+        return (KEY,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What a question is written with where databases differ; all take SQL and make SQL.
+
+    hours, days: from one timestamp to another, as a fraction. month: of a timestamp in UTC, `2026-11`.
+    """
+
+    hours: Callable[[str, str], str]
+    days: Callable[[str, str], str]
+    month: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A view: its name, what it answers, and how it is asked."""
+
+    name: str
+    about: str
+    sql: Callable[[Dialect], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """All tables of a platform. version: raised when a column is added, renamed, or means something else."""
+
+    version: int
+    tables: tuple[Table, ...] = ()
+    questions: tuple[Question, ...] = ()
+    by_kind: Mapping[TypeName, Table] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Finds the table of each kind."""
+        found = {TypeName(table.platform, kind): table for table in self.tables for kind in table.kinds}
+        object.__setattr__(self, "by_kind", found)
+
+    @property
+    def everything(self) -> tuple[Table | LinkTable, ...]:
+        """Every table, each followed by its link tables; `accounts` is the first."""
+        linked: list[Table | LinkTable] = [ACCOUNT_TABLE]
+        for table in self.tables:
+            linked += [table, *table.links]
+        return tuple(linked)
+
+
+ACCOUNT_TABLE: Final = LinkTable(
+    name=ACCOUNTS,
+    path=(),
+    columns=(
+        Column(name="id", type="integer"),
+        Column(name="login", type="text"),
+        Column(name="type", type="text"),
+        Column(name="html_url", type="text"),
+        Column(name="_observed_at", type="timestamp"),
+    ),
+)
+
+
+def together(schemas: Iterable[Schema]) -> Schema:
+    """The tables of several platforms as one schema; it is as new as all of them."""
+    found = tuple(schemas)
+    return Schema(
+        version=sum(each.version for each in found),
+        tables=tuple(table for each in found for table in each.tables),
+        questions=tuple(question for each in found for question in each.questions),
+    )
+
+
+NO_TABLES: Final = Schema(version=0)
+"""Of a platform whose documents nobody asks for by SQL."""
+
+
+def primary_key(table: Table | LinkTable) -> tuple[str, ...]:
+    """The columns by which a row is told from all others."""
+    return ("id",) if table is ACCOUNT_TABLE else table.key
+
+
+BEFORE: Final = (
+    Column(name=KEY, type="text", source="document", path=("urn",)),
+    Column(name="url", type="text", source="document", path=("url",)),
+)
+AFTER: Final = (
+    Column(name="_observed_at", type="timestamp", source="document", path=("observed_at",)),
+    Column(name="_deleted_at", type="timestamp", source="document", path=("deleted_at",)),
+    Column(name="_deleted_reason", type="text", source="document", path=("deleted_reason",)),
+    Column(name="extra", type="json", source="document", path=("extra",)),
+    Column(name="_body", type="json", source="document", path=("body",)),
+)
+"""What every kind's table ends with. `_body` is the whole body, where that was asked for."""
+POSITION: Final = Column(name="position", type="integer", source="document", path=("position",))
+
+
+def columns(type: ColumnType, names: str) -> tuple[Column, ...]:
+    """Columns from their names: `title`, or `commit_sha=commit.sha` for what stands deeper in the body."""
+    pairs = (name.partition("=") for name in names.split())
+    return tuple(Column(name=name, type=type, path=tuple((path or name).split("."))) for name, _, path in pairs)
+
+
+def person(name: str, path: tuple[str, ...] | None = None) -> tuple[Column, Column]:
+    """`user_id` and `user_login`."""
+    at = (name,) if path is None else path
+    return (
+        Column(name=f"{name}_id", type="integer", path=(*at, "id"), references=f"{ACCOUNTS}.id"),
+        Column(name=f"{name}_login", type="text", path=(*at, "login")),
+    )
+
+
+def owned_by(owner: str, table: str) -> Column:
+    """The first column of a link table: whose row it is."""
+    return Column(name=f"{owner}_urn", type="text", source="document", path=("urn",), references=f"{table}.{KEY}")
+
+
+def made(name: str, template: str, references: str) -> Column:
+    """A URN that is made of the element and the ancestors of its owner."""
+    return Column(name=name, type="text", source="made", path=(template,), references=references)
+
+
+def linked(name: str, link: str, references: str) -> Column:
+    """A URN that the document's own link names."""
+    return Column(name=name, type="text", source="link", path=(link,), references=references)

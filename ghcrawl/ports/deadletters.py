@@ -1,0 +1,60 @@
+"""Requests that were dead-lettered: list, count, read, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Protocol
+
+from ghcrawl.values.model import Deadletter, TypeName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadletterFilter:
+    """Which deadletters are meant. Empty fields admit everything.
+
+    reason: text that the reason contains, whatever the case.
+    host: the host of the request's URL.
+    before: buried before this moment.
+    """
+
+    urns: tuple[str, ...] = ()
+    types: tuple[TypeName, ...] = ()
+    platforms: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    reason: str = ""
+    host: str = ""
+    before: datetime | None = None
+
+    def until(self, now: datetime) -> DeadletterFilter:
+        """The same, but never what is buried from `now` on."""
+        return replace(self, before=min(now, self.before) if self.before else now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadletterCounts:
+    """How many deadletters a filter admits, in all, by type (which names its platform) and by class of failure."""
+
+    total: int = 0
+    by_type: Mapping[TypeName, int] = field(default_factory=dict)
+    by_kind: Mapping[str, int] = field(default_factory=dict)
+
+
+class Deadletters(Protocol):
+    """Requests that were given up. Contract: `tests/contracts/deadletter_contract.py`."""
+
+    async def bury(self, deadletter: Deadletter) -> None:
+        """Keep it. Burying the same URN twice keeps one."""
+
+    async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+        """Up to `limit` of them, newest first; `after` continues behind that URN."""
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """How many there are, by type and class."""
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """One of them."""
+
+    async def delete(self, urns: Sequence[str]) -> int:
+        """Forget these. Returns how many were there."""

@@ -1,0 +1,138 @@
+"""The ports by which the processes of one crawl know what waits in a broker that cannot be asked.
+
+A broker keeps messages and cannot say whether a request is among them. So each waiting request has a *tag*, in a
+database that all processes share. A tag is `pending` from before its copy is published until the broker has confirmed
+it, and `queued` from then on. Whoever pops a copy deletes its tag before anything else is done. Hence the one
+invariant that everything rests on:
+
+    while a tag is queued, its copy waits: whoever finds it so may rely on that copy being processed from now on.
+
+Deleting any tag at any time costs a duplicate and never a request, so tags may be swept, lost and purged. What must
+never happen is that a tag becomes queued, or stays so, without its copy: that is why every change of a tag is bound
+to the token of the push that made it. The protocol is `queues.dedup_protocol`;
+`tests/unit/queues/test_dedup_interleavings.py` explores
+it exhaustively.
+
+Implementations raise StoreError.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from ghcrawl.values.model import QUEUES, Lane, QueueName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DedupMarker:
+    """One waiting request: what is known of the newest copy of it.
+
+    key: `Request.key` in hex. token: of the push that published, or is about to publish, this copy; no two are equal.
+    queued: the broker has confirmed the copy; False is pending.
+    platform, queue: where the copy waits. asked_at: of the copy; None is later than any moment.
+    not_before: the copy is delayed until then; None may be popped at once.
+    at: when the tag was written, by the clock of whoever wrote it; old ones are swept.
+
+    Moments have microseconds and must come back exactly as they went in: a store whose dates are coarser keeps numbers.
+    """
+
+    key: str
+    token: str
+    queued: bool
+    platform: str
+    queue: QueueName
+    asked_at: datetime | None
+    not_before: datetime | None
+    at: datetime
+
+    @property
+    def lane(self) -> Lane:
+        """Where the copy waits."""
+        return Lane(self.platform, self.queue)
+
+    def covers(self, queue: QueueName, asked_at: datetime | None) -> bool:
+        """Whether another copy, for `queue` and asked for at `asked_at`, would add nothing to what waits already."""
+        if not self.queued or QUEUES.index(self.queue) > QUEUES.index(queue):
+            return False
+        return self.asked_at is None or (asked_at is not None and asked_at <= self.asked_at)
+
+
+def new_token() -> str:
+    """A token that nobody else ever has.
+
+    Those made later come later in order, but for those of one moment. An index over them grows at one end and shrinks
+    at the other, so it costs the same however many wait.
+    """
+    return f"{time.time_ns():016x}{secrets.token_hex(8)}"
+
+
+class DedupMarkers(Protocol):
+    """The tags, one a key. Each change of one tag is atomic; a call that changes many need not be.
+
+    Contract: `tests/contracts/dedup_contract.py`. Every call but the last four is on the hot path: one round trip,
+    by `key` alone.
+    """
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
+        """The tags that these keys have. Never older than the last change that anybody was told had been made."""
+
+    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
+        """Keep those whose key has no tag yet. Returns the keys that have one, which stays as it is.
+
+        In a database: an unordered insert, where a duplicate key is an answer and any other error is one.
+        """
+
+    async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
+        """For each pair (old, new) of one key: keep the new tag in place of the old one, if its token is there still.
+
+        Nobody is told whether it was: a tag that did not get its place is simply not there to be confirmed.
+        """
+
+    async def confirm(self, keys: Sequence[str], token: str) -> None:
+        """Those of these keys' tags that have this token are queued. One update for all of them."""
+
+    async def delete(self, key: str, token: str) -> bool:
+        """Forget the tag of this key if it has this token. Returns whether it had.
+
+        The deletion must outlive a failover (write concern "majority"): a tag that comes back lies.
+        """
+
+    async def any_queued(self, platforms: Collection[str] | None = None) -> bool:
+        """Whether any tag at all, or any of these platforms, is queued. Stops at the first."""
+
+    async def delayed(self, now: datetime) -> Mapping[Lane, int]:
+        """How many tags are delayed beyond `now`, by lane; lanes without any may be left out.
+
+        Few tags are delayed at a time: an index over only those with a `not_before` serves.
+        """
+
+    async def clear(self, lane: Lane) -> int:
+        """Forget the tags of this lane, queued or not. Returns how many. For operators; may take its time."""
+
+    async def sweep(self, before: datetime) -> int:
+        """Forget the tags that were written before that moment. Returns how many. By a query, not by a TTL index."""
+
+
+class CrashCounter(Protocol):
+    """How often work was begun on messages that came back because whoever held them was gone.
+
+    Only such messages are ever written down, so this costs nothing in quiet times.
+    Contract: `tests/contracts/dedup_contract.py`.
+    """
+
+    async def count(self, message: str) -> int:
+        """How often it was begun; 0: never, as far as we remember."""
+
+    async def add(self, message: str, at: datetime) -> int:
+        """It is being begun once more, at this moment. Returns how often that makes, atomically and durably."""
+
+    async def forget(self, message: str) -> None:
+        """It is harmless, or settled."""
+
+    async def sweep(self, before: datetime) -> int:
+        """Forget those last begun before that moment. Returns how many."""

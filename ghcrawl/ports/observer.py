@@ -1,0 +1,64 @@
+"""What is counted and logged: settled requests and the calls of platforms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from ghcrawl.ports.queue import Pushed
+from ghcrawl.ports.store import Saved
+from ghcrawl.values.model import QueueName, Request
+from ghcrawl.values.outcome import OutcomeName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """One request came to its outcome, and that is durable.
+
+    reason: a word of a fixed few; detail: free text for logs only.
+    fetch_s, write_s: time spent retrieving and processing, and making it durable.
+    cause: the failure's class for retry and bury.
+    """
+
+    request: Request
+    queue: QueueName
+    outcome: OutcomeName
+    reason: str = ""
+    detail: str = ""
+    cause: str = ""
+    saved: Saved | None = None
+    pushed: Pushed = field(default_factory=Pushed)
+    fetch_s: float = 0.0
+    write_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One answer of a platform, or none: status 0.
+
+    principal: fingerprint, never a credential.
+    remaining, limit, reset_at: the budget this answer reported.
+    throttle: the kind of throttling it signalled, if any.
+    """
+
+    platform: str
+    principal: str
+    resource: str
+    status: int
+    seconds: float
+    charged: bool
+    remaining: int | None = None
+    limit: int | None = None
+    reset_at: datetime | None = None
+    throttle: str = ""
+
+
+class Observer(Protocol):
+    """Told of everything worth counting. Must not block and must not raise."""
+
+    def settled(self, settled: Settled) -> None:
+        """A request came to its outcome."""
+
+    def called(self, call: Call) -> None:
+        """A platform answered."""

@@ -1,0 +1,123 @@
+"""Documents, one for each URN, and small JSON objects of our own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from ghcrawl.values.model import Document, TypeName, Validator
+
+Saved = Literal["saved", "same", "stale", "tied"]
+"""What a save did: wrote, found the same content, found something truer, or found what may be as true."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What is known of a stored document without reading its body: one look-up decides how to fetch.
+
+    checked_at: when we last asked the platform and it was, or became, what we hold.
+    visits: as in `Document`.
+    """
+
+    urn: str
+    type_name: TypeName
+    url: str
+    digest: str
+    version: int
+    observed_at: datetime
+    checked_at: datetime
+    processed_at: datetime
+    validator: Validator | None = None
+    visits: Mapping[str, datetime] = field(default_factory=dict)
+    deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """A stored document was visited and not written again: remember that, and nothing else.
+
+    visited_at: when, by our clock; policy: under which spec.
+    checked_at: when the platform was asked about it; None where only our own copy was read.
+    validator: the one to keep from now on; None keeps the stored one.
+    """
+
+    urn: str
+    type_name: TypeName
+    policy: str
+    visited_at: datetime
+    checked_at: datetime | None = None
+    validator: Validator | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentFilter:
+    """Which documents to list. Empty fields admit everything.
+
+    after: continue behind this URN; documents are listed by URN.
+    scope: URN of an ancestor: `urn:repo:12` admits everything below that repository, and itself.
+    since: observed at or after this moment.
+    """
+
+    types: tuple[TypeName, ...] = ()
+    platforms: tuple[str, ...] = ()
+    scope: str = ""
+    since: datetime | None = None
+    deleted: bool | None = None
+    after: str = ""
+
+    def admits(self, type: TypeName) -> bool:
+        """Whether documents of this type may be among them."""
+        return (not self.types or type in self.types) and (not self.platforms or type.platform in self.platforms)
+
+
+class Store(Protocol):
+    """Documents, one a URN. Contract: `tests/contracts/store_contract.py`.
+
+    * newer wins: `save` replaces only what has no greater `precedence`, in whatever order saves arrive;
+    * equal content is not written again: "same" leaves the stored document as it is;
+    * "tied": both name the same last change, say different things, and nothing tells which of them came later
+      (`values.ties`). The greater precedence stays, of equal ones the last, and what is written has no digest, so
+      that whatever comes next is held against it anew: a tie is found again until the platform has been asked;
+    * a document found once under a URL is found under it for ever (aliases), until another one claims that URL;
+    * JSON comes back as it went in, whatever its keys.
+    """
+
+    async def save(self, document: Document, *, supersede: str = "") -> Saved:
+        """Keep `document` unless a truer one is there.
+
+        supersede: once saved, remove the documents whose URN sorts from this text up to the part of
+        `document.urn` before `:page:`: the older generations of a relation.
+        Raises Unstorable for what no retry can save, StoreError for the rest.
+        """
+
+    async def touch(self, touch: Touch) -> None:
+        """Remember a check. A document that is gone meanwhile is none of its business."""
+
+    async def look_up(self, type: TypeName, url: str) -> Stored | None:
+        """What is known of the document of this type and URL, by its own URL or an alias. One round trip."""
+
+    async def get(self, urn: str) -> Document | None:
+        """The document with this URN."""
+
+    async def find(self, url: str) -> Sequence[Document]:
+        """The documents of any type known under this URL."""
+
+    def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        """The documents that `which` admits, by URN, without holding them all in memory."""
+
+    async def counts(self) -> Mapping[TypeName, int]:
+        """Type → number of documents that are not tombstones."""
+
+    async def read_state(self, name: str) -> Mapping[str, object] | None:
+        """A small JSON object of our own (crawls, live settings) by name."""
+
+    async def write_state(self, name: str, value: Mapping[str, object]) -> None:
+        """Replace that object."""
+
+    async def swap_state(self, name: str, before: Mapping[str, object] | None, after: Mapping[str, object]) -> bool:
+        """Replace that object by `after` if it is still `before`, as it was read; None: there is none yet.
+
+        False: somebody else replaced it meanwhile, and nothing was written. One atomic step.
+        """

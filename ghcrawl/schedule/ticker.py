@@ -1,0 +1,331 @@
+"""The ticker: spends a platform's budget on its sources, one replica at a time, and learns from what they answer.
+
+Every replica calls `turn`; whoever finds that a tick is due takes a lease and ticks. A replica that dies in its turn
+loses the lease in a minute. What is to be spent is written down before anything is queued, and each source is leased by
+a write of its version before its request is queued: no crash and no second ticker asks a source twice in one version,
+or spends more than the budget.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import structlog
+
+from ghcrawl.platforms.contract import Feed
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.queue import Queue
+from ghcrawl.ports.sources import Sources
+from ghcrawl.ports.store import Store
+from ghcrawl.schedule import pool as pools
+from ghcrawl.schedule import tick
+from ghcrawl.schedule.estimator import Reading
+from ghcrawl.schedule.pool import Outlook
+from ghcrawl.schedule.poolstate import WINDOW_D, PoolState, from_json, state_name, to_json
+from ghcrawl.schedule.strategies import EXPONENT, Strategy, new_items, strategy_of
+from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.model import Context, Push, Request
+from ghcrawl.values.outcome import Bury, Defer, Outcome, Retry, Save, Skip
+from ghcrawl.values.source import DAY_S, Source, StrategyName, days, source_key
+
+log = structlog.stdlib.get_logger(__name__)
+
+TICK_D: Final = 60.0 / DAY_S
+LEASE_D: Final = 60.0 / DAY_S
+ASKED_D: Final = 900.0 / DAY_S
+"""A source whose answer has not come for so long may be asked again."""
+CATCH_UP_D: Final = 300.0 / DAY_S
+"""After a pause, so much of it is made up for at once."""
+SURVEY_EVERY_D: Final = 1.0 / 24.0
+FREE_ASKS: Final = 10
+"""Requests that may be made for each charged call, where unchanged answers are free."""
+SOON_SHARE: Final = 0.1
+REFUSED_D: Final = 1.0
+CLOCKS_D: Final = 300.0 / DAY_S
+TRIES: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the settings say; may change at any moment."""
+
+    budget_share: float = 0.5
+    calls_per_hour: float = 0.0
+    exponent: float = EXPONENT
+    max_age_d: float = 30.0
+    strategy: StrategyName = "power"
+
+    @property
+    def chosen(self) -> Strategy:
+        """The strategy."""
+        return strategy_of(self.strategy, self.exponent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticked:
+    """What one tick did.
+
+    expected: new items of what was asked. oldest_d: age of the source that was read longest ago; short: it is too old.
+    """
+
+    asked: int = 0
+    cost: float = 0.0
+    expected: float = 0.0
+    sources: int = 0
+    overdue: int = 0
+    price: float = 0.0
+    hourly: float = 0.0
+    oldest_d: float = 0.0
+    short: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Ticker:
+    """One platform's schedule in one replica.
+
+    hourly: calls an hour that may be spent at the moment. tell: told of every tick; found: of every reading's items;
+        seen: of what all replicas share, at every turn.
+    free_now: whether unchanged answers are free with the credentials of the moment.
+    """
+
+    platform: str
+    feed: Feed | None
+    sources: Sources
+    store: Store
+    queue: Queue
+    clock: Clock
+    hourly: Callable[[], float]
+    worker: str
+    options: Options = field(default_factory=Options)
+    free_now: Callable[[], bool] = lambda: False
+    tell: Callable[[Ticked], None] = lambda _: None
+    found: Callable[[int], None] = lambda _: None
+    seen: Callable[[PoolState], None] = lambda _: None
+    _types: frozenset[str] = frozenset()
+    _noticed: list[tuple[Source, Reading]] = field(default_factory=list)
+    _plan: tick.Plan = field(default_factory=tick.Plan)
+    _reach: float = 0.0
+
+    # Ticking
+
+    async def turn(self) -> Ticked | None:
+        """Tick if it is time and nobody else does. None: it was not. Raises StoreError, QueueError."""
+        now = days(self.clock.now())
+        before = await self.store.read_state(state_name(self.platform))
+        if before is None:  # nobody ever named a source
+            return None
+        state = from_json(before)
+        self._learn(state)
+        self.seen(state)
+        if not self._due(state, now):
+            return None
+        leased = to_json(replace(state, holder=self.worker, until=now + LEASE_D))
+        if not await self.store.swap_state(state_name(self.platform), before, leased):
+            return None
+        return await self._tick(state, leased, now)
+
+    def _due(self, state: PoolState, now: float) -> bool:
+        """A moment too far in the future is a wrong clock's and binds nobody."""
+        since = now - state.ticked_at
+        held = state.holder not in {"", self.worker} and now < state.until < now + LEASE_D + CLOCKS_D
+        return not held and (since >= TICK_D - 0.5 / DAY_S or since < -CLOCKS_D)
+
+    def _learn(self, state: PoolState) -> None:
+        self._types, self._reach = state.types, state.pool.reach
+        self._plan = tick.Plan(self.options.chosen, Outlook.of(state.pool), state.pool.price)
+
+    async def _tick(self, state: PoolState, leased: Mapping[str, object], now: float) -> Ticked | None:
+        rate = self.options.calls_per_hour or self.hourly()
+        state = await self._surveyed(self._counted(state, now), now, rate)
+        self._learn(state)
+        budget = self._budget(state, now, rate)
+        candidates = self._priced(await self.sources.due(self.platform, tick.wanted(budget)))
+        before = now - tick.AGED_FROM * self.options.max_age_d
+        aged = self._priced(await self.sources.oldest(self.platform, tick.aged_wanted(budget), before=before))
+        choice = tick.choose(candidates, aged, budget, now, self._plan)
+        passed = min(max(now - state.ticked_at, 0.0), 1.0) * 24.0
+        [oldest] = [each.estimate.last or now for each in await self.sources.oldest(self.platform, 1, before=now)] or [
+            now
+        ]
+        done = replace(
+            state,
+            pool=replace(state.pool, price=tick.repriced(state.pool.price, choice.level, passed), budget=rate),
+            ticked_at=now,
+            holder="",
+            spent=(*(each for each in state.spent if each[0] > now - WINDOW_D), (now, round(choice.cost, 4), rate)),
+            rest=max(budget.calls - choice.cost, 0.0) if budget.asks else budget.calls,
+            oldest=oldest,
+        )
+        if not await self.store.swap_state(state_name(self.platform), leased, to_json(done)):
+            return None  # the lease ran out: whoever has it now spends this
+        asked = await self._ask(choice, now)
+        ticked = Ticked(
+            asked=asked,
+            cost=choice.cost,
+            expected=sum(new_items(each, now, self._plan.outlook) for each, _ in choice.ask),
+            sources=state.pool.size,
+            overdue=sum(each.due <= now for each in candidates),
+            price=done.pool.price,
+            hourly=rate,
+            oldest_d=now - oldest,
+            short=now - oldest > self.options.max_age_d,
+        )
+        self.tell(ticked)
+        return ticked
+
+    def _budget(self, state: PoolState, now: float, rate: float) -> tick.Budget:
+        """What was saved up since the last tick, and never more than an hour's less what was spent within one."""
+        passed = min(max(now - state.ticked_at, 0.0), CATCH_UP_D) if state.ticked_at else TICK_D
+        most = max(rate * CATCH_UP_D * 24.0, 1.0)
+        calls = min(state.rest + rate * passed * 24.0, most, state.left(now, rate))
+        if not self.free_now():
+            return tick.Budget(calls=calls, asks=int(calls + 1e-6))
+        return tick.Budget(calls=calls, asks=int(rate * passed * 24.0 * FREE_ASKS + 1.0) if calls > 0 else 0)
+
+    def _priced(self, found: Sequence[Source]) -> Sequence[Source]:
+        """What is free with the credentials of the moment may have changed since the source was written."""
+        free = self.free_now()
+        return [each if each.free == free else replace(each, free=free) for each in found]
+
+    def _counted(self, state: PoolState, now: float) -> PoolState:
+        """What this replica noticed since its last turn goes into the pool."""
+        pool = pools.faded(state.pool, now)
+        for source, reading in self._noticed:
+            pool = pools.noticed(pool, source.estimate, reading)
+        self._noticed.clear()
+        return replace(state, pool=pool)
+
+    async def _surveyed(self, state: PoolState, now: float, rate: float) -> PoolState:
+        if abs(now - state.surveyed_at) < SURVEY_EVERY_D and state.pool.price > 0:
+            return state
+        begin = os.urandom(10).hex()
+        sample = [*await self.sources.list(self.platform, limit=tick.SAMPLE, after=begin)]
+        if len(sample) < tick.SAMPLE:
+            more = await self.sources.list(self.platform, limit=tick.SAMPLE - len(sample))
+            sample += [each for each in more if each.key <= begin]
+        size = await self.sources.count(self.platform)
+        pool = pools.surveyed(replace(state.pool, budget=rate), sample, size=size)
+        if pool.price <= 0:
+            plan = tick.Plan(self.options.chosen, Outlook.of(pool))
+            pool = replace(pool, price=tick.first_price(self._priced(sample), size, rate, plan))
+        return replace(state, pool=pool, surveyed_at=now)
+
+    async def _ask(self, choice: tick.Choice, now: float) -> int:
+        """Lease what was chosen, then queue it; only what this replica leased."""
+        taken = [replace(each, asked=now + ASKED_D, due=now + ASKED_D) for each, _ in choice.ask]
+        mine = await self.sources.write(taken)
+        asking = [each for each, _ in choice.ask if each.key in mine]
+        soon = max(1, round(len(asking) * SOON_SHARE))
+        pushes = []
+        for place, each in enumerate(asking):
+            request = replace(self.request(each), asked_at=self.clock.now())
+            pushes.append(Push(request=request, queue="soon" if place < soon else "normal"))
+        await self.queue.push(pushes)
+        later = [replace(each, due=due) for each, due in choice.later]
+        if later:
+            await self.sources.write(later)
+        return len(pushes)
+
+    def request(self, source: Source) -> Request:
+        """The request that asks `source`."""
+        return asking(self.platform, self.feed, source)
+
+    # Readings
+
+    async def read(self, request: Request, outcome: Outcome) -> None:
+        """Learn from a settled request, if it answers for a source. Never raises: what is lost is asked again."""
+        if request.type not in self._types or request.payload is not None or request.context.pagination.page > 1:
+            return
+        if isinstance(outcome, Defer | Retry):
+            return
+        try:
+            await self._read(request, outcome)
+        except CrawlError as error:
+            log.warning("reading_lost", url=request.url, error=str(error))
+
+    async def _read(self, request: Request, outcome: Outcome) -> None:
+        now = days(self.clock.now())
+        for _ in range(TRIES):
+            source = await self.sources.get(source_key(self.platform, request.type, request.url))
+            if source is None:
+                return
+            learned = self._learned(source, request, outcome, now)
+            if await self.sources.write([learned]):
+                return
+
+    def _learned(self, source: Source, request: Request, outcome: Outcome, now: float) -> Source:
+        match outcome:
+            case Save():
+                reading = self._reading(source, request, outcome, now)
+            case Skip(reason="unchanged"):
+                reading = Reading(now=now, reach=self._reach)
+            case Skip(reason="visited"):  # somebody else asked a moment ago, and learned from it
+                return replace(source, asked=0.0, due=now + max(source.gap, TICK_D))
+            case Skip() | Bury():
+                return tick.backed_off(source, now, retry_after=REFUSED_D)
+            case _:
+                return source
+        self._noticed.append((source, reading))
+        if source.estimate.last is not None:
+            self.found(len(reading.times) + reading.undated)
+        return tick.answered(source, reading, self._plan)
+
+    def _reading(self, source: Source, request: Request, outcome: Save, now: float) -> Reading:
+        if self.feed is None or request.type != self.feed.type:  # it only says that it changed
+            return Reading(now=now, undated=int(source.estimate.last is not None))
+        times = [days(moment) for moment in self.feed.news(outcome)]
+        onward = any(push.request.type == request.type and push.request.payload is None for push in outcome.follow_ups)
+        return Reading(now=now, times=times, truncated=onward, reach=self._reach)
+
+
+def asking(platform: str, feed: Feed | None, source: Source) -> Request:
+    """The request that asks `source`: for its feed where it has one, else for itself."""
+    polled = feed.request(source.type, source.url) if feed else None
+    if polled is not None:
+        return polled
+    context = Context(scope=source.scope)
+    return Request(platform=platform, type=source.type, url=source.url, policy=source.policy, context=context)
+
+
+def answering(request: Request) -> tuple[str, str]:
+    """Type and URL of the request whose answer is the reading: its last errand, or itself."""
+    if request.context.then:
+        deferred = request.context.then[-1]
+        return deferred.type, deferred.url
+    return request.type, request.url
+
+
+def watched(platform: str, feed: Feed | None, request: Request) -> Source:
+    """The source that a person means who names `request`."""
+    polled = feed.request(request.type, request.url) if feed else None
+    type, url = answering(polled if polled is not None else request)
+    return Source(
+        key=source_key(platform, type, url),
+        platform=platform,
+        type=request.type,
+        url=request.url,
+        policy=str(request.policy),
+        scope=request.context.scope,
+        page=feed.page if feed and polled is not None else 100,
+        gap=feed.gap.total_seconds() / DAY_S if feed and polled is not None else TICK_D,
+    )
+
+
+async def watch(sources: Sources, store: Store, feeds: Mapping[str, Feed | None], wanted: Sequence[Source]) -> int:
+    """Add sources, and let every replica know which answers to read. Returns how many are new. Raises StoreError."""
+    added = await sources.add(wanted)
+    for platform in {each.platform for each in wanted}:
+        feed = feeds.get(platform)
+        types = {answering(asking(platform, feed, each))[0] for each in wanted if each.platform == platform}
+        while True:
+            before = await store.read_state(state_name(platform))
+            state = from_json(before)
+            if types <= state.types:
+                break
+            after = to_json(replace(state, types=state.types | types))
+            if await store.swap_state(state_name(platform), before, after):
+                break
+    return added

@@ -1,0 +1,124 @@
+"""Writes issues, and what is said about them and about pull requests and commits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ghcrawl.simulator.github.entities import Commit, CommitComment, Issue, IssueComment, Label, Milestone
+from ghcrawl.simulator.github.generation import texts
+from ghcrawl.simulator.github.generation.chronicle import Chronicle
+from ghcrawl.simulator.github.moments import at, seconds
+
+LABELS: Final = (
+    ("bug", "d73a4a", "Something isn't working", True),
+    ("enhancement", "a2eeef", "New feature or request", True),
+    ("good first issue", "7057ff", "Good for newcomers", True),
+    ("type: bug/ui", "b60205", None, False),
+    ("🚀 performance", "0e8a16", "Faster, please", False),
+    ("area:api", "c5def5", None, False),
+    ("100%", "ededed", "A per cent sign", False),
+    ("won't fix?", "ffffff", None, True),
+    ("prüfen", "fbca04", "später ansehen", False),
+)
+MILESTONES: Final = ("v1.0", "v1.1 — hardening", "Someday", "2.0", "Q3/Q4")
+_DAY_S: Final = 86_400
+
+
+def write_labels(chronicle: Chronicle, born: int) -> None:
+    """Labels, odd ones among them."""
+    for number in range(chronicle.size.labels):
+        name, color, description, default = LABELS[number % len(LABELS)]
+        label = Label(
+            id=chronicle.world.ids.take("label"),
+            name=name if number < len(LABELS) else f"{name} {number // len(LABELS) + 1}",
+            color=color,
+            description=description,
+            updated_at=at(born),
+            default=default,
+        )
+        chronicle.repo.labels[label.id] = label
+
+
+def write_milestones(chronicle: Chronicle, born: int) -> None:
+    """Milestones: every third without a due date, every third closed."""
+    for number in range(1, chronicle.size.milestones + 1):
+        opened = chronicle.between(born, chronicle.until - 30 * _DAY_S)
+        closed = chronicle.between(opened, chronicle.until) if number % 3 == 1 else None
+        milestone = Milestone(
+            id=chronicle.world.ids.take("milestone"),
+            number=number,
+            title=MILESTONES[(number - 1) % len(MILESTONES)],
+            description=texts.body(chronicle.rng) if number % 2 else None,
+            creator=chronicle.rng.choice(chronicle.staff),
+            created_at=at(opened),
+            updated_at=at(closed or opened),
+            due_on=None if number % 3 == 0 else at(opened + 60 * _DAY_S),
+            closed_at=at(closed) if closed else None,
+        )
+        chronicle.repo.milestones[number] = milestone
+
+
+def open_issue(chronicle: Chronicle, when: int) -> Issue:
+    """An issue opened at `when`; half of them are closed by now."""
+    rng = chronicle.rng
+    issue = Issue(
+        id=chronicle.world.ids.take("issue"),
+        number=chronicle.number(),
+        title=texts.title(rng),
+        body=texts.body(rng) if rng.random() > 0.03 else None,
+        user=chronicle.somebody(),
+        created_at=at(when),
+        updated_at=at(when),
+        locked=rng.random() < 0.02,
+    )
+    chronicle.tag_issue(issue)
+    if rng.random() < 0.5:
+        issue.closed_at = issue.updated_at = at(chronicle.between(when, chronicle.until))
+        issue.closed_by = rng.choice(chronicle.staff)
+        issue.state_reason = rng.choice(("completed", "completed", "not_planned"))
+    chronicle.repo.issues[issue.number] = issue
+    return issue
+
+
+def discuss_issues(chronicle: Chronicle) -> None:
+    """Comments on issues and pull requests, in the order in which they were made; each bumps its issue."""
+    moments: list[tuple[int, Issue]] = []
+    for issue in chronicle.repo.issues.values():
+        opened = seconds(issue.created_at)
+        count = chronicle.number_of(chronicle.size.comments)
+        moments += [(chronicle.between(opened, chronicle.until), issue) for _ in range(count)]
+    for when, issue in sorted(moments, key=lambda each: each[0]):
+        edited = chronicle.between(when, min(when + _DAY_S, chronicle.until)) if chronicle.rng.random() < 0.1 else when
+        comment = IssueComment(
+            id=chronicle.world.ids.take("issue_comment"),
+            issue=issue,
+            user=chronicle.somebody(),
+            body=texts.body(chronicle.rng),
+            created_at=at(when),
+            updated_at=at(edited),
+        )
+        issue.comments.append(comment)
+        issue.updated_at = max(issue.updated_at, comment.updated_at)
+        chronicle.repo.issue_comments[comment.id] = comment
+
+
+def discuss_commits(chronicle: Chronicle) -> None:
+    """Comments on commits of the default branch, in the order in which they were made."""
+    moments: list[tuple[int, Commit]] = []
+    for commit in chronicle.repo.history(chronicle.head):
+        made = seconds(commit.committed_at) if chronicle.size.commit_comments else 0
+        count = chronicle.number_of(chronicle.size.commit_comments)
+        moments += [(chronicle.between(made, chronicle.until), commit) for _ in range(count)]
+    for when, commit in sorted(moments, key=lambda each: each[0]):
+        on_line = chronicle.rng.random() < 0.5
+        comment = CommitComment(
+            id=chronicle.world.ids.take("commit_comment"),
+            commit=commit,
+            user=chronicle.somebody(),
+            body=texts.body(chronicle.rng),
+            path=chronicle.rng.choice(texts.PATHS) if on_line else None,
+            line=chronicle.rng.randint(1, 90) if on_line else None,
+            created_at=at(when),
+            updated_at=at(when),
+        )
+        chronicle.repo.commit_comments[comment.id] = comment

@@ -1,0 +1,115 @@
+"""What a crawler meets once in a thousand repositories, all of it in one organisation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ghcrawl.simulator.github.entities import Issue, Label, Ref, Repo
+from ghcrawl.simulator.github.generation import texts
+from ghcrawl.simulator.github.generation.repository import Setting, found_repo, grow_repo
+from ghcrawl.simulator.github.generation.size import WorldSize
+from ghcrawl.simulator.github.people import Org
+
+ODD_NAMES: Final = (".github", "{login}.github.io", "dash--under_score.x")
+RENAMED_FROM: Final = "renamed-once"
+
+
+def add_odd_repos(setting: Setting, org: Org) -> None:
+    """Repositories with odd names, and one of each state that a repository can be in."""
+    size = setting.size
+    small = replace(size, issues=min(size.issues, 5), commits=min(size.commits, 6), tags=2, releases=1, labels=3)
+    for name in ODD_NAMES:
+        grow_repo(setting, found_repo(setting, org, name.format(login=org.login)), small)
+    _add_empty(setting, org)
+    silent = found_repo(setting, org, "no-issues")
+    silent.has_issues = False
+    grow_repo(setting, silent, small)
+    plans = found_repo(setting, org, "plans")
+    plans.private = True
+    grow_repo(setting, plans, small)
+    attic = found_repo(setting, org, "attic")
+    attic.archived = True
+    grow_repo(setting, attic, small)
+    renamed = grow_repo(setting, found_repo(setting, org, RENAMED_FROM), small)
+    setting.world.call_repo(renamed, owner=org, name="renamed-now")
+    _add_blocked(setting, org, replace(small, issues=2, commits=2))
+    _add_fork(setting, org)
+
+
+def _add_empty(setting: Setting, org: Org) -> None:
+    """A repository that nobody has pushed to."""
+    repo = found_repo(setting, org, "empty")
+    label = Label(
+        id=setting.world.ids.take("label"),
+        name="bug",
+        color="d73a4a",
+        description=None,
+        updated_at=repo.created_at,
+        default=True,
+    )
+    repo.labels[label.id] = label
+
+
+def _add_blocked(setting: Setting, org: Org, size: WorldSize) -> None:
+    """Two repositories that GitHub itself has blocked, each for its own reason."""
+    taken_down = grow_repo(setting, found_repo(setting, org, "taken-down"), size)
+    taken_down.standing = "dmca"
+    unwelcome = grow_repo(setting, found_repo(setting, org, "unwelcome"), size)
+    unwelcome.standing = "tos"
+
+
+def _add_fork(setting: Setting, org: Org) -> None:
+    """A fork of another organisation's repository: same commits, no issues, as forks begin."""
+    others = [repo for other in setting.world.orgs() if other is not org for repo in setting.world.repos_of(other)]
+    if not others:
+        return
+    parent = others[0]
+    fork = Repo(
+        id=setting.world.ids.take("repo"),
+        owner=org,
+        name=f"{parent.name}-fork",
+        description=parent.description,
+        created_at=parent.pushed_at,
+        updated_at=parent.pushed_at,
+        pushed_at=parent.pushed_at,
+        default_branch=parent.default_branch,
+        language=parent.language,
+        has_issues=False,
+        parent=parent,
+        commits=dict(parent.commits),
+        branches={name: Ref(name=name, commit=ref.commit) for name, ref in parent.branches.items()},
+        tags={name: Ref(name=name, commit=ref.commit) for name, ref in parent.tags.items()},
+    )
+    setting.world.add_repo(fork)
+
+
+def add_odd_things(repo: Repo) -> None:
+    """In `repo`: accounts that are gone, texts that break parsers, a long one, and an issue that was deleted."""
+    for commit in repo.history(repo.head)[-2:-1]:
+        commit.author = commit.committer = None
+    plain = [issue for issue in repo.issues.values() if issue.pull is None]
+    for issue, body in zip(plain, (texts.LONG_BODY, *texts.ODD_BODIES), strict=False):
+        issue.body = body
+    for issue in plain[:1]:
+        issue.user = None
+        issue.labels = list(repo.labels.values())
+    for issue in plain[-1:]:
+        delete_issue(repo, issue)
+    repo.recount()
+
+
+def forget_events(repo: Repo, issue: Issue) -> None:
+    """What happened to `issue` is forgotten with it."""
+    events = repo.records.issue_events
+    for each in [event.id for event in events.values() if event.issue is issue]:
+        del events[each]
+
+
+def delete_issue(repo: Repo, issue: Issue) -> None:
+    """`issue` is gone with its comments, and its number is never given again."""
+    del repo.issues[issue.number]
+    repo.deleted_issues.add(issue.number)
+    for comment in issue.comments:
+        del repo.issue_comments[comment.id]
+    forget_events(repo, issue)

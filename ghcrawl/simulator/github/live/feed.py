@@ -1,0 +1,59 @@
+"""What event feeds hold: the last 300 events of 30 days, some time after they happened."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from ghcrawl.simulator.github.entities import Repo
+from ghcrawl.simulator.github.people import Owner, User
+
+HELD: Final = 300
+KEPT: Final = timedelta(days=30)
+REMEMBERED: Final = 20_000
+"""Of all feeds together; a busy world forgets sooner than 30 days."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedEvent:
+    """One event as feeds show it. repo_name, public: as they were; `repo` and `owner` go on living."""
+
+    id: int
+    type: str
+    payload: dict[str, Any]
+    actor: User
+    repo: Repo
+    repo_name: str
+    owner: Owner
+    public: bool
+    at: datetime
+
+
+@dataclass(slots=True, kw_only=True)
+class FeedLog:
+    """Everything that feeds may hold. latency: how long an event takes to be seen; on GitHub 30 s to 6 h."""
+
+    latency: timedelta = timedelta()
+    poll_interval_s: int = 60
+    _events: deque[FeedEvent] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _next_id: int = 44_000_000_001
+
+    def take_id(self) -> int:
+        """The id of the next event."""
+        self._next_id += 1
+        return self._next_id
+
+    def add(self, event: FeedEvent) -> None:
+        """`event` is in the feeds that it belongs to from now on."""
+        self._events.append(event)
+
+    def newest(self, now: datetime) -> Iterator[FeedEvent]:
+        """What may be seen at `now`, newest first."""
+        for event in reversed(self._events):
+            if event.at < now - KEPT:
+                return
+            if event.at <= now - self.latency:
+                yield event

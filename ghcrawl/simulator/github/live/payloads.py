@@ -1,0 +1,342 @@
+"""From what happened to the webhooks that GitHub sends about it, as JSON of that very moment.
+
+One change may send several: a merge is a closed pull request and a push, a review is told with each of its remarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ghcrawl.simulator.github.changes.change import Change
+from ghcrawl.simulator.github.entities import (
+    Commit,
+    CommitComment,
+    Issue,
+    IssueComment,
+    Label,
+    Milestone,
+    Ref,
+    Release,
+    Repo,
+    Review,
+    ReviewComment,
+)
+from ghcrawl.simulator.github.moments import seconds
+from ghcrawl.simulator.github.people import Member, Org, Team, User
+from ghcrawl.simulator.github.shapes import accounts, commits, issues, pulls, releases, repos
+from ghcrawl.simulator.github.shapes.site import Body, Site
+from ghcrawl.simulator.github.world import World
+
+NOBODY: Final = "0" * 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """One webhook: GitHub's name of the event, its payload, who did it and where."""
+
+    event: str
+    payload: Body
+    sender: User
+    repo: Repo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A change about to be told."""
+
+    world: World
+    site: Site
+    change: Change
+    sender: User
+
+    @property
+    def repo(self) -> Repo:
+        """The repository it happened in."""
+        assert self.change.repo is not None
+        return self.change.repo
+
+    def hook(self, event: str, action: str = "", **payload: Any) -> Hook:
+        """A webhook with what all of them carry."""
+        change = self.change
+        body: Body = {"action": action, **payload} if action else dict(payload)
+        if change.repo is not None:
+            body["repository"] = hook_repo(self.site, self.world, change.repo)
+        if isinstance(change.owner, Org):
+            body["organization"] = accounts.simple_org(self.site, change.owner)
+        body["sender"] = accounts.simple_user(self.site, self.sender)
+        return Hook(event=event, payload=body, sender=self.sender, repo=change.repo)
+
+    def itself(self, **payload: Any) -> Hook:
+        """The webhook that the change is named after; of an edit it says what was there before."""
+        if self.change.action == "edited":
+            now = self.change.subject
+            payload["changes"] = {
+                name: {"from": was or ""} for name, was in self.change.before.items() if was != getattr(now, name)
+            }
+        return self.hook(self.change.event, self.change.action, **payload)
+
+
+def hook_repo(site: Site, world: World, repo: Repo) -> Body:
+    """A repository in a payload: what its own URL says of subscribers, network, parent and settings is missing."""
+    return {**repos.embedded_repo(site, world, repo), "custom_properties": {}}
+
+
+def hook_issue(site: Site, repo: Repo, issue: Issue) -> Body:
+    """An issue in a payload: no webhook says who closed it."""
+    return {name: value for name, value in issues.listed_issue(site, repo, issue).items() if name != "closed_by"}
+
+
+def hook_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
+    """A pull request in a payload: GitHub has not found out yet whether it can be merged."""
+    unknown = {"mergeable": None, "rebaseable": None, "mergeable_state": "unknown"}
+    return {**pulls.pull(site, world, repo, issue), **unknown}
+
+
+def simple_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
+    """A pull request where something on it is told: without counters and without who merged it."""
+    return pulls.listed_pull(site, world, repo, issue)
+
+
+def _issue(telling: Telling) -> Iterator[Hook]:
+    issue = telling.change.subject
+    assert isinstance(issue, Issue)
+    told = {"issue": hook_issue(telling.site, telling.repo, issue)}
+    if telling.change.action == "transferred":
+        site, moved, into = telling.site, telling.change.before["issue"], telling.change.before["repo"]
+        told["changes"] = {
+            "new_issue": hook_issue(site, into, moved),
+            "new_repository": hook_repo(site, telling.world, into),
+        }
+    yield telling.itself(**told)
+
+
+def _comment(telling: Telling) -> Iterator[Hook]:
+    comment = telling.change.subject
+    assert isinstance(comment, IssueComment)
+    yield telling.itself(
+        issue=hook_issue(telling.site, telling.repo, comment.issue),
+        comment=issues.issue_comment(telling.site, telling.repo, comment),
+    )
+
+
+def _pull(telling: Telling) -> Iterator[Hook]:
+    site, world, repo, issue = telling.site, telling.world, telling.repo, telling.change.subject
+    assert isinstance(issue, Issue)
+    assert issue.pull is not None
+    if telling.change.action == "opened":
+        ref = issue.pull.head_ref
+        yield _created(telling, "branch", ref)
+        yield _push_hook(telling, ref, issue.pull.commits, before=NOBODY)
+    if issue.pull.merged_at is not None and telling.change.action == "closed" and repo.head is not None:
+        yield _push_hook(telling, repo.default_branch, [repo.head], before=repo.head.parents[0].sha)
+    yield telling.itself(number=issue.number, pull_request=hook_pull(site, world, repo, issue))
+
+
+def _review(telling: Telling) -> Iterator[Hook]:
+    site, world, repo, review = telling.site, telling.world, telling.repo, telling.change.subject
+    assert isinstance(review, Review)
+    issue = next(each for each in repo.pulls if each.pull is not None and review in each.pull.reviews)
+    assert issue.pull is not None
+    pull = simple_pull(site, world, repo, issue)
+    body = pulls.review(site, repo, issue, review)
+    yield telling.itself(
+        review={**body, "state": review.state.lower()}, pull_request=pull
+    )  # REST writes it in capitals
+    for comment in issue.pull.comments:
+        if comment.review is review:
+            body = pulls.review_comment(site, repo, comment)
+            yield telling.hook("pull_request_review_comment", "created", comment=body, pull_request=pull)
+
+
+def _review_comment(telling: Telling) -> Iterator[Hook]:
+    comment = telling.change.subject
+    assert isinstance(comment, ReviewComment)
+    body = pulls.review_comment(telling.site, telling.repo, comment)
+    pull = simple_pull(telling.site, telling.world, telling.repo, comment.issue)
+    yield telling.itself(comment=body, pull_request=pull)
+
+
+def _commit_comment(telling: Telling) -> Iterator[Hook]:
+    comment = telling.change.subject
+    assert isinstance(comment, CommitComment)
+    yield telling.itself(comment=commits.commit_comment(telling.site, telling.repo, comment))
+
+
+def _push(telling: Telling) -> Iterator[Hook]:
+    repo, tip, before = telling.repo, telling.change.subject, telling.change.before
+    assert isinstance(tip, Commit)
+    branch = str(before["ref"]).removeprefix("refs/heads/")
+    if not before["sha"]:
+        yield _created(telling, "branch", branch)
+    yield _push_hook(telling, branch, [tip], before=str(before["sha"]) or NOBODY, forced=bool(before["forced"]))
+    for issue in repo.pulls:
+        pull = issue.pull
+        if pull and issue.closed_at is None and pull.head_repo is repo and pull.head_ref == branch:
+            body = hook_pull(telling.site, telling.world, repo, issue)
+            yield telling.hook("pull_request", "synchronize", number=issue.number, pull_request=body)
+
+
+def _push_hook(
+    telling: Telling, branch: str, added: list[Commit], *, before: str, forced: bool = False, gone: bool = False
+) -> Hook:
+    after = NOBODY if gone else added[-1].sha
+    stubs = [_stub(telling, each) for each in added]
+    hook = telling.hook(
+        "push",
+        ref=f"refs/heads/{branch}",
+        before=before,
+        after=after,
+        created=before == NOBODY,
+        deleted=gone,
+        forced=forced,
+        base_ref=None,
+        compare=f"{telling.site.page(telling.repo)}/compare/{before[:12]}...{after[:12]}",
+        pusher={"name": telling.sender.login, "email": None},
+        commits=[] if gone else stubs,
+        head_commit=None if gone else stubs[-1],
+    )
+    repository = hook.payload["repository"]
+    repository["url"] = repository["html_url"]
+    repository["created_at"] = seconds(repository["created_at"])
+    repository["pushed_at"] = seconds(repository["pushed_at"])
+    return hook
+
+
+def _stub(telling: Telling, commit: Commit) -> Body:
+    """A commit in a push: without accounts, parents and statistics."""
+    return {
+        "id": commit.sha,
+        "tree_id": commit.sha[::-1],
+        "distinct": True,
+        "message": commit.message,
+        "timestamp": commit.committed_at,
+        "url": f"{telling.site.page(telling.repo)}/commit/{commit.sha}",
+        "author": {"name": commit.author_name, "email": commit.author_email},
+        "committer": {"name": commit.committer_name, "email": commit.committer_email},
+        "added": [],
+        "removed": [],
+        "modified": ["README.md"],
+    }
+
+
+def _created(telling: Telling, kind: str, name: str) -> Hook:
+    repo = telling.repo
+    about: Body = {"master_branch": repo.default_branch, "description": repo.description}
+    return telling.hook("create", ref=name, ref_type=kind, pusher_type="user", **about)
+
+
+def _ref(telling: Telling) -> Iterator[Hook]:
+    ref = telling.change.subject
+    assert isinstance(ref, Ref)
+    if telling.change.event == "create":
+        yield _created(telling, "branch", ref.name)
+        return
+    yield telling.hook("delete", ref=ref.name, ref_type="branch", pusher_type="user")
+    yield _push_hook(telling, ref.name, [ref.commit], before=ref.commit.sha, gone=True)
+
+
+def _release(telling: Telling) -> Iterator[Hook]:
+    release = telling.change.subject
+    assert isinstance(release, Release)
+    if telling.change.action == "published":
+        yield _created(telling, "tag", release.tag_name)
+    yield telling.itself(release=releases.release(telling.site, telling.repo, release))
+
+
+def _repository(telling: Telling) -> Iterator[Hook]:
+    change = telling.change
+    if change.action == "renamed":
+        yield telling.itself(changes={"repository": {"name": {"from": change.before["name"]}}})
+    elif change.action == "transferred":
+        before = telling.world.account(str(change.before["owner"]))
+        assert before is not None
+        kind, shape = (
+            ("organization", accounts.simple_org(telling.site, before))
+            if isinstance(before, Org)
+            else ("user", accounts.simple_user(telling.site, before))
+        )
+        yield telling.itself(changes={"owner": {"from": {kind: shape}}})
+    else:
+        yield telling.itself()
+
+
+def _label(telling: Telling) -> Iterator[Hook]:
+    label = telling.change.subject
+    assert isinstance(label, Label)
+    yield telling.itself(label=issues.label(telling.site, telling.repo, label))
+
+
+def _milestone(telling: Telling) -> Iterator[Hook]:
+    milestone = telling.change.subject
+    assert isinstance(milestone, Milestone)
+    yield telling.itself(milestone=issues.milestone(telling.site, telling.repo, milestone))
+
+
+def _star(telling: Telling) -> Iterator[Hook]:
+    if telling.change.action == "deleted":
+        yield telling.itself(starred_at=None)
+        return
+    yield telling.itself(starred_at=telling.change.at)
+    yield telling.hook("watch", "started")
+
+
+def _member(telling: Telling) -> Iterator[Hook]:
+    member = telling.change.subject
+    assert isinstance(member, Member)
+    user, base = (
+        accounts.simple_user(telling.site, member.user),
+        f"{telling.site.base}/orgs/{telling.change.owner.login}",
+    )
+    membership = {"url": f"{base}/memberships/{member.user.login}", "organization_url": base}
+    yield telling.itself(membership={**membership, "role": member.role, "state": "active", "user": user})
+
+
+def _team(telling: Telling) -> Iterator[Hook]:
+    team = telling.change.subject
+    assert isinstance(team, Team)
+    body = accounts.simple_team(telling.site, team)
+    if telling.change.event == "membership":
+        user = list(team.members.values())[-1]
+        yield telling.itself(scope="team", member=accounts.simple_user(telling.site, user), team=body)
+    else:
+        yield telling.itself(team=body)
+
+
+_TOLD: Final[Mapping[str, Callable[[Telling], Iterator[Hook]]]] = {
+    "commit_comment": _commit_comment,
+    "create": _ref,
+    "delete": _ref,
+    "issue_comment": _comment,
+    "issues": _issue,
+    "label": _label,
+    "membership": _team,
+    "milestone": _milestone,
+    "organization": _member,
+    "pull_request": _pull,
+    "pull_request_review": _review,
+    "pull_request_review_comment": _review_comment,
+    "push": _push,
+    "release": _release,
+    "repository": _repository,
+    "star": _star,
+    "team": _team,
+}
+
+
+def hooks(site: Site, world: World, change: Change) -> tuple[Hook, ...]:
+    """The webhooks of `change`, in the order in which they are sent. What happens to a user tells nobody."""
+    tell = _TOLD.get(change.event)
+    if tell is None:
+        return ()
+    return tuple(tell(Telling(world, site, change, change.actor or _somebody(world, change))))
+
+
+def _somebody(world: World, change: Change) -> User:
+    """Whoever does what the change does not say the doer of: the owner, or the organisation's first member."""
+    owner = change.owner
+    if isinstance(owner, User):
+        return owner
+    member = next(iter(owner.members.values()), None)
+    return member.user if member else next(each for each in world.accounts.values() if isinstance(each, User))

@@ -1,0 +1,76 @@
+"""Users, organisations and teams. As all entities, they change in place and compare by identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from ghcrawl.simulator.github.records import Project
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class User:
+    """A person or a bot. Shares its number space with organisations, as on GitHub."""
+
+    id: int
+    login: str
+    name: str | None
+    created_at: str
+    updated_at: str
+    type: Literal["User", "Bot"] = "User"
+    company: str | None = None
+    location: str | None = None
+    bio: str | None = None
+    email: str | None = None
+    followers: int = 0
+    following: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Member:
+    """A user's membership of an organisation; a concealed one is shown to members only."""
+
+    user: User
+    role: Literal["admin", "member"] = "member"
+    public: bool = True
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Org:
+    """An organisation, with its members in order of id, teams by id, projects by number.
+
+    outsiders: those who work in its repositories without being members.
+    """
+
+    id: int
+    login: str
+    name: str
+    description: str | None
+    created_at: str
+    updated_at: str
+    location: str | None = None
+    members: dict[int, Member] = field(default_factory=dict)
+    teams: dict[int, Team] = field(default_factory=dict)
+    projects: dict[int, Project] = field(default_factory=dict)
+    outsiders: dict[int, User] = field(default_factory=dict)
+
+
+Owner: TypeAlias = Org | User
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Team:
+    """A team: who is in it, and what it may do where (repository id → permission)."""
+
+    id: int
+    org: Org
+    name: str
+    slug: str
+    description: str | None
+    created_at: str
+    updated_at: str
+    privacy: Literal["closed", "secret"] = "closed"
+    parent: Team | None = None
+    members: dict[int, User] = field(default_factory=dict)
+    repos: dict[int, str] = field(default_factory=dict)

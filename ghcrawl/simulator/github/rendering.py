@@ -1,0 +1,148 @@
+"""From a question to the bytes of its answer; bytes are kept until the world changes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from ghcrawl.simulator.answers import Answer, Refusal
+from ghcrawl.simulator.github.manners import Manners
+from ghcrawl.simulator.github.moments import seconds
+from ghcrawl.simulator.github.paging import cut
+from ghcrawl.simulator.github.principals import Viewer
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One
+from ghcrawl.simulator.github.routes.resolve import Resolver
+from ghcrawl.simulator.github.routes.table import Found
+from ghcrawl.simulator.github.shapes.site import Site, in_version
+from ghcrawl.simulator.github.world import World
+
+JSON_TYPE: Final = "application/json; charset=utf-8"
+MAX_KEPT_BYTES: Final = 96_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendered:
+    """An answer as bytes, before anything is said that depends on who asked or when.
+
+    last_modified: as HTTP writes dates. validated: it has an ETag and can be asked for conditionally.
+    """
+
+    status: int
+    body: bytes
+    content_type: str = JSON_TYPE
+    headers: Mapping[str, str] = field(default_factory=dict)
+    last_modified: str | None = None
+    validated: bool = False
+
+    @cached_property
+    def compressed(self) -> bytes:
+        """The body for those who accept gzip."""
+        return gzip.compress(self.body, compresslevel=1, mtime=0)
+
+
+@lru_cache(maxsize=8192)
+def http_date(moment: str) -> str:
+    """A moment of a body as a header writes it."""
+    return formatdate(seconds(moment), usegmt=True)
+
+
+def encoded(body: Any) -> bytes:
+    """JSON as GitHub writes it: compact, and with every letter as it is."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def rendered_answer(answer: Answer) -> Rendered:
+    """An answer that depends on nothing."""
+    headers = dict(answer.headers)
+    content_type = headers.pop("Content-Type", JSON_TYPE)
+    if answer.body is None:
+        body = b""
+    else:
+        body = answer.body.encode() if isinstance(answer.body, str) else encoded(answer.body)
+    return Rendered(status=answer.status, body=body, content_type=content_type, headers=headers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What was asked: path and query as they came, still encoded."""
+
+    path: str
+    query: str
+    params: Mapping[str, str]
+    viewer: Viewer
+    version: str
+    accept: str = ""
+
+
+class Renderer:
+    """Answers questions about one world."""
+
+    def __init__(self, world: World, site: Site, manners: Manners) -> None:
+        self._world = world
+        self._site = site
+        self._manners = manners
+        self._computed: set[tuple[int, str, str]] = set()
+        self._kept: dict[tuple[str, str, Viewer, str], Rendered] = {}
+        self._kept_bytes = 0
+        self._revision = world.revision
+
+    def render(self, question: Question) -> Rendered:
+        """The answer. What cannot be answered otherwise is answered by a Refusal's words, and never kept."""
+        if self._revision != self._world.revision or self._kept_bytes > MAX_KEPT_BYTES:
+            self._kept.clear()
+            self._kept_bytes = 0
+            self._revision = self._world.revision
+        key = (question.path, question.query, question.viewer, question.version + question.accept)
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept
+        try:
+            rendered = self._render(question)
+        except Refusal as refusal:
+            return rendered_answer(refusal.answer)
+        if rendered.validated and not question.path.endswith("/events"):  # feeds show what happened some time later
+            self._kept[key] = rendered
+            self._kept_bytes += len(rendered.body)
+        return rendered
+
+    def _render(self, question: Question) -> Rendered:
+        route = Resolver(self._world, self._site, question.viewer).resolve(question.path, question.query)
+        ask = Ask(
+            world=self._world,
+            site=self._site,
+            viewer=question.viewer,
+            manners=self._manners,
+            params=question.params,
+            accept=question.accept,
+            numeric=route.numeric,
+            computed=self._computed,
+        )
+        found: Found = route.finder(ask, *route.arguments)
+        if isinstance(found, Answer):
+            return rendered_answer(found)
+        body, headers = self._shape(ask, found)
+        return Rendered(
+            status=200,
+            body=encoded(in_version(body, question.version)),
+            headers=headers,
+            last_modified=http_date(found.last_modified) if found.last_modified else None,
+            validated=not question.path.startswith("/search/"),
+        )
+
+    def _shape(self, ask: Ask, found: One | Many[Any]) -> tuple[Any, Mapping[str, str]]:
+        if isinstance(found, One):
+            return found.body, {}
+        page = cut(ask, found)
+        bodies = [found.shape(element) for element in page.elements]
+        headers = dict(found.headers)
+        if page.link:
+            headers["Link"] = page.link
+        if found.partial:
+            ids = ",".join(str(each) for each in found.partial)
+            headers["X-GitHub-SSO"] = f"partial-results; organizations={ids}"
+        return found.wrap(bodies, len(found.elements)) if found.wrap else bodies, headers

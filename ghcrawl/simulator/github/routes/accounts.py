@@ -1,0 +1,236 @@
+"""Organisations, teams, users, and the asker's own things."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ghcrawl.simulator.answers import Refusal
+from ghcrawl.simulator.github.entities import Repo
+from ghcrawl.simulator.github.people import Member, Org, Owner, Team, User
+from ghcrawl.simulator.github.refusals import denied, not_found, refused
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, ordered
+from ghcrawl.simulator.github.routes.table import Finder
+from ghcrawl.simulator.github.shapes import accounts, repos
+
+_SORTS: Final = ("created", "updated", "pushed", "full_name")
+
+
+def org(ask: Ask, thing: Org) -> One:
+    """`/orgs/{org}`."""
+    return One(body=accounts.org(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
+
+
+def _repos(ask: Ask, wanted: list[Repo], *, sorts: tuple[str, ...], partial: tuple[int, ...] = ()) -> Many[Repo]:
+    sort = ask.choice("sort", sorts)
+    keys = {"created": "created_at", "updated": "updated_at", "pushed": "pushed_at", "full_name": "full_name"}
+
+    def key(repo: Repo) -> tuple[str, int]:
+        text: str = getattr(repo, keys[sort])
+        return text.lower() if sort == "full_name" else text, repo.id
+
+    return Many(
+        elements=ordered(wanted, key, descending=ask.descends(default=sort != "full_name")),
+        shape=lambda repo: repos.org_repo(ask.site, ask.world, repo, ask.viewer),
+        partial=partial,
+    )
+
+
+def org_repos(ask: Ask, thing: Org) -> Many[Repo]:
+    """`/orgs/{org}/repos`: newest first; silently without what the asker may not see."""
+    kind = ask.choice("type", ("all", "public", "private", "forks", "sources", "member"))
+    hidden = ask.viewer.denial(thing) == "sso" and thing.id in ask.viewer.insider_of
+    wanted = [each for each in ask.world.repos_of(thing) if ask.viewer.sees(each) and _is_kind(each, kind)]
+    return _repos(ask, wanted, sorts=_SORTS, partial=(thing.id,) if hidden else ())
+
+
+def _is_kind(repo: Repo, kind: str) -> bool:
+    fork = repo.parent is not None
+    kinds = {"public": not repo.private, "private": repo.private, "forks": fork, "sources": not fork}
+    return kinds.get(kind, True)
+
+
+def user_repos(ask: Ask, thing: Owner) -> Many[Repo]:
+    """`/users/{login}/repos`: public ones, by name unless `sort` says otherwise."""
+    wanted = [each for each in ask.world.repos_of(thing) if not each.private]
+    return _repos(ask, wanted, sorts=("full_name", "created", "updated", "pushed"))
+
+
+def members(ask: Ask, thing: Org) -> Many[Member]:
+    """`/orgs/{org}/members`: all of them for a member, the public ones for anybody else."""
+    _admit(ask, thing)
+    role = ask.choice("role", ("all", "admin", "member"))
+    insider = ask.viewer.insider(thing)
+    wanted = [each for each in thing.members.values() if (insider or each.public) and role in ("all", each.role)]
+    return _members(ask, wanted)
+
+
+def public_members(ask: Ask, thing: Org) -> Many[Member]:
+    """`/orgs/{org}/public_members`."""
+    return _members(ask, [each for each in thing.members.values() if each.public])
+
+
+def _members(ask: Ask, wanted: list[Member]) -> Many[Member]:
+    return Many(
+        elements=ordered(wanted, lambda each: each.user.id, descending=False),
+        shape=lambda each: accounts.simple_user(ask.site, each.user),
+    )
+
+
+def _admit(ask: Ask, thing: Org) -> None:
+    why = ask.viewer.denial(thing)
+    if why is not None:
+        raise denied(why, thing.login, ask.site.base)
+
+
+def _admit_to_teams(ask: Ask, thing: Org) -> None:
+    """Teams are for members. Raises Refusal for everybody else."""
+    _admit(ask, thing)
+    if not ask.viewer.authenticated:
+        raise Refusal(refused(401, "Requires authentication"))
+    if not ask.viewer.insider(thing):
+        status = ask.manners.teams_denied_status
+        raise not_found() if status == 404 else Refusal(refused(status, "Must have read:org permission."))
+
+
+def teams(ask: Ask, thing: Org) -> Many[Team]:
+    """`/orgs/{org}/teams`: by slug."""
+    _admit_to_teams(ask, thing)
+    return Many(
+        elements=ordered(thing.teams.values(), lambda each: each.slug, descending=False),
+        shape=lambda each: accounts.listed_team(ask.site, each),
+    )
+
+
+def find_team(ask: Ask, thing: Org, slug: str) -> Team:
+    """The team of that slug. Raises Refusal for those who may not see it, and where there is none."""
+    _admit_to_teams(ask, thing)
+    return found(next((each for each in thing.teams.values() if each.slug == slug.lower()), None))
+
+
+def team(ask: Ask, thing: Org, slug: str) -> One:
+    """`/orgs/{org}/teams/{slug}`."""
+    hit = find_team(ask, thing, slug)
+    return One(body=accounts.team(ask.site, ask.world, hit), last_modified=hit.updated_at)
+
+
+def team_members(ask: Ask, thing: Org, slug: str) -> Many[User]:
+    """`/orgs/{org}/teams/{slug}/members`."""
+    people = ordered(find_team(ask, thing, slug).members.values(), lambda user: user.id, descending=False)
+    return Many(elements=people, shape=lambda user: accounts.simple_user(ask.site, user))
+
+
+def team_repos(ask: Ask, thing: Org, slug: str) -> Many[Repo]:
+    """`/orgs/{org}/teams/{slug}/repos`."""
+    ids = find_team(ask, thing, slug).repos
+    held = [ask.world.repos[each] for each in ids if each in ask.world.repos]
+    return Many(elements=held, shape=lambda repo: repos.team_repo(ask.site, ask.world, repo, ask.viewer))
+
+
+def team_teams(ask: Ask, thing: Org, slug: str) -> Many[Team]:
+    """`/orgs/{org}/teams/{slug}/teams`: the children."""
+    parent = find_team(ask, thing, slug)
+    children = [each for each in thing.teams.values() if each.parent is parent]
+    return Many(elements=children, shape=lambda each: accounts.listed_team(ask.site, each))
+
+
+def user(ask: Ask, thing: Owner) -> One:
+    """`/users/{login}`."""
+    return One(body=accounts.user(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
+
+
+def user_orgs(ask: Ask, thing: Owner) -> Many[Org]:
+    """`/users/{login}/orgs`: where the membership is public, or the asker is a member too."""
+    orgs = ask.world.orgs_of(thing) if isinstance(thing, User) else []
+    wanted = [each for each in orgs if each.members[thing.id].public or ask.viewer.insider(each)]
+    return Many(elements=wanted, shape=lambda each: accounts.simple_org(ask.site, each))
+
+
+def myself(ask: Ask) -> User:
+    """The user whose token it is. Raises Refusal for those who are nobody."""
+    if not ask.viewer.authenticated:
+        raise Refusal(refused(401, "Requires authentication"))
+    account = ask.world.accounts.get(ask.viewer.user)
+    if not isinstance(account, User):
+        raise Refusal(refused(403, "Resource not accessible by integration"))
+    return account
+
+
+def my_profile(ask: Ask) -> One:
+    """`/user`."""
+    return user(ask, myself(ask))
+
+
+def my_orgs(ask: Ask) -> Many[Org]:
+    """`/user/orgs`."""
+    return user_orgs(ask, myself(ask))
+
+
+def my_repos(ask: Ask) -> Many[Repo]:
+    """`/user/repos`: by name; `affiliation` says whose."""
+    me = myself(ask)
+    wanted = set(ask.params.get("affiliation", "owner,collaborator,organization_member").split(","))
+    owners = ([me] if "owner" in wanted else []) + (
+        list[Owner](ask.world.orgs_of(me)) if "organization_member" in wanted else []
+    )
+    owned = [each for owner in owners for each in ask.world.repos_of(owner) if ask.viewer.sees(each)]
+    partial = tuple(owner.id for owner in owners if ask.viewer.denial(owner) == "sso")
+    many = _repos(ask, owned, sorts=("full_name", "created", "updated", "pushed"), partial=partial)
+    return Many(
+        elements=many.elements,
+        shape=lambda repo: repos.listed_repo(ask.site, ask.world, repo, ask.viewer),
+        partial=partial,
+    )
+
+
+def installed_repos(ask: Ask) -> Many[Repo]:
+    """`/installation/repositories`: a list inside an object."""
+    if ask.viewer.kind != "installation":
+        raise Refusal(refused(403, "You must authenticate with an installation access token in order to list them."))
+    held = [each for each in ask.world.repos.values() if ask.viewer.insider(each.owner)]
+    return Many(
+        elements=held,
+        shape=lambda repo: repos.listed_repo(ask.site, ask.world, repo, ask.viewer),
+        wrap=lambda bodies, total: {"total_count": total, "repository_selection": "all", "repositories": bodies},
+    )
+
+
+def found_repos(ask: Ask) -> Many[Repo]:
+    """`/search/repositories`: by a part of the name, `user:` and `org:` qualifiers; never more than 1,000."""
+    words = ask.params.get("q", "").lower().split()
+    if not words:
+        raise Refusal(refused(422, "Validation Failed"))
+    owners = {word.partition(":")[2] for word in words if word.startswith(("org:", "user:"))}
+    parts = [word for word in words if ":" not in word]
+    hits = [
+        each
+        for each in ask.world.repos.values()
+        if ask.viewer.sees(each)
+        and (not owners or each.owner.login.lower() in owners)
+        and all(part in each.full_name.lower() for part in parts)
+    ]
+    return Many(
+        elements=ordered(hits, lambda each: (each.stars, each.id), descending=True)[:1000],
+        shape=lambda repo: {**repos.listed_repo(ask.site, ask.world, repo, ask.viewer), "score": 1.0},
+        wrap=lambda bodies, total: {"total_count": total, "incomplete_results": False, "items": bodies},
+    )
+
+
+ORG_ROUTES: Final[dict[str, Finder]] = {
+    "": org,
+    "repos": org_repos,
+    "members": members,
+    "public_members": public_members,
+    "teams": teams,
+    "teams/{slug}": team,
+    "teams/{slug}/members": team_members,
+    "teams/{slug}/repos": team_repos,
+    "teams/{slug}/teams": team_teams,
+}
+USER_ROUTES: Final[dict[str, Finder]] = {"": user, "repos": user_repos, "orgs": user_orgs}
+ROOT_ROUTES: Final[dict[str, Finder]] = {
+    "user": my_profile,
+    "user/repos": my_repos,
+    "user/orgs": my_orgs,
+    "installation/repositories": installed_repos,
+    "search/repositories": found_repos,
+}

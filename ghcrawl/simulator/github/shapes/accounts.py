@@ -1,0 +1,228 @@
+"""Users, organisations and teams."""
+
+from __future__ import annotations
+
+from ghcrawl.simulator.github.people import Org, Owner, Team, User
+from ghcrawl.simulator.github.principals import Viewer
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted
+from ghcrawl.simulator.github.world import World
+
+_USER_URLS = (
+    ("followers_url", "/followers"),
+    ("following_url", "/following{/other_user}"),
+    ("gists_url", "/gists{/gist_id}"),
+    ("starred_url", "/starred{/owner}{/repo}"),
+    ("subscriptions_url", "/subscriptions"),
+    ("organizations_url", "/orgs"),
+    ("repos_url", "/repos"),
+    ("events_url", "/events{/privacy}"),
+    ("received_events_url", "/received_events"),
+)
+
+
+def simple_user(site: Site, account: Owner) -> Body:
+    """An account as it is embedded everywhere. An organisation is embedded as a user, with a user's URLs."""
+    login = quoted(account.login).replace("[", "%5B").replace("]", "%5D")
+    url = f"{site.base}/users/{login}"
+    kind = account.type if isinstance(account, User) else "Organization"
+    page = f"apps/{account.login.removesuffix('[bot]')}" if kind == "Bot" else login
+    return {
+        "login": account.login,
+        "id": account.id,
+        "node_id": node_id("O" if kind == "Organization" else "U", account.id),
+        "avatar_url": f"{site.base}/avatars/u/{account.id}?v=4",
+        "gravatar_id": "",
+        "url": url,
+        "html_url": f"{site.base}/{page}",
+        **{key: url + suffix for key, suffix in _USER_URLS},
+        "type": kind,
+        "user_view_type": "public",
+        "site_admin": False,
+    }
+
+
+def maybe_user(site: Site, user: User | None) -> Body | None:
+    """The same, or null for an account that is gone."""
+    return simple_user(site, user) if user else None
+
+
+def user(site: Site, world: World, account: Owner, viewer: Viewer) -> Body:
+    """The whole profile of a user, a bot, or an organisation asked for as a user."""
+    is_user = isinstance(account, User)
+    public = sum(not repo.private for repo in world.repos_of(account))
+    body = {
+        **simple_user(site, account),
+        "name": account.name,
+        "company": account.company if isinstance(account, User) else None,
+        "blog": "",
+        "location": account.location,
+        "email": account.email if isinstance(account, User) and viewer.authenticated else None,
+        "hireable": None,
+        "bio": account.bio if isinstance(account, User) else account.description,
+        "twitter_username": None,
+        "public_repos": public,
+        "public_gists": 0,
+        "followers": account.followers if isinstance(account, User) else 0,
+        "following": account.following if isinstance(account, User) else 0,
+        "created_at": account.created_at,
+        "updated_at": account.updated_at,
+    }
+    return body | (_own_fields(world, account) if is_user and viewer.user == account.id else {})
+
+
+def _own_fields(world: World, account: Owner) -> Body:
+    """What only the user themselves is shown."""
+    private = sum(repo.private for repo in world.repos_of(account))
+    return {
+        "user_view_type": "private",
+        "notification_email": None,
+        "private_gists": 0,
+        "total_private_repos": private,
+        "owned_private_repos": private,
+        "disk_usage": 0,
+        "collaborators": 0,
+        "two_factor_authentication": True,
+        "plan": {"name": "free", "space": 976562499, "collaborators": 0, "private_repos": 10000},
+    }
+
+
+_ORG_URLS = (
+    ("repos_url", "/repos"),
+    ("events_url", "/events"),
+    ("hooks_url", "/hooks"),
+    ("issues_url", "/issues"),
+    ("members_url", "/members{/member}"),
+    ("public_members_url", "/public_members{/member}"),
+)
+
+
+def simple_org(site: Site, org: Org) -> Body:
+    """An organisation as an element of a list."""
+    url = f"{site.base}/orgs/{org.login}"
+    return {
+        "login": org.login,
+        "id": org.id,
+        "node_id": node_id("O", org.id),
+        "url": url,
+        **{key: url + suffix for key, suffix in _ORG_URLS},
+        "avatar_url": f"{site.base}/avatars/u/{org.id}?v=4",
+        "description": org.description,
+    }
+
+
+def org_profile(site: Site, world: World, org: Org) -> Body:
+    """What anybody is shown of an organisation; also embedded in a team."""
+    return {
+        **simple_org(site, org),
+        "name": org.name,
+        "company": None,
+        "blog": "",
+        "location": org.location,
+        "email": None,
+        "twitter_username": None,
+        "is_verified": False,
+        "has_organization_projects": True,
+        "has_repository_projects": True,
+        "public_repos": sum(not repo.private for repo in world.repos_of(org)),
+        "public_gists": 0,
+        "followers": 0,
+        "following": 0,
+        "html_url": f"{site.base}/{org.login}",
+        "created_at": org.created_at,
+        "updated_at": org.updated_at,
+        "archived_at": None,
+        "type": "Organization",
+    }
+
+
+def org(site: Site, world: World, org: Org, viewer: Viewer) -> Body:
+    """An organisation asked for by itself."""
+    body = org_profile(site, world, org)
+    if not viewer.insider(org):
+        return body
+    private = sum(repo.private for repo in world.repos_of(org))
+    return body | {
+        "total_private_repos": private,
+        "owned_private_repos": private,
+        "private_gists": 0,
+        "disk_usage": 0,
+        "collaborators": 0,
+        "billing_email": None,
+        "default_repository_permission": "read",
+        "members_can_create_repositories": True,
+        "two_factor_requirement_enabled": False,
+        "members_allowed_repository_creation_type": "all",
+        "members_can_create_public_repositories": True,
+        "members_can_create_private_repositories": True,
+        "members_can_create_internal_repositories": False,
+        "members_can_create_pages": True,
+        "members_can_fork_private_repositories": False,
+        "web_commit_signoff_required": False,
+        "plan": {"name": "free", "space": 976562499, "private_repos": 10000, "seats": 0},
+    }
+
+
+def simple_team(site: Site, team: Team) -> Body:
+    """A team as it is embedded."""
+    url = f"{site.base}/organizations/{team.org.id}/team/{team.id}"
+    return {
+        "name": team.name,
+        "id": team.id,
+        "node_id": node_id("T", team.id),
+        "slug": team.slug,
+        "description": team.description,
+        "privacy": team.privacy,
+        "notification_setting": "notifications_enabled",
+        "url": url,
+        "html_url": f"{site.base}/orgs/{team.org.login}/teams/{team.slug}",
+        "members_url": f"{url}/members{{/member}}",
+        "repositories_url": f"{url}/repos",
+        "type": "organization",
+        "organization_id": team.org.id,
+        "permission": "pull",
+    }
+
+
+def listed_team(site: Site, team: Team) -> Body:
+    """A team as an element of a list."""
+    return {**simple_team(site, team), "parent": simple_team(site, team.parent) if team.parent else None}
+
+
+def repo_team(site: Site, team: Team, repo_id: int) -> Body:
+    """A team as an element of a repository's list, with what it may do there."""
+    permission = team.repos.get(repo_id, "pull")
+    level = ("pull", "triage", "push", "maintain", "admin").index(permission)
+    flags = {name: level >= rank for rank, name in enumerate(("pull", "triage", "push", "maintain", "admin"))}
+    return {**listed_team(site, team), "permission": permission, "permissions": flags, "access_source": "direct"}
+
+
+def team(site: Site, world: World, team: Team) -> Body:
+    """A team asked for by itself."""
+    return {
+        **listed_team(site, team),
+        "created_at": team.created_at,
+        "updated_at": team.updated_at,
+        "members_count": len(team.members),
+        "repos_count": len(team.repos),
+        "organization": org_profile(site, world, team.org),
+    }
+
+
+def contributor(site: Site, account: User, contributions: int) -> Body:
+    """A contributor as an element of a list."""
+    return {**simple_user(site, account), "contributions": contributions}
+
+
+def collaborator(site: Site, account: User, *, admin: bool) -> Body:
+    """A collaborator as an element of a list."""
+    flags = {"admin": admin, "maintain": admin, "push": True, "triage": True, "pull": True}
+    return {**simple_user(site, account), "permissions": flags, "role_name": "admin" if admin else "write"}
+
+
+def association(user: User | None, owner: Owner) -> str:
+    """How an author relates to the owner of the repository."""
+    if user is None:
+        return "NONE"
+    if user is owner:
+        return "OWNER"
+    return "MEMBER" if isinstance(owner, Org) and user.id in owner.members else "CONTRIBUTOR"

@@ -1,0 +1,208 @@
+"""What machines say of commits: statuses, checks, deployments, workflows and their runs."""
+
+from __future__ import annotations
+
+from ghcrawl.simulator.github.entities import Repo
+from ghcrawl.simulator.github.records import (
+    CheckRun,
+    CheckSuite,
+    Deployment,
+    DeploymentStatus,
+    Status,
+    Workflow,
+    WorkflowRun,
+)
+from ghcrawl.simulator.github.shapes.accounts import simple_user
+from ghcrawl.simulator.github.shapes.repos import embedded_repo
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
+from ghcrawl.simulator.github.world import World
+
+
+def status(site: Site, repo: Repo, status: Status) -> Body:
+    """A status, in the list of its commit; its URL is that of them all."""
+    return {
+        "url": f"{site.repo(repo)}/statuses/{status.sha}",
+        "avatar_url": f"{site.base}/avatars/u/{status.creator.id}?v=4",
+        "id": status.id,
+        "node_id": node_id("SC", repo.id, status.id),
+        "state": status.state,
+        "description": f"{status.context}: {status.state}",
+        "target_url": None,
+        "context": status.context,
+        "created_at": status.created_at,
+        "updated_at": status.created_at,
+        "creator": simple_user(site, status.creator),
+    }
+
+
+def check_suite(site: Site, world: World, repo: Repo, suite: CheckSuite) -> Body:
+    """A check suite as an element of a list."""
+    url, done = f"{site.repo(repo)}/check-suites/{suite.id}", all(run.completed_at for run in suite.runs)
+    failed = any(run.conclusion == "failure" for run in suite.runs)
+    return {
+        "id": suite.id,
+        "node_id": node_id("CS", repo.id, suite.id),
+        "head_branch": suite.branch,
+        "head_sha": suite.sha,
+        "status": "completed" if done else "in_progress",
+        "conclusion": ("failure" if failed else "success") if done else None,
+        "url": url,
+        "before": "0" * 40,
+        "after": suite.sha,
+        "pull_requests": [],
+        "app": None,
+        "repository": embedded_repo(site, world, repo),
+        "created_at": suite.created_at,
+        "updated_at": suite.updated_at,
+        "head_commit": _simple_commit(repo, suite.sha),
+        "latest_check_runs_count": len(suite.runs),
+        "check_runs_url": f"{url}/check-runs",
+    }
+
+
+def whole_check_suite(site: Site, world: World, repo: Repo, suite: CheckSuite) -> Body:
+    """A check suite alone: it also says whether it can be asked for again."""
+    return {**check_suite(site, world, repo, suite), "rerequestable": True, "runs_rerequestable": True}
+
+
+def _simple_commit(repo: Repo, sha: str) -> Body:
+    commit = repo.commits[sha]
+    by = {"name": commit.author_name, "email": commit.author_email}
+    return {
+        "id": sha,
+        "tree_id": sha[::-1],
+        "message": commit.message,
+        "timestamp": commit.committed_at,
+        "author": by,
+        "committer": {"name": commit.committer_name, "email": commit.committer_email},
+    }
+
+
+def check_run(site: Site, repo: Repo, suite: CheckSuite, run: CheckRun) -> Body:
+    """A check run: the same alone and in lists."""
+    url = f"{site.repo(repo)}/check-runs/{run.id}"
+    output = {"title": None, "summary": None, "text": None, "annotations_count": 0}
+    return {
+        "id": run.id,
+        "head_sha": suite.sha,
+        "node_id": node_id("CR", repo.id, run.id),
+        "external_id": "",
+        "url": url,
+        "html_url": f"{site.page(repo)}/runs/{run.id}",
+        "details_url": None,
+        "status": "completed" if run.completed_at else "in_progress",
+        "conclusion": run.conclusion,
+        "started_at": run.started_at,
+        "completed_at": run.completed_at,
+        "output": output | {"annotations_url": f"{url}/annotations"},
+        "name": run.name,
+        "check_suite": {"id": suite.id},
+        "app": None,
+        "pull_requests": [],
+    }
+
+
+def deployment(site: Site, repo: Repo, deployment: Deployment) -> Body:
+    """A deployment: the same alone and in lists."""
+    url = f"{site.repo(repo)}/deployments/{deployment.id}"
+    return {
+        "url": url,
+        "id": deployment.id,
+        "node_id": node_id("DE", repo.id, deployment.id),
+        "sha": deployment.sha,
+        "ref": deployment.ref,
+        "task": "deploy",
+        "payload": {},
+        "original_environment": deployment.environment,
+        "environment": deployment.environment,
+        "description": None,
+        "creator": simple_user(site, deployment.creator),
+        "created_at": deployment.created_at,
+        "updated_at": deployment.updated_at,
+        "statuses_url": f"{url}/statuses",
+        "repository_url": site.repo(repo),
+        "transient_environment": False,
+        "production_environment": deployment.environment == "production",
+    }
+
+
+def deployment_status(site: Site, repo: Repo, deployment: Deployment, status: DeploymentStatus) -> Body:
+    """How far a deployment got: the same alone and in lists."""
+    url = f"{site.repo(repo)}/deployments/{deployment.id}"
+    return {
+        "url": f"{url}/statuses/{status.id}",
+        "id": status.id,
+        "node_id": node_id("DES", repo.id, status.id),
+        "state": status.state,
+        "creator": simple_user(site, status.creator),
+        "description": "",
+        "environment": deployment.environment,
+        "target_url": "",
+        "created_at": status.created_at,
+        "updated_at": status.created_at,
+        "deployment_url": url,
+        "repository_url": site.repo(repo),
+        "environment_url": "",
+        "log_url": "",
+    }
+
+
+def workflow(site: Site, repo: Repo, workflow: Workflow) -> Body:
+    """A workflow: the same alone and in lists."""
+    return {
+        "id": workflow.id,
+        "node_id": node_id("W", repo.id, workflow.id),
+        "name": workflow.name,
+        "path": workflow.path,
+        "state": "active",
+        "created_at": workflow.created_at,
+        "updated_at": workflow.created_at,
+        "url": f"{site.repo(repo)}/actions/workflows/{workflow.id}",
+        "html_url": f"{site.page(repo)}/blob/{repo.default_branch}/{workflow.path}",
+        "badge_url": f"{site.page(repo)}/workflows/{workflow.name}/badge.svg",
+    }
+
+
+_OF_RUN = (
+    ("jobs_url", "/jobs"),
+    ("logs_url", "/logs"),
+    ("artifacts_url", "/artifacts"),
+    ("cancel_url", "/cancel"),
+    ("rerun_url", "/rerun"),
+)
+
+
+def workflow_run(site: Site, world: World, repo: Repo, run: WorkflowRun) -> Body:
+    """A run: the same alone and in lists."""
+    url = f"{site.repo(repo)}/actions/runs/{run.id}"
+    embedded = embedded_repo(site, world, repo)
+    return {
+        "id": run.id,
+        "name": run.workflow.name,
+        "node_id": node_id("WFR", repo.id, run.id),
+        "head_branch": run.branch,
+        "head_sha": run.sha,
+        "path": run.workflow.path,
+        "display_title": run.message.partition("\n")[0],
+        "run_number": run.number,
+        "event": "push",
+        "status": "completed" if run.conclusion else "in_progress",
+        "conclusion": run.conclusion,
+        "workflow_id": run.workflow.id,
+        "url": url,
+        "html_url": f"{site.page(repo)}/actions/runs/{run.id}",
+        "pull_requests": [],
+        "created_at": run.created_at,
+        "updated_at": run.updated_at,
+        "actor": simple_user(site, run.actor),
+        "triggering_actor": simple_user(site, run.actor),
+        "run_attempt": 1,
+        "run_started_at": run.created_at,
+        **{name: url + suffix for name, suffix in _OF_RUN},
+        "check_suite_url": f"{site.repo(repo)}/check-suites/{run.id}",
+        "previous_attempt_url": None,
+        "workflow_url": f"{site.repo(repo)}/actions/workflows/{run.workflow.id}",
+        "head_commit": _simple_commit(repo, run.sha),
+        "repository": embedded,
+        "head_repository": embedded,
+    }

@@ -1,0 +1,149 @@
+"""Commits, comments on them, branches and tags."""
+
+from __future__ import annotations
+
+from ghcrawl.simulator.github.entities import Commit, CommitComment, Ref, Repo
+from ghcrawl.simulator.github.shapes.accounts import association, maybe_user
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted_ref, reactions
+
+
+def listed_commit(site: Site, repo: Repo, commit: Commit) -> Body:
+    """A commit as an element of a list: without what it changed."""
+    url, page, git = f"{site.repo(repo)}/commits", f"{site.page(repo)}/commit", f"{site.repo(repo)}/git"
+    author = {"name": commit.author_name, "email": commit.author_email, "date": commit.authored_at}
+    committer = {"name": commit.committer_name, "email": commit.committer_email, "date": commit.committed_at}
+    tree = commit.sha[::-1]
+    return {
+        "sha": commit.sha,
+        "node_id": f"C_kwDO{repo.id:x}{commit.sha[:20]}",
+        "commit": {
+            "author": author,
+            "committer": committer,
+            "message": commit.message,
+            "tree": {"sha": tree, "url": f"{git}/trees/{tree}"},
+            "url": f"{git}/commits/{commit.sha}",
+            "comment_count": len(repo.comments_on(commit)),
+            "verification": {
+                "verified": False,
+                "reason": "unsigned",
+                "signature": None,
+                "payload": None,
+                "verified_at": None,
+            },
+        },
+        "url": f"{url}/{commit.sha}",
+        "html_url": f"{page}/{commit.sha}",
+        "comments_url": f"{url}/{commit.sha}/comments",
+        "author": maybe_user(site, commit.author),
+        "committer": maybe_user(site, commit.committer),
+        "parents": [
+            {"sha": parent.sha, "url": f"{url}/{parent.sha}", "html_url": f"{page}/{parent.sha}"}
+            for parent in commit.parents
+        ],
+    }
+
+
+def diff_of(commit: Commit) -> list[tuple[str, int, int]]:
+    """What a commit changed: (path, additions, deletions), as fixed by its sha as everything else."""
+    sha = commit.sha
+    return [
+        (f"src/{sha[index : index + 2]}/file{index}.py", int(sha[index + 2], 16), int(sha[-1 - index], 16))
+        for index in range(1 + int(sha[0], 16) % 3)
+    ]
+
+
+def commit(site: Site, repo: Repo, commit: Commit) -> Body:
+    """A commit asked for by itself."""
+    changes = diff_of(commit)
+    additions, deletions = sum(added for _, added, _ in changes), sum(removed for *_, removed in changes)
+    return {
+        **listed_commit(site, repo, commit),
+        "stats": {"total": additions + deletions, "additions": additions, "deletions": deletions},
+        "files": [_file(site, repo, commit, *change) for change in changes],
+    }
+
+
+def _file(site: Site, repo: Repo, commit: Commit, path: str, additions: int, deletions: int) -> Body:
+    return {
+        "sha": commit.sha[::-1],
+        "filename": path,
+        "status": "modified",
+        "additions": additions,
+        "deletions": deletions,
+        "changes": additions + deletions,
+        "blob_url": f"{site.page(repo)}/blob/{commit.sha}/{path}",
+        "raw_url": f"{site.page(repo)}/raw/{commit.sha}/{path}",
+        "contents_url": f"{site.repo(repo)}/contents/{path}?ref={commit.sha}",
+        "patch": f"@@ -1,{deletions} +1,{additions} @@",
+    }
+
+
+def commit_comment(site: Site, repo: Repo, comment: CommitComment) -> Body:
+    """A comment on a commit."""
+    url = f"{site.repo(repo)}/comments/{comment.id}"
+    sha = comment.commit.sha
+    return {
+        "url": url,
+        "html_url": f"{site.page(repo)}/commit/{sha}#commitcomment-{comment.id}",
+        "id": comment.id,
+        "node_id": node_id("CC", repo.id, comment.id),
+        "user": maybe_user(site, comment.user),
+        "position": comment.line,
+        "line": comment.line,
+        "path": comment.path,
+        "commit_id": sha,
+        "created_at": comment.created_at,
+        "updated_at": comment.updated_at,
+        "author_association": association(comment.user, repo.owner),
+        "body": comment.body,
+        "reactions": reactions(url, repo, comment),
+    }
+
+
+def listed_branch(site: Site, repo: Repo, ref: Ref) -> Body:
+    """A branch as an element of a list: it names its commit."""
+    return {
+        "name": ref.name,
+        "commit": {"sha": ref.commit.sha, "url": f"{site.repo(repo)}/commits/{ref.commit.sha}"},
+        "protected": ref.protected,
+        "protection": {
+            "enabled": ref.protected,
+            "required_status_checks": {"enforcement_level": "off", "contexts": [], "checks": []},
+        },
+        "protection_url": f"{site.repo(repo)}/branches/{quoted_ref(ref.name)}/protection",
+    }
+
+
+def branch(site: Site, repo: Repo, ref: Ref) -> Body:
+    """A branch asked for by itself: it holds its commit."""
+    links = {
+        "self": f"{site.repo(repo)}/branches/{quoted_ref(ref.name)}",
+        "html": f"{site.page(repo)}/tree/{quoted_ref(ref.name)}",
+    }
+    return {**listed_branch(site, repo, ref), "commit": commit(site, repo, ref.commit), "_links": links}
+
+
+def tag(site: Site, repo: Repo, ref: Ref) -> Body:
+    """A tag; it has no form of its own beside that of a list's element."""
+    return {
+        "name": ref.name,
+        "zipball_url": f"{site.repo(repo)}/zipball/refs/tags/{quoted_ref(ref.name)}",
+        "tarball_url": f"{site.repo(repo)}/tarball/refs/tags/{quoted_ref(ref.name)}",
+        "commit": {"sha": ref.commit.sha, "url": f"{site.repo(repo)}/commits/{ref.commit.sha}"},
+        "node_id": f"REF_kwDO{repo.id:x}{ref.commit.sha[:12]}",
+    }
+
+
+def git_ref(site: Site, repo: Repo, ref: Ref, *, kind: str) -> Body:
+    """A ref of that kind (`heads` or `tags`)."""
+    name = f"refs/{kind}/{ref.name}"
+    return {
+        "ref": name,
+        "node_id": f"REF_kwDO{repo.id:x}{kind[0]}{ref.commit.sha[:12]}",
+        "url": f"{site.repo(repo)}/git/{quoted_ref(name)}",
+        "object": {
+            "sha": ref.commit.sha,
+            "type": "commit",
+            "url": f"{site.repo(repo)}/git/commits/{ref.commit.sha}",
+        },
+    }

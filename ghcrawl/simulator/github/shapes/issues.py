@@ -1,0 +1,133 @@
+"""Issues, their comments, labels and milestones."""
+
+from __future__ import annotations
+
+from ghcrawl.simulator.github.entities import Issue, IssueComment, Label, Milestone, Repo
+from ghcrawl.simulator.github.shapes.accounts import association, maybe_user, simple_user
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted, reactions
+
+
+def label(site: Site, repo: Repo, label: Label) -> Body:
+    """A label: the same alone, in lists and on issues."""
+    return {
+        "id": label.id,
+        "node_id": node_id("LA", repo.id, label.id),
+        "url": f"{site.repo(repo)}/labels/{quoted(label.name)}",
+        "name": label.name,
+        "color": label.color,
+        "default": label.default,
+        "description": label.description,
+        "archived_at": None,
+        "archived_by": None,
+    }
+
+
+def milestone(site: Site, repo: Repo, milestone: Milestone) -> Body:
+    """A milestone: the same alone, in lists and on issues."""
+    url = f"{site.repo(repo)}/milestones/{milestone.number}"
+    return {
+        "url": url,
+        "html_url": f"{site.page(repo)}/milestone/{milestone.number}",
+        "labels_url": f"{url}/labels",
+        "id": milestone.id,
+        "node_id": node_id("MI", repo.id, milestone.id),
+        "number": milestone.number,
+        "title": milestone.title,
+        "description": milestone.description,
+        "creator": maybe_user(site, milestone.creator),
+        "open_issues": milestone.open_issues,
+        "closed_issues": milestone.closed_issues,
+        "state": "closed" if milestone.closed_at else "open",
+        "created_at": milestone.created_at,
+        "updated_at": milestone.updated_at,
+        "due_on": milestone.due_on,
+        "closed_at": milestone.closed_at,
+    }
+
+
+def issue_page(site: Site, repo: Repo, issue: Issue) -> str:
+    """Where people read it."""
+    return f"{site.page(repo)}/{'pull' if issue.pull else 'issues'}/{issue.number}"
+
+
+def listed_issue(site: Site, repo: Repo, issue: Issue) -> Body:
+    """An issue, or the issue side of a pull request, as an element of a list."""
+    url = f"{site.repo(repo)}/issues/{issue.number}"
+    assignees = [simple_user(site, user) for user in issue.assignees]
+    body: Body = {
+        "url": url,
+        "repository_url": site.repo(repo),
+        "labels_url": f"{url}/labels{{/name}}",
+        "comments_url": f"{url}/comments",
+        "events_url": f"{url}/events",
+        "html_url": issue_page(site, repo, issue),
+        "id": issue.id,
+        "node_id": node_id("PR" if issue.pull else "I", repo.id, issue.id),
+        "number": issue.number,
+        "title": issue.title,
+        "user": maybe_user(site, issue.user),
+        "labels": [label(site, repo, each) for each in issue.labels],
+        "state": issue.state,
+        "locked": issue.locked,
+        "assignee": assignees[0] if assignees else None,
+        "assignees": assignees,
+        "milestone": milestone(site, repo, issue.milestone) if issue.milestone else None,
+        "comments": len(issue.comments),
+        "created_at": issue.created_at,
+        "updated_at": issue.updated_at,
+        "closed_at": issue.closed_at,
+        "author_association": association(issue.user, repo.owner),
+        "active_lock_reason": None,
+        "body": issue.body,
+        "closed_by": maybe_user(site, issue.closed_by),
+        "reactions": reactions(url, repo, issue),
+        "timeline_url": f"{url}/timeline",
+        "performed_via_github_app": None,
+        "state_reason": issue.state_reason,
+    }
+    return body | (_pull_side(site, repo, issue) if issue.pull else _issue_side())
+
+
+def _pull_side(site: Site, repo: Repo, issue: Issue) -> Body:
+    assert issue.pull is not None
+    page = issue_page(site, repo, issue)
+    links = {
+        "url": f"{site.repo(repo)}/pulls/{issue.number}",
+        "html_url": page,
+        "diff_url": f"{page}.diff",
+        "patch_url": f"{page}.patch",
+        "merged_at": issue.pull.merged_at,
+    }
+    return {"draft": issue.pull.draft, "pull_request": links}
+
+
+def _issue_side() -> Body:
+    return {
+        "type": None,
+        "sub_issues_summary": {"total": 0, "completed": 0, "percent_completed": 0},
+        "issue_dependencies_summary": {"blocked_by": 0, "total_blocked_by": 0, "blocking": 0, "total_blocking": 0},
+    }
+
+
+def issue(site: Site, repo: Repo, issue: Issue) -> Body:
+    """An issue asked for by itself: since 2026 it says which comment is pinned, which no list does."""
+    return {**listed_issue(site, repo, issue), "pinned_comment": None}
+
+
+def issue_comment(site: Site, repo: Repo, comment: IssueComment) -> Body:
+    """A comment on an issue: it names the issue's number, and never its id."""
+    url = f"{site.repo(repo)}/issues/comments/{comment.id}"
+    return {
+        "url": url,
+        "html_url": f"{issue_page(site, repo, comment.issue)}#issuecomment-{comment.id}",
+        "issue_url": f"{site.repo(repo)}/issues/{comment.issue.number}",
+        "id": comment.id,
+        "node_id": node_id("IC", repo.id, comment.id),
+        "user": maybe_user(site, comment.user),
+        "created_at": comment.created_at,
+        "updated_at": comment.updated_at,
+        "author_association": association(comment.user, repo.owner),
+        "body": comment.body,
+        "reactions": reactions(url, repo, comment),
+        "performed_via_github_app": None,
+    }

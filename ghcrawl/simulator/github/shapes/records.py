@@ -1,0 +1,208 @@
+"""What happened, who likes it, what was discussed and planned, and what threatens it."""
+
+from __future__ import annotations
+
+from ghcrawl.simulator.github.entities import IssueComment, Repo
+from ghcrawl.simulator.github.people import Org
+from ghcrawl.simulator.github.records import (
+    Advisory,
+    Alert,
+    Discussion,
+    IssueEvent,
+    Project,
+    ProjectItem,
+    Reaction,
+    Star,
+)
+from ghcrawl.simulator.github.shapes.accounts import maybe_user, simple_user
+from ghcrawl.simulator.github.shapes.issues import issue_comment, listed_issue
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
+
+
+def bare_event(site: Site, repo: Repo, event: IssueEvent) -> Body:
+    """An event in the list of its issue, which it does not name there."""
+    url = site.repo(repo)
+    body: Body = {
+        "id": event.id,
+        "node_id": node_id("IE", repo.id, event.id),
+        "url": f"{url}/issues/events/{event.id}",
+        "actor": maybe_user(site, event.actor),
+        "event": event.event,
+        "commit_id": event.commit_id,
+        "commit_url": f"{url}/commits/{event.commit_id}" if event.commit_id else None,
+        "created_at": event.created_at,
+        "performed_via_github_app": None,
+    }
+    if event.label is not None:
+        body["label"] = {"name": event.label.name, "color": event.label.color}
+    if event.assignee is not None:
+        body |= {"assignee": simple_user(site, event.assignee), "assigner": maybe_user(site, event.actor)}
+    return body
+
+
+def issue_event(site: Site, repo: Repo, event: IssueEvent) -> Body:
+    """An event alone, or in the list of the whole repository: with its issue as that is today."""
+    return {**bare_event(site, repo, event), "issue": listed_issue(site, repo, event.issue)}
+
+
+def timeline_item(site: Site, repo: Repo, item: IssueEvent | IssueComment) -> Body:
+    """An event or a comment in the timeline of its issue."""
+    if isinstance(item, IssueEvent):
+        return bare_event(site, repo, item)
+    comment = issue_comment(site, repo, item)
+    return {**comment, "event": "commented", "actor": comment["user"]}
+
+
+def star(site: Site, star: Star, *, dated: bool) -> Body:
+    """A stargazer; with the date for those who ask for that form."""
+    user = simple_user(site, star.user)
+    return {"starred_at": star.starred_at, "user": user} if dated else user
+
+
+def reaction(site: Site, repo: Repo, reaction: Reaction) -> Body:
+    """A reaction: the same wherever it is listed."""
+    return {
+        "id": reaction.id,
+        "node_id": node_id("REA", repo.id, reaction.id),
+        "user": maybe_user(site, reaction.user),
+        "content": reaction.content,
+        "created_at": reaction.created_at,
+    }
+
+
+def discussion(site: Site, repo: Repo, talk: Discussion) -> Body:
+    """A discussion: the same alone and in lists."""
+    return {
+        "repository_url": site.repo(repo),
+        "category": {
+            "id": 1,
+            "node_id": node_id("DIC", repo.id),
+            "repository_id": repo.id,
+            "emoji": ":speech_balloon:",
+            "name": "General",
+            "description": "Anything",
+            "created_at": repo.created_at,
+            "updated_at": repo.created_at,
+            "slug": "general",
+            "is_answerable": False,
+        },
+        "answer_html_url": None,
+        "answer_chosen_at": None,
+        "answer_chosen_by": None,
+        "html_url": f"{site.page(repo)}/discussions/{talk.number}",
+        "id": talk.id,
+        "node_id": node_id("D", repo.id, talk.id),
+        "number": talk.number,
+        "title": talk.title,
+        "user": maybe_user(site, talk.user),
+        "state": "open",
+        "state_reason": None,
+        "locked": False,
+        "comments": 0,
+        "created_at": talk.created_at,
+        "updated_at": talk.updated_at,
+        "active_lock_reason": None,
+        "body": talk.title,
+    }
+
+
+def advisory(site: Site, repo: Repo, advisory: Advisory) -> Body:
+    """A published advisory: the same alone and in lists."""
+    unknown = ("cve_id", "publisher", "closed_at", "withdrawn_at", "submission", "cvss", "cwes", "cwe_ids")
+    more = ("credits", "credits_detailed", "collaborating_users", "collaborating_teams", "private_fork", "author")
+    return {
+        "ghsa_id": advisory.ghsa_id,
+        "url": f"{site.repo(repo)}/security-advisories/{advisory.ghsa_id}",
+        "html_url": f"{site.page(repo)}/security/advisories/{advisory.ghsa_id}",
+        "summary": advisory.summary,
+        "description": advisory.summary,
+        "severity": advisory.severity,
+        "identifiers": [{"type": "GHSA", "value": advisory.ghsa_id}],
+        "state": "published",
+        "created_at": advisory.created_at,
+        "updated_at": advisory.created_at,
+        "published_at": advisory.created_at,
+        "vulnerabilities": [],
+        **dict.fromkeys((*unknown, *more)),
+    }
+
+
+def alert(site: Site, repo: Repo, alert: Alert) -> Body:
+    """A dependabot alert: the same alone and in lists."""
+    package = {"ecosystem": "pip", "name": alert.package}
+    vulnerability = {
+        "package": package,
+        "severity": alert.severity,
+        "vulnerable_version_range": "< 2.0",
+        "first_patched_version": {"identifier": "2.0"},
+    }
+    identity = f"GHSA-0000-0000-{alert.number:04d}"
+    return {
+        "number": alert.number,
+        "state": "dismissed" if alert.dismissed_by else "open",
+        "dependency": {"package": package, "manifest_path": "requirements.txt", "scope": "runtime"},
+        "security_advisory": {
+            "ghsa_id": identity,
+            "cve_id": None,
+            "summary": f"{alert.package} is weak",
+            "description": "Very.",
+            "vulnerabilities": [vulnerability],
+            "severity": alert.severity,
+            "cvss": {"score": 0.0, "vector_string": None},
+            "cwes": [],
+            "identifiers": [{"type": "GHSA", "value": identity}],
+            "references": [],
+            "published_at": alert.created_at,
+            "updated_at": alert.created_at,
+            "withdrawn_at": None,
+        },
+        "security_vulnerability": vulnerability,
+        "url": f"{site.repo(repo)}/dependabot/alerts/{alert.number}",
+        "html_url": f"{site.page(repo)}/security/dependabot/{alert.number}",
+        "created_at": alert.created_at,
+        "updated_at": alert.updated_at,
+        "dismissed_at": alert.updated_at if alert.dismissed_by else None,
+        "dismissed_by": maybe_user(site, alert.dismissed_by),
+        "dismissed_reason": "tolerable_risk" if alert.dismissed_by else None,
+        "dismissed_comment": None,
+        "fixed_at": None,
+    }
+
+
+def project(site: Site, org: Org, project: Project) -> Body:
+    """A project: the same alone and in lists."""
+    return {
+        "id": project.id,
+        "node_id": node_id("PVT", project.id),
+        "owner": simple_user(site, org),
+        "creator": simple_user(site, project.creator),
+        "title": project.title,
+        "description": None,
+        "public": False,
+        "closed_at": None,
+        "created_at": project.created_at,
+        "updated_at": project.updated_at,
+        "number": project.number,
+        "short_description": None,
+        "deleted_at": None,
+        "deleted_by": None,
+        "state": "open",
+    }
+
+
+def project_item(site: Site, org: Org, project: Project, item: ProjectItem) -> Body:
+    """Something on a board, with no more of its content than its number."""
+    url = f"{site.base}/orgs/{org.login}/projectsV2/{project.number}"
+    return {
+        "id": item.id,
+        "node_id": node_id("PVTI", item.id),
+        "project_url": url,
+        "item_url": f"{url}/items/{item.id}",
+        "content_type": "Issue",
+        "content": {"number": item.issue_number},
+        "creator": simple_user(site, item.creator),
+        "created_at": item.created_at,
+        "updated_at": item.created_at,
+        "archived_at": None,
+        "fields": [],
+    }

@@ -1,0 +1,77 @@
+"""Where the simulator answers: what URLs in bodies begin with."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from ghcrawl.simulator.github.entities import Repo
+
+Body: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The base of every URL, with no slash at its end. As on an Enterprise server, pages live on the same host."""
+
+    base: str
+
+    def repo(self, repo: Repo) -> str:
+        """The API URL of `repo`, by its name."""
+        return f"{self.base}/repos/{repo.owner.login}/{repo.name}"
+
+    def page(self, repo: Repo) -> str:
+        """The page of `repo`."""
+        return f"{self.base}/{repo.owner.login}/{repo.name}"
+
+
+@lru_cache(maxsize=16_384)
+def quoted(name: str) -> str:
+    """A name as one segment of a path."""
+    return quote(name, safe="!$&'()*+,;=:@-._~")
+
+
+@lru_cache(maxsize=16_384)
+def quoted_ref(name: str) -> str:
+    """A branch or tag as a path: GitHub leaves its slashes as they are."""
+    return quote(name, safe="!$&'()*+,;=:@-._~/")
+
+
+@lru_cache(maxsize=65_536)
+def node_id(prefix: str, *numbers: int) -> str:
+    """A global id: opaque, distinct for every thing, and not a number."""
+    raw = b"".join(number.to_bytes(8, "big") for number in numbers)
+    return f"{prefix}_kwDO{urlsafe_b64encode(raw).decode().rstrip('=')}"
+
+
+REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
+
+
+def reactions(url: str, repo: Repo, thing: object) -> Body:
+    """A rollup of the reactions to `thing`."""
+    contents = Counter(reaction.content for reaction in repo.records.reactions.get(thing, ()))
+    return {"url": f"{url}/reactions", "total_count": contents.total(), **{each: contents[each] for each in REACTIONS}}
+
+
+VERSIONS = ("2022-11-28", "2026-03-10")
+"""The API versions there are; the first is what one gets without asking."""
+
+_REMOVED = frozenset(
+    {"assignee", "merge_commit_sha", "has_downloads", "master_branch", "use_squash_pr_title_as_default", "rate"}
+)
+
+
+def in_version(body: Any, version: str) -> Any:
+    """`body` as that API version writes it: the newer one has dropped some fields wherever they stood."""
+    if version == VERSIONS[0]:
+        return body
+    if isinstance(body, Mapping):
+        return {key: in_version(value, version) for key, value in body.items() if key not in _REMOVED}
+    if isinstance(body, list):
+        return [in_version(item, version) for item in body]
+    return body

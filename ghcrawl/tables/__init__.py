@@ -1,0 +1,1 @@
+"""Documents as typed tables: a projection by declared schema, and targets that take the rows."""

@@ -1,0 +1,148 @@
+"""Tables in a DuckDB file: columns go over as Arrow arrays; a first run makes the file beside its place."""
+
+# ruff: noqa: PLC0415  # duckdb and pyarrow are an extra
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from ghcrawl.platforms.tables import ColumnType, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.tables.arrow import arrow_table
+from ghcrawl.tables.target import Rows, State, by_name, not_ours
+from ghcrawl.values.errors import ConfigError
+
+TYPES: Final[Mapping[ColumnType, str]] = {
+    "text": "VARCHAR",
+    "integer": "BIGINT",
+    "real": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "timestamp": "TIMESTAMPTZ",
+    "json": "JSON",
+}
+STATE: Final = "_ghcrawl"
+DIALECT: Final = Dialect(
+    hours=lambda start, end: f"round((epoch({end}) - epoch({start})) / 3600, 2)",
+    days=lambda start, end: f"round((epoch({end}) - epoch({start})) / 86400, 2)",
+    month=lambda at: f"strftime(make_timestamp(epoch_us({at})), '%Y-%m')",
+)
+MEMORY: Final = "256MB"
+
+
+class DuckTarget:
+    """The tables of `schema` in the file `where`."""
+
+    def __init__(self, where: Path, schema: Schema) -> None:
+        self.where = where
+        self._schema, self._tables = schema, by_name(schema)
+        self._partial = where.with_name(f"{where.name}.partial")
+        self._connection: Any = None
+        self._whole = False
+
+    def moments(self, at: datetime) -> datetime:
+        """As it is."""
+        return at
+
+    def state(self) -> State | None:
+        """As the port says."""
+        import duckdb
+
+        if not self.where.exists():
+            return None
+        if not self.where.is_file():
+            raise not_ours(self.where)
+        with self._translated():
+            try:
+                with duckdb.connect(str(self.where), read_only=True) as connection:
+                    found = connection.execute(f"SELECT state FROM {STATE}").fetchone()  # noqa: S608  # a constant
+            except duckdb.IOException as error:
+                if "lock" in str(error):
+                    raise
+                raise not_ours(self.where) from error
+            except duckdb.CatalogException as error:
+                raise not_ours(self.where) from error
+        if found is None:
+            raise not_ours(self.where)
+        return State.read(found[0], self.where, self._schema)
+
+    def begin(self, *, whole: bool) -> None:
+        """As the port says."""
+        import duckdb
+
+        self._whole = whole
+        with self._translated():
+            if whole:
+                self._remove()
+            self._connection = duckdb.connect(str(self._partial if whole else self.where))
+            self._connection.execute(f"SET memory_limit = '{MEMORY}'")
+            self._connection.execute("SET preserve_insertion_order = false")
+            self._connection.execute("SET TimeZone = 'UTC'")
+            if whole:
+                self._connection.execute(f"CREATE TABLE {STATE} (one INTEGER PRIMARY KEY, state VARCHAR NOT NULL)")
+                for table in self._schema.everything:
+                    self._connection.execute(_table(table))
+                for question in self._schema.questions:
+                    self._connection.execute(f"CREATE VIEW {question.name} AS {question.sql(DIALECT)}")
+            else:
+                self._connection.execute("BEGIN")
+
+    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:
+        """As the port says."""
+        with self._translated():
+            for name, urns in changed.items():
+                owner = self._tables[name].columns[0].name
+                self._connection.execute(f"DELETE FROM {name} WHERE {owner} IN (SELECT unnest(?))", [list(urns)])  # noqa: S608  # declared names
+            for name, many in rows.items():
+                table = self._tables[name]
+                self._connection.register("incoming", arrow_table(table, many))
+                verb = "INSERT INTO" if self._whole and name != "accounts" else "INSERT OR REPLACE INTO"
+                self._connection.execute(f"{verb} {name} SELECT * FROM incoming")  # noqa: S608  # declared names
+                self._connection.unregister("incoming")
+
+    def commit(self, state: State) -> None:
+        """As the port says."""
+        with self._translated():
+            self._connection.execute(f"INSERT OR REPLACE INTO {STATE} VALUES (1, ?)", [state.text()])  # noqa: S608  # a constant
+            if not self._whole:
+                self._connection.execute("COMMIT")
+            self._connection.close()
+            self._connection = None
+            if self._whole:
+                self._partial.replace(self.where)
+
+    def abandon(self) -> None:
+        """As the port says."""
+        if self._connection is not None:
+            with suppress(Exception):
+                self._connection.execute("ROLLBACK")
+            with suppress(Exception):
+                self._connection.close()
+            self._connection = None
+        if self._whole:
+            with suppress(OSError):
+                self._remove()
+
+    def _remove(self) -> None:
+        for suffix in ("", ".wal"):
+            Path(f"{self._partial}{suffix}").unlink(missing_ok=True)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            yield
+        except duckdb.Error as error:
+            first = str(error).splitlines()[0]
+            raise ConfigError(f"{self.where} cannot be written: {first}") from error
+        except OSError as error:
+            raise ConfigError(f"{self.where} cannot be written: {error.strerror}") from error
+
+
+def _table(table: Table | LinkTable) -> str:
+    """DuckDB enforces foreign keys, and what lies outside the crawl would refuse rows: they are in `docs/tables.md`."""
+    lines = [f'"{column.name}" {TYPES[column.type]}' for column in table.columns]
+    lines.append(f"PRIMARY KEY ({', '.join(primary_key(table))})")
+    return f"CREATE TABLE {table.name} ({', '.join(lines)})"

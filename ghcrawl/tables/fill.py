@@ -1,0 +1,131 @@
+"""From documents to a target, in batches: memory is bounded by one batch and the accounts that were named."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from ghcrawl.platforms.tables import ACCOUNTS, Schema
+from ghcrawl.tables.projection import Projector, Row
+from ghcrawl.tables.target import State, Target
+from ghcrawl.values.model import Document
+
+BATCH: Final = 1_000
+"""Documents written at a time."""
+BATCH_BYTES: Final = 32 * 2**20
+OVERLAP: Final = timedelta(minutes=5)
+"""A document is stored a little after it was processed: this much before the cursor is read again."""
+
+
+@dataclass
+class Filled:
+    """What a run did. documents: read and written; rows by table; unchanged: read again and left alone."""
+
+    documents: int = 0
+    unchanged: int = 0
+    rows: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Batch:
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    changed: dict[str, list[str]] = field(default_factory=dict)
+    documents: int = 0
+    size: int = 0
+
+
+class Filling:
+    """One run into `target`, between its `begin` and `commit`."""
+
+    def __init__(self, target: Target, schema: Schema, before: State | None, *, bodies: bool) -> None:
+        self._target, self._schema = target, schema
+        self._before = before
+        self._projector = Projector(schema, moments=target.moments, bodies=bodies)
+        self._batch = _Batch()
+        self._accounts: dict[int, tuple[datetime, Row]] = {}
+        self._fresh: set[int] = set()
+        self._recent: dict[str, tuple[datetime, str]] = {}
+        self._forget_at = BATCH
+        self._cursor = before.cursor if before is not None else None
+        self.filled = Filled()
+
+    async def take(self, documents: AsyncIterator[Document], progress: Callable[[int], None]) -> None:
+        """Writes every document that a table is for."""
+        async for document in documents:
+            self._see(document)
+            progress(self.filled.documents)
+            if self._batch.documents >= BATCH or self._batch.size >= BATCH_BYTES:
+                self._flush()
+
+    def state(self, source: str, selection: dict[str, object]) -> State:
+        """What the next run goes on from. The last batch is written."""
+        self._flush()
+        near = self._near(self._cursor) if self._cursor is not None else {}
+        recent = {urn: mark for urn, (_, mark) in near.items()}
+        return State(
+            version=self._schema.version, source=source, selection=selection, cursor=self._cursor, recent=recent
+        )
+
+    def _see(self, document: Document) -> None:
+        at, mark = document.processed_at, _mark(document)
+        if self._cursor is None or at > self._cursor:
+            self._cursor = at
+        if at >= self._cursor - OVERLAP:
+            self._recent[document.urn] = (at, mark)
+            if len(self._recent) >= self._forget_at:
+                self._recent = self._near(self._cursor)
+                self._forget_at = 2 * len(self._recent) + BATCH
+        if self._before is not None and self._knows(document, mark):
+            self.filled.unchanged += 1
+            return
+        self.filled.documents += 1
+        self._project(document)
+
+    def _knows(self, document: Document, mark: str) -> bool:
+        """Whether the last run wrote the same."""
+        before = self._before
+        assert before is not None, "asked of later runs only"
+        if before.cursor is not None and document.processed_at < before.cursor - OVERLAP:
+            return True
+        return before.recent.get(document.urn) == mark
+
+    def _near(self, cursor: datetime) -> dict[str, tuple[datetime, str]]:
+        """What was processed so shortly before the cursor that the next run reads it again."""
+        return {urn: found for urn, found in self._recent.items() if found[0] >= cursor - OVERLAP}
+
+    def _project(self, document: Document) -> None:
+        batch = self._batch
+        batch.documents += 1
+        table = self._schema.by_kind.get(document.type_name)
+        if table is None:
+            return
+        for into, row in self._projector.rows(document):
+            batch.rows.setdefault(into.name, []).append(row)
+            batch.size += sum(len(value) for value in row if type(value) is str)
+        if self._before is not None:
+            for link in table.links:
+                batch.changed.setdefault(link.name, []).append(document.urn)
+        seen_at = document.observed_at
+        for id, login, type_, html_url in self._projector.people(document):
+            known = self._accounts.get(id)
+            if known is None or (known[0] < seen_at and known[1][1:4] != (login, type_, html_url)):
+                row = (id, login, type_, html_url, self._target.moments(seen_at))
+                self._accounts[id] = (seen_at, row)
+                self._fresh.add(id)
+
+    def _flush(self) -> None:
+        batch, self._batch = self._batch, _Batch()
+        if self._fresh:
+            batch.rows[ACCOUNTS] = [self._accounts[id][1] for id in self._fresh]
+            self._fresh = set()
+        for name, rows in batch.rows.items():
+            self.filled.rows[name] = self.filled.rows.get(name, 0) + len(rows)
+        if batch.rows or batch.changed:
+            self._target.replace(batch.rows, batch.changed)
+
+
+def _mark(document: Document) -> str:
+    """Differs where anything that a row shows differs."""
+    return f"{document.digest}{'-' if document.deleted_at else ''}{document.url}"

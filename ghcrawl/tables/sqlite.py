@@ -1,0 +1,174 @@
+"""Tables in a SQLite file of their own: a first run makes it beside its place, later ones are one transaction each."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from ghcrawl.platforms.tables import ColumnType, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.tables.search import metadata, metadata_beside, search_tables
+from ghcrawl.tables.target import Rows, State, by_name, not_ours
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import iso
+
+TYPES: Final[Mapping[ColumnType, str]] = {
+    "text": "TEXT",
+    "integer": "INTEGER",
+    "real": "REAL",
+    "boolean": "BOOLEAN",
+    "timestamp": "TEXT",
+    "json": "TEXT",
+}
+STATE: Final = "_ghcrawl"
+DIALECT: Final = Dialect(
+    hours=lambda start, end: f"round((julianday({end}) - julianday({start})) * 24, 2)",
+    days=lambda start, end: f"round(julianday({end}) - julianday({start}), 2)",
+    month=lambda at: f"substr({at}, 1, 7)",
+)
+
+
+class SqliteTarget:
+    """The tables of `schema` in the file `where`."""
+
+    def __init__(self, where: Path, schema: Schema) -> None:
+        self.where = where
+        self._schema, self._tables = schema, by_name(schema)
+        self._partial = where.with_name(f"{where.name}.partial")
+        self._connection: sqlite3.Connection | None = None
+        self._whole = False
+
+    def moments(self, at: datetime) -> str:
+        """As text that sorts."""
+        return iso(at)
+
+    def state(self) -> State | None:
+        """As the port says."""
+        if not self.where.exists():
+            return None
+        if not self.where.is_file():
+            raise not_ours(self.where)
+        with self._translated():
+            connection = sqlite3.connect(f"{self.where.absolute().as_uri()}?mode=ro", uri=True)
+            try:
+                (text,) = connection.execute(f"SELECT state FROM {STATE}").fetchone()  # noqa: S608  # a constant
+            except (sqlite3.OperationalError, sqlite3.DatabaseError, TypeError) as error:
+                if getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                    raise
+                raise not_ours(self.where) from error
+            finally:
+                connection.close()
+        return State.read(text, self.where, self._schema)
+
+    def begin(self, *, whole: bool) -> None:
+        """As the port says."""
+        self._whole = whole
+        with self._translated():
+            if whole:
+                self._remove()
+                self._connection = sqlite3.connect(self._partial, isolation_level=None)
+                self._connection.execute("PRAGMA journal_mode=OFF")
+                self._connection.execute("PRAGMA synchronous=OFF")
+            else:
+                self._connection = sqlite3.connect(self.where, isolation_level=None)
+            self._connection.execute("PRAGMA cache_size=-65536")
+            self._connection.execute("BEGIN IMMEDIATE")
+            if whole:
+                for statement in made(self._schema):
+                    self._connection.execute(statement)
+
+    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:
+        """As the port says."""
+        with self._translated():
+            for name, urns in changed.items():
+                owner = self._tables[name].columns[0].name
+                sql = f"DELETE FROM {name} WHERE {owner} = ?"  # noqa: S608  # declared names
+                self._open.executemany(sql, [(urn,) for urn in urns])
+            for name, many in rows.items():
+                self._open.executemany(upsert(self._tables[name]), many)
+
+    def commit(self, state: State) -> None:
+        """As the port says."""
+        with self._translated():
+            if self._whole:
+                for statement in (*indexes(self._schema), *search_tables(self._schema)):
+                    self._open.execute(statement)
+            self._open.execute(f"REPLACE INTO {STATE} (one, state) VALUES (1, ?)", (state.text(),))  # noqa: S608  # a constant
+            self._open.execute("COMMIT")
+            self._open.execute("PRAGMA optimize")
+            self._open.close()
+            self._connection = None
+            if self._whole:
+                self._partial.replace(self.where)
+                metadata_beside(self.where).write_text(metadata(self.where, self._schema), encoding="utf-8")
+
+    def abandon(self) -> None:
+        """As the port says."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+        if self._whole:
+            with suppress(OSError):
+                self._remove()
+
+    @property
+    def _open(self) -> sqlite3.Connection:
+        assert self._connection is not None, "between begin and commit"
+        return self._connection
+
+    def _remove(self) -> None:
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            Path(f"{self._partial}{suffix}").unlink(missing_ok=True)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise ConfigError(f"{self.where} cannot be written: {error}") from error
+        except OSError as error:
+            raise ConfigError(f"{self.where} cannot be written: {error.strerror}") from error
+
+
+def made(schema: Schema) -> Sequence[str]:
+    """The statements that make all tables and views."""
+    return (
+        f"CREATE TABLE {STATE} (one INTEGER PRIMARY KEY, state TEXT NOT NULL)",
+        *(_table(table) for table in schema.everything),
+        *(f"CREATE VIEW {question.name} AS {question.sql(DIALECT)}" for question in schema.questions),
+    )
+
+
+def indexes(schema: Schema) -> Sequence[str]:
+    """The statements that make an index for each foreign key."""
+    return [
+        f"CREATE INDEX {table.name}_by_{column.name} ON {table.name} ({column.name})"
+        for table in schema.everything
+        for column in table.columns
+        if column.references and column.name not in primary_key(table)
+    ]
+
+
+def upsert(table: Table | LinkTable) -> str:
+    """Writes a row in place of the one with the same key, which keeps its rowid."""
+    names = [column.name for column in table.columns]
+    key = primary_key(table)
+    sets = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
+    listed = ", ".join(f'"{name}"' for name in names)
+    marks = ", ".join("?" for _ in names)
+    values = f"({listed}) VALUES ({marks}) ON CONFLICT ({', '.join(key)}) DO UPDATE SET {sets}"
+    return f"INSERT INTO {table.name} {values}"  # declared names
+
+
+def _table(table: Table | LinkTable) -> str:
+    lines = []
+    for column in table.columns:
+        to, _, its = column.references.partition(".")
+        refers = f" REFERENCES {to} ({its})" if to else ""
+        lines.append(f'"{column.name}" {TYPES[column.type]}{refers}')
+    lines.append(f"PRIMARY KEY ({', '.join(primary_key(table))})")
+    return f"CREATE TABLE {table.name} ({', '.join(lines)})"

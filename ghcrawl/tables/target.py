@@ -1,0 +1,104 @@
+"""What takes rows: the port that every target keeps, and what it remembers between two runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from ghcrawl.platforms.tables import LinkTable, Schema, Table
+from ghcrawl.tables.projection import Row
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import iso, moment
+
+Rows = Mapping[str, Sequence[Row]]
+"""Rows by table name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a target remembers of the run that filled it; committed together with the rows.
+
+    version: of the schema. source: the place. selection: what was asked for, as typed.
+    cursor: the latest `processed_at` that was read. recent: URN → digest of what was processed shortly before it, so
+    that the overlap of the next run is not written again.
+    """
+
+    version: int
+    source: str
+    selection: Mapping[str, Any]
+    cursor: datetime | None = None
+    recent: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """As JSON."""
+        return json.dumps(
+            {
+                "version": self.version,
+                "source": self.source,
+                "selection": dict(self.selection),
+                "cursor": iso(self.cursor) if self.cursor else None,
+                "recent": dict(self.recent),
+            }
+        )
+
+    @classmethod
+    def read(cls, text: str, where: Path, schema: Schema) -> State:
+        """What `text` wrote. Raises ConfigError for something else, and for a newer schema."""
+        try:
+            found = json.loads(text)
+            state = cls(
+                version=found["version"],
+                source=found["source"],
+                selection=found["selection"],
+                cursor=moment(found["cursor"]) if found["cursor"] else None,
+                recent=found["recent"],
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise not_ours(where) from error
+        if state.version > schema.version:
+            raise ConfigError(
+                f"{where} was written by a newer ghcrawl (tables {state.version}, this one knows {schema.version}); "
+                "use that version, or name another target"
+            )
+        return state
+
+
+def not_ours(where: Path) -> ConfigError:
+    """What is at `where` stays as it is."""
+    return ConfigError(f"{where} was not written by ghcrawl tables; name another target")
+
+
+class Target(Protocol):
+    """A file or folder with tables. Everything between `begin` and `commit` becomes visible at once, or never."""
+
+    where: Path
+
+    def moments(self, at: datetime) -> object:
+        """`at` as this target keeps it."""
+
+    def state(self) -> State | None:
+        """What the last run left; None where there is nothing yet. Raises ConfigError for what is something else."""
+
+    def begin(self, *, whole: bool) -> None:
+        """Starts a run. whole: into empty tables, else into those of the last run."""
+
+    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:
+        """Writes rows, each in place of the one with the same key.
+
+        changed: link table → URNs of owners whose earlier rows are no longer true.
+        """
+
+    def commit(self, state: State) -> None:
+        """Everything written is visible, and `state` with it."""
+
+    def abandon(self) -> None:
+        """Nothing written is visible, and nothing of it is left. Harmless after `commit`."""
+
+
+def by_name(schema: Schema) -> Mapping[str, Table | LinkTable]:
+    """Every table by name."""
+    return {table.name: table for table in schema.everything}

@@ -1,0 +1,193 @@
+"""What Prometheus scrapes of a service besides `telemetry.metrics`: phases, queues, deadletters, loops, deliveries.
+
+Label values are few and never a URL, a login or free text. Whatever comes from outside is bounded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Final, get_args
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.redelivery import Run, State
+from ghcrawl.telemetry.instrumented import SAMPLED, Measure, Phase
+from ghcrawl.values.model import Lane, QueueName
+
+MAX_EVENTS: Final = 120
+"""Event names that get a label of their own: a sender who knows a secret can send any name."""
+OTHER: Final = "other"
+NOT_MOUNTED: Final = "not_mounted"
+"""The label of all platforms that this version does not have, whose names anybody may have pushed."""
+_SECONDS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+_BYTES: Final = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
+
+
+class ServiceMetrics:
+    """Metric objects in `registry`. Gauges say what they were last told."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._events: set[str] = set()
+        phase = Histogram(
+            "ghcrawl_phase_seconds",
+            "Time in each phase of a worker's turn, in seconds",
+            ["phase"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._phases = {name: phase.labels(name) for name in get_args(Phase)}
+        self._bytes = Histogram(
+            "ghcrawl_document_bytes",
+            f"Bodies written, one in every {SAMPLED}: how large they are, not how many",
+            buckets=_BYTES,
+            registry=registry,
+        )
+        self._deliveries = Counter(
+            "ghcrawl_webhook_deliveries", "Webhook deliveries, by result", ["event", "result"], registry=registry
+        )
+        self._answers = Counter(
+            "ghcrawl_webhook_answers", "Webhook deliveries of all events, by result", ["result"], registry=registry
+        )
+        self._depth = Gauge(
+            "ghcrawl_queue_requests", "Requests in a queue", ["platform", "queue", "state"], registry=registry
+        )
+        self._oldest = Gauge(
+            "ghcrawl_queue_oldest_timestamp_seconds",
+            "Time at which the next request was made; on RabbitMQ, the request that this process popped last",
+            ["platform", "queue"],
+            registry=registry,
+        )
+        self._outages_told: dict[str, int] = {}
+        self._describe_process(registry)
+        self._describe_redelivery(registry)
+
+    def _describe_process(self, registry: CollectorRegistry) -> None:
+        self._letters = Gauge("ghcrawl_deadletters", "Deadletters, by class", ["class"], registry=registry)
+        self._loops = Gauge("ghcrawl_loops", "Workers of this process", ["state"], registry=registry)
+        self._restarts = Gauge(
+            "ghcrawl_loop_restarts", "Workers restarted after a crash, since startup", registry=registry
+        )
+        self._paused = Gauge("ghcrawl_paused", "1 while crawling is paused", registry=registry)
+        self._benched = Gauge("ghcrawl_principals_benched", "Principals that are rate-limited", registry=registry)
+        self._retired = Gauge("ghcrawl_principals_retired", "Credentials that are rejected", registry=registry)
+        self._reachable = Gauge("ghcrawl_reachable", "1 while the port is reachable", ["port"], registry=registry)
+        self._broker_blocked = Gauge(
+            "ghcrawl_broker_blocked",
+            "1 while the broker blocks publishing: it is short of memory or disk",
+            registry=registry,
+        )
+        self._outages = Counter("ghcrawl_outages", "Failures that began after a success", ["port"], registry=registry)
+        self._blocked = Gauge(
+            "ghcrawl_blocked_until_timestamp_seconds",
+            "Time of the next API call while the platform is blocked; 0: not blocked",
+            ["platform"],
+            registry=registry,
+        )
+
+    def _describe_redelivery(self, registry: CollectorRegistry) -> None:
+        self._sweeps = Counter(
+            "ghcrawl_redelivery_sweeps", "Checks for failed deliveries", ["result"], registry=registry
+        )
+        self._redelivered = Counter(
+            "ghcrawl_redelivery_deliveries",
+            "Failed deliveries, by result of a check",
+            ["result"],
+            registry=registry,
+        )
+        self._lost = Gauge("ghcrawl_redelivery_waiting", "Failed deliveries still pending", registry=registry)
+        self._swept_at = Gauge(
+            "ghcrawl_redelivery_last_timestamp_seconds",
+            "Time of the last check for failed deliveries by any replica",
+            registry=registry,
+        )
+
+    @property
+    def measure(self) -> Measure:
+        """What `ghcrawl.wiring.open_service` tells how long everything takes."""
+        return Measure(phase=self._phase, document=self._bytes.observe)
+
+    def _phase(self, phase: Phase, seconds: float) -> None:
+        self._phases[phase].observe(seconds)
+
+    def expect(self, results: Iterable[str]) -> None:
+        """What a delivery may come to is counted from 0: a rise from nothing to one is none to Prometheus."""
+        for result in results:
+            self._answers.labels(result)
+
+    def delivered(self, event: str, result: str) -> None:
+        """One delivery came to `result`. event: as its sender called it, if the sender was known."""
+        if event not in self._events and len(self._events) >= MAX_EVENTS:
+            event = OTHER
+        self._events.add(event)
+        self._deliveries.labels(event, result).inc()
+        self._answers.labels(result).inc()
+
+    def swept(self, run: Run) -> None:
+        """This process looked for deliveries that did not arrive."""
+        self._sweeps.labels("partial" if run.troubles else "complete").inc()
+        for result in ("lost", "asked", "refused", "arrived", "given_up"):
+            self._redelivered.labels(result).inc(getattr(run, result))
+
+    def redelivery(self, state: State) -> None:
+        """What all replicas know of deliveries that did not arrive."""
+        self._lost.set(len(state.lost))
+        self._swept_at.set(state.last.at.timestamp() if state.last else 0)
+
+    def reachable(self, port: str, *, answers: bool) -> None:
+        """Whether the queue, or the store, could be asked for what is shown of it."""
+        self._reachable.labels(port).set(answers)
+
+    def broker_blocked(self, blocked: bool) -> None:
+        """Whether the broker, where there is one, accepts nothing."""
+        self._broker_blocked.set(blocked)
+
+    def outages(self, port: str, count: int) -> None:
+        """How often the queue, or the store, began to fail since the start."""
+        self._outages.labels(port).inc(count - self._outages_told.get(port, 0))
+        self._outages_told[port] = count
+
+    def depths(self, depths: Mapping[Lane, Depth], mounted: Collection[str]) -> None:
+        """How much the queues hold, of each platform that is mounted and of all the others together."""
+        self._oldest.clear()
+        self._depth.clear()
+        others = {lane: depth for lane, depth in depths.items() if lane.platform not in mounted}
+        for platform in mounted:
+            self._queues(
+                platform, by_queue({lane: depth for lane, depth in depths.items() if lane.platform == platform})
+            )
+        if others:
+            self._queues(NOT_MOUNTED, by_queue(others))
+
+    def _queues(self, platform: str, depths: Mapping[QueueName, Depth]) -> None:
+        for name, depth in depths.items():
+            if depth.oldest_at is not None:
+                self._oldest.labels(platform, name).set(depth.oldest_at.timestamp())
+            for state in ("ready", "delayed", "in_flight"):
+                self._depth.labels(platform, name, state).set(getattr(depth, state))
+
+    def deadletters(self, by_kind: Mapping[str, int]) -> None:
+        """How many deadletters there are, by class; those that are gone are gone."""
+        self._letters.clear()
+        for kind, number in by_kind.items():
+            self._letters.labels(kind).set(number)
+
+    def workers(self, *, running: int, busy: int, wanted: int, restarts: int, paused: bool) -> None:
+        """What the loops do."""
+        for state, number in (("running", running), ("busy", busy), ("wanted", wanted)):
+            self._loops.labels(state).set(number)
+        self._restarts.set(restarts)
+        self._paused.set(paused)
+
+    def principals(self, *, benched: int, retired: int) -> None:
+        """Who cannot be asked as."""
+        self._benched.set(benched)
+        self._retired.set(retired)
+
+    def blocked(self, until: Mapping[str, datetime | None]) -> None:
+        """When each platform can be asked again; None: now."""
+        for platform, moment in until.items():
+            self._blocked.labels(platform).set(moment.timestamp() if moment else 0)

@@ -1,0 +1,75 @@
+"""Everything that can go wrong and is nobody's expected answer.
+
+    CrawlError                  the root: a sentence for a person, with what to do where something can be done
+    ├── ConfigError             settings, tokens or a command line that cannot be run with
+    ├── SpecError               a spec, policy or URN that a person typed and nobody can read
+    ├── Malformed               the platform's answer lacks what gives it an identity; never worth a retry
+    ├── FetchError              the platform could not be asked, or broke while answering (url, status)
+    ├── QueueError              the broker refused or is away
+    │   └── DecodeError         a message body that is no request (body)
+    └── StoreError              the database refused or is away (urn)
+        └── Unstorable          this document can never be stored: too large, or not expressible; never worth a retry
+
+What a protocol expects (304, 404, a rate limit, an empty repository) is a value in `values.outcome`, not an error.
+"""
+
+from __future__ import annotations
+
+
+class CrawlError(Exception):
+    """The root of the tree above."""
+
+
+class ConfigError(CrawlError):
+    """Settings, tokens or a command line that cannot be run with.
+
+    field: `section.name` of the setting, where the sentence is about one and does not begin with it.
+    """
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class SpecError(CrawlError):
+    """A spec, a policy or a URN that nobody can read."""
+
+
+class Malformed(CrawlError):
+    """An answer that lacks what gives it an identity. Trying again would bring the same answer."""
+
+
+class FetchError(CrawlError):
+    """The platform could not be asked, or broke while answering.
+
+    status: the HTTP status, or None where no answer came.
+    """
+
+    def __init__(self, message: str, *, url: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.url = url
+        self.status = status
+
+
+class QueueError(CrawlError):
+    """The broker refused or is away."""
+
+
+class DecodeError(QueueError):
+    """A message body that is no request. `body` keeps its bytes for the deadletter."""
+
+    def __init__(self, message: str, *, body: bytes) -> None:
+        super().__init__(message)
+        self.body = body
+
+
+class StoreError(CrawlError):
+    """The database refused or is away."""
+
+    def __init__(self, message: str, *, urn: str | None = None) -> None:
+        super().__init__(message)
+        self.urn = urn
+
+
+class Unstorable(StoreError):
+    """The store can never hold this document: too large, or not expressible. Trying again brings the same answer."""

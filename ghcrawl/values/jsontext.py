@@ -1,0 +1,96 @@
+"""JSON as bytes, fast where it can be and whole where it must be.
+
+orjson reads and writes all but the odd case; the odd cases (integers beyond 64 bits, lone surrogates, which are legal
+JSON) go to the standard library, so that whatever a platform sends comes back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from math import isfinite
+from typing import Any, Final, NoReturn
+
+import orjson
+
+_DIGITS_ALIKE: Final = bytes.maketrans(b"123456789", b"000000000")
+_LONG_INTEGER: Final = b"0" * 19
+"""orjson reads integers beyond 64 bits as floats, and says nothing. Looked for in this way it costs next to nothing."""
+
+MAX_DEPTH: Final = 100
+"""Levels of objects and arrays that a body from outside may have. Platforms use about ten; recursive readers and
+writers (orjson, pydantic, BSON) end between 100 and 255."""
+CLIPPED: Final = "… (nested too deep to be shown)"
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
+
+
+class TooDeep(ValueError):
+    """JSON that is nested deeper than allowed."""
+
+
+def dumps(value: Any, *, sort_keys: bool = False) -> bytes:
+    """`value` as compact JSON. Raises ValueError or TypeError for what is not JSON."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
+    except TypeError:
+        text = json.dumps(value, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False)
+        return text.encode("ascii")
+
+
+def loads(data: bytes, *, max_depth: int | None = None) -> Any:
+    """The value that `data` writes. Raises ValueError for what is not JSON, and for numbers such as 1e999.
+
+    Raises TooDeep for more than `max_depth` levels of objects and arrays, and for more than can be read at all.
+    """
+    try:
+        value = _loads(data)
+    except RecursionError:
+        raise _too_deep(max_depth) from None
+    if max_depth is not None and _is_deeper(data, max_depth):
+        raise _too_deep(max_depth)
+    return value
+
+
+def clip(value: Any, levels: int) -> Any:
+    """`value` with a text in place of every object and array below `levels` levels of them. Recurses no deeper."""
+    if isinstance(value, dict):
+        return {name: clip(one, levels - 1) for name, one in value.items()} if levels else CLIPPED
+    if isinstance(value, list | tuple):
+        return [clip(one, levels - 1) for one in value] if levels else CLIPPED
+    return value
+
+
+def _too_deep(max_depth: int | None) -> TooDeep:
+    return TooDeep(f"nested deeper than {max_depth} levels" if max_depth else "nested too deep to be read")
+
+
+def _is_deeper(data: bytes, levels: int) -> bool:
+    """Whether valid JSON has more than `levels` levels: brackets without content are taken away, a level at a time."""
+    if data.count(b"[") + data.count(b"{") <= levels:
+        return False
+    brackets = _STRING.sub(b"", data).translate(_BRACKETS, _NO_BRACKETS)
+    for _ in range(levels):
+        brackets = brackets.replace(b"[]", b"")
+        if not brackets:
+            return False
+    return True
+
+
+def _loads(data: bytes) -> Any:
+    if _LONG_INTEGER not in data.translate(_DIGITS_ALIKE):
+        try:
+            return orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass
+    return json.loads(data, parse_constant=_refuse, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if isfinite(value) else _refuse(text)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number that can be kept")

@@ -1,0 +1,236 @@
+"""What a fetch can answer, and what a request can come to: two closed sums.
+
+    Retrieved = Fetched | Unchanged | Missing | Pending | Throttled | Denied | Refused
+    Outcome   = Save | Skip | Defer | Retry | Bury
+
+Both are matched with `assert_never`, so that a new member is a type error wherever it is not thought about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from ghcrawl.values.model import (
+    Document,
+    Failure,
+    Json,
+    Origin,
+    Push,
+    Request,
+    Validator,
+)
+from ghcrawl.values.visitor_map import NextHops
+
+DeniedReason = Literal["sso", "ip_allow_list", "credential", "blocked", "forbidden", "unauthorized"]
+"""Why our credentials may not see something."""
+SkipReason = Literal[
+    "unchanged",
+    "visited",
+    "missing",
+    "excluded",
+    "not_known",
+    "not_stored",
+    "not_ready",
+    "still_refused",
+    "unchanged_unasked",
+    "too_large",
+    "list_capped",
+    "narrowed",
+    "partial",
+    "restarted",
+    "moved",
+    "reconciled",
+    "not_reconciled",
+    "denied_sso",
+    "denied_ip_allow_list",
+    "denied_credential",
+    "denied_blocked",
+    "denied_forbidden",
+    "denied_unauthorized",
+]
+"""Why there is nothing to save. Users see these words in summaries and metrics."""
+DENIED: Final[Mapping[DeniedReason, SkipReason]] = {
+    "sso": "denied_sso",
+    "ip_allow_list": "denied_ip_allow_list",
+    "credential": "denied_credential",
+    "blocked": "denied_blocked",
+    "forbidden": "denied_forbidden",
+    "unauthorized": "denied_unauthorized",
+}
+_REFUSALS: Final[frozenset[SkipReason]] = frozenset({"missing", *DENIED.values()})
+
+# What a fetch can answer ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A body to process.
+
+    body: JSON as the platform sent it; nothing for an empty answer is `[]` (204, or 409 on an empty repository).
+    url: the URL that answered, after redirects; `aliases` are the URLs that led there.
+    link: rel → URL of the Link header.
+    observed_at: when it was true, by the platform's clock; checked_at: when we asked, by ours.
+    partial: the platform said that things are missing from it, so absence proves nothing.
+    """
+
+    body: Json
+    url: str
+    observed_at: datetime
+    checked_at: datetime
+    origin: Origin = "fetch"
+    validator: Validator | None = None
+    link: Mapping[str, str] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+    status: int = 200
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """The platform says that the stored copy is current.
+
+    validator: the one to keep, where the answer brought a fresh one.
+    """
+
+    checked_at: datetime
+    validator: Validator | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Not there (any more), or not for any credential we hold: 404, 410, 451.
+
+    anonymous: it was said to nobody in particular, and of what is private nobody hears anything else.
+    """
+
+    status: int
+    detail: str
+    observed_at: datetime
+    anonymous: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """The platform is still working on it (202). Ask again after `wait_s`."""
+
+    wait_s: float
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttled:
+    """Not now.
+
+    reason: primary, secondary, budget, spent, busy, unreachable, no_principal or poll_interval; names a metric label.
+    """
+
+    until: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """Our credentials may not see this, and waiting will not change that."""
+
+    status: int
+    reason: DeniedReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The platform will not answer this request, whoever asks: 400, 422, an answer too large."""
+
+    status: int
+    reason: str
+    detail: str
+
+
+Retrieved: TypeAlias = Fetched | Unchanged | Missing | Pending | Throttled | Denied | Refused
+
+# What a request can come to ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Save:
+    """Keep this document and queue these.
+
+    supersede: with the last page of a relation: URN text from which older generations are removed (`Store.save`).
+    """
+
+    document: Document
+    follow_ups: tuple[Push, ...] = ()
+    supersede: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """Nothing to save. `detail` is free text.
+
+    An unchanged thing is skipped with its follow-ups: it is not saved again, yet its children may have changed.
+    """
+
+    reason: SkipReason
+    detail: str = ""
+    follow_ups: tuple[Push, ...] = ()
+
+    @property
+    def is_refusal(self) -> bool:
+        """The platform refused this URL: another request for it would fare no better."""
+        return self.reason in _REFUSALS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defer:
+    """Not now; costs no attempt."""
+
+    until: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Something failed; costs an attempt. `wait_s` overrides the exponential delay."""
+
+    failure: Failure
+    traceback: str = ""
+    wait_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bury:
+    """No retry can help: file a deadletter at once."""
+
+    failure: Failure
+    traceback: str = ""
+
+
+Outcome: TypeAlias = Save | Skip | Defer | Retry | Bury
+OutcomeName = Literal["save", "skip", "defer", "retry", "bury"]
+
+# What a processor sees and does -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """All that a processor is told.
+
+    onward: where this request may go; a link that is not there is not followed.
+    known: we held a copy of this before; visited: and it was traversed from this very position before.
+    version: the version of the processor, for the document's metadata.
+    processed_at: the moment to write down; processors hold no clock.
+    """
+
+    request: Request
+    fetched: Fetched
+    onward: NextHops
+    version: int
+    processed_at: datetime
+    known: bool = False
+    visited: bool = False
+
+
+Processor: TypeAlias = Callable[[Visit], Save | Skip]

@@ -1,0 +1,49 @@
+"""Types in text: `issue` where only one platform has a type of that name, else `mastodon/status`."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import TypeName
+
+MAX_LISTED = 8
+"""Names in an error message."""
+
+
+def suggestion(text: str, known: Collection[str]) -> str:
+    """What may have been meant by a name that is unknown; without a similar one, the first of those that are known."""
+    close = difflib.get_close_matches(text, known, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+    return f"known types: {', '.join([*known][:MAX_LISTED])}{more}"
+
+
+class TypeNames:
+    """The types that are known somewhere, in text. Both forms can be read, wherever a type is asked for."""
+
+    def __init__(self, known: Iterable[TypeName]) -> None:
+        self._known = frozenset(known)
+        self._platforms = Counter(type.name for type in self._known)
+
+    def text(self, type: TypeName) -> str:
+        """The shortest form that is unambiguous here."""
+        return str(type) if self._platforms[type.name] > 1 else type.name
+
+    def shown(self, counts: Mapping[TypeName, int]) -> dict[str, int]:
+        """`counts` by text."""
+        return {self.text(type): count for type, count in counts.items()}
+
+    def read(self, text: str, platforms: Collection[str] = ()) -> TypeName | None:
+        """The type that `text` names, of one of `platforms` if any are given; None: it is unknown here.
+
+        Raises SpecError for a name that several have.
+        """
+        wanted = [type for type in self._known if not platforms or type.platform in platforms]
+        found = sorted(type for type in wanted if text in (type.name, str(type)))
+        if len(found) > 1:
+            raise SpecError(f"{text} is ambiguous; there are {', '.join(map(str, found))}")
+        return found[0] if found else None

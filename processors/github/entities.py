@@ -1,0 +1,22 @@
+"""The things that there are. A module says at its end which it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from processors.github import activity, automation, commit, issue, org, planning, pull_request, repo
+from processors.github.entity import Entity
+
+ENTITIES: Final[tuple[Entity, ...]] = (
+    *org.ENTITIES,
+    *repo.ENTITIES,
+    *issue.ENTITIES,
+    *pull_request.ENTITIES,
+    *commit.ENTITIES,
+    *activity.ENTITIES,
+    *automation.ENTITIES,
+    *planning.ENTITIES,
+)
+BY_TYPE: Final[Mapping[str, Entity]] = {row.type: row for row in ENTITIES}
+"""The same by their types."""

@@ -1,0 +1,197 @@
+"""GitHub's tables: each kind with its columns, people and link tables, by the names of GitHub's own description.
+
+Only what the kinds do not know already is written here: which field has which type. Names of tables, and what lies in
+what, come from the registry. A test holds the types to GitHub's published schemas, which also name every field here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ghcrawl.platforms.tables import (
+    AFTER,
+    BEFORE,
+    KEY,
+    POSITION,
+    Column,
+    LinkTable,
+    Schema,
+    Table,
+    columns,
+    linked,
+    made,
+    owned_by,
+    person,
+)
+from processors.github.entities import BY_TYPE, ENTITIES
+from processors.github.events import event_kinds
+from processors.github.registry import listings
+from processors.github.tables_fields import FIELDS, PLATFORM, Fields
+from processors.github.tables_parts import PART_TABLES
+from processors.github.tables_questions import QUESTIONS
+
+VERSION: Final = 1
+"""Of the schema. Raised when a column is added, is renamed, or means something else."""
+
+PARENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "issue_comment": ("repo", "issue"),
+    "issue_event": ("repo", "issue"),
+    "review": ("repo", "pull_request"),
+    "review_comment": ("repo", "pull_request"),
+    "commit_comment": ("repo", "commit"),
+    "status": ("repo", "commit"),
+    "check_suite": ("repo", "commit"),
+    "check_run": ("repo", "commit"),
+    "deployment_status": ("repo", "deployment"),
+    "project_item": ("org", "project"),
+    "reaction": ("repo", "issue", "release"),
+}
+"""What a kind lies in, outermost first; what is not named lies in its parent alone."""
+_CALLED: Final = {
+    "issue": Column(name="issue_number", type="integer", source="above_name", path=("issue",)),
+    "pull_request": Column(name="pull_request_number", type="integer", source="above_name", path=("pull_request",)),
+    "commit": Column(name="commit_sha", type="text", source="above_name", path=("commit",)),
+}
+"""What a thing is called below its repository, beside its URN."""
+
+
+def plural(kind: str) -> str:
+    """Name of a kind's table: that of its collections."""
+    return BY_TYPE[kind].plural or f"{kind}s"
+
+
+def _table(fields: Fields) -> Table:
+    kind = fields.kind
+    own = (
+        *columns("integer", fields.integers),
+        *columns("text", fields.texts),
+        *columns("boolean", fields.booleans),
+        *columns("timestamp", fields.times),
+        *(column for each in fields.people.split() for column in person(each)),
+        *(_linked(each) for each in fields.links.split()),
+        *(made(*each) for each in fields.made),
+        *columns("json", fields.json),
+    )
+    several = tuple(_link(kind, each) for each in fields.several)
+    names = {column.name for column in own}
+    above = (column for column in _above(kind) if column.name not in names)
+    return Table(
+        platform=PLATFORM,
+        name=plural(kind),
+        kinds=frozenset({kind}),
+        columns=(*BEFORE, *above, *own, *AFTER),
+        known=_known(fields, own, several),
+        links=several,
+        people=(
+            *([()] if kind in ("user", "org") else []),
+            *((each,) for each in fields.people.split()),
+            *(link.path for link in several if link.columns[2:] == _ELEMENTS["person"]),
+        ),
+    )
+
+
+def _known(fields: Fields, own: Iterable[Column], several: Iterable[LinkTable]) -> frozenset[str]:
+    read = {column.path[0] for column in own if column.source == "body"}
+    return frozenset({"url", *read, *(link.path[0] for link in several), *fields.left_out.split()})
+
+
+def _above(kind: str) -> Iterable[Column]:
+    parent = BY_TYPE[kind].parent
+    for each in PARENTS.get(kind) or ((parent,) if parent in BY_TYPE else ()):
+        if each == "repo":
+            yield Column(name="repo_id", type="integer", source="above_name", path=("repo",), references="repos.id")
+        yield Column(name=f"{each}_urn", type="text", source="above", path=(each,), references=f"{plural(each)}.{KEY}")
+        if each in _CALLED:
+            yield _CALLED[each]
+
+
+def _linked(spec: str) -> Column:
+    """`milestone:milestone` → `milestone_urn`, which is found in `milestones`."""
+    link, _, kind = spec.partition(":")
+    return linked(f"{link}_urn", link, f"{plural(kind)}.{KEY}" if kind else "")
+
+
+_ELEMENTS: Final[Mapping[str, tuple[Column, ...]]] = {
+    "person": person("user", ()),
+    "label": (
+        made("label_urn", "{repo}:label:{id}", "labels.urn"),
+        *columns("integer", "label_id=id"),
+        *columns("text", "label_name=name value"),
+    ),
+    "team": (*columns("integer", "team_id=id"), *columns("text", "team_slug=slug")),
+    "parent": (made("parent_urn", "{repo}:commit:{sha}", "commits.urn"), *columns("text", "parent_sha=sha")),
+    "pull_request": (
+        made("pull_request_urn", "{repo}:pull_request:{number}", "pull_requests.urn"),
+        *columns("integer", "pull_request_number=number"),
+    ),
+    "file": (
+        *columns("text", "filename status previous_filename sha"),
+        *columns("integer", "additions deletions changes"),
+    ),
+    "asset": (
+        made("release_asset_urn", "{repo}:release_asset:{id}", "release_assets.urn"),
+        *columns("integer", "release_asset_id=id"),
+        *columns("text", "name"),
+    ),
+    "text": columns("text", "value"),
+}
+
+
+def _link(kind: str, spec: str) -> LinkTable:
+    """`labels:label` → `issue_labels`."""
+    field, sort, *name = spec.split(":")
+    return LinkTable(
+        name=name[0] if name else f"{kind}_{field}",
+        path=(field,),
+        columns=(owned_by(kind, plural(kind)), POSITION, *_ELEMENTS[sort]),
+    )
+
+
+def _events() -> Table:
+    """Every kind of event in one table: what happened, where, and by whom; the rest stays JSON."""
+    kinds = frozenset(event_kinds(BY_TYPE, listings("list"))) - {"events"}
+    found = (
+        *BEFORE,
+        Column(name="type", type="text", source="document", path=("type",)),
+        Column(name="repo_id", type="integer", source="above_name", path=("repo",), references="repos.id"),
+        Column(name="repo_urn", type="text", source="above", path=("repo",), references="repos.urn"),
+        Column(name="org_urn", type="text", source="above", path=("org",), references="orgs.urn"),
+        *columns("text", "id action=payload.action hook_action=action"),
+        *person("actor"),
+        *person("sender"),
+        *columns("timestamp", "created_at"),
+        *columns("json", "payload"),
+        *AFTER,
+    )
+    known = frozenset({"id", "actor", "sender", "created_at", "payload", "type", "action", "repo", "org", "public"})
+    return Table(
+        platform=PLATFORM, name="events", kinds=kinds, columns=found, known=known, people=(("actor",), ("sender",))
+    )
+
+
+TABLES: Final = Schema(
+    version=VERSION,
+    tables=(*(_table(FIELDS.get(row.type) or Fields(kind=row.type)) for row in ENTITIES), *PART_TABLES, _events()),
+    questions=QUESTIONS,
+)
+"""GitHub's schema."""
+
+_COMMITS: Final = "commits of pull requests, and of branches beside the default one, are crawled on demand only"
+_OTHERS: Final = "may be somebody else's repository"
+OUTSIDE: Final[Mapping[str, str]] = {
+    "repos.parent_urn": _OTHERS,
+    "repos.source_urn": _OTHERS,
+    "repos.template_repository_urn": _OTHERS,
+    "pull_requests.head_urn": _OTHERS,
+    "teams.parent_urn": "may be a team that the token may not see",
+    "branches.commit_urn": _COMMITS,
+    "tags.commit_urn": _COMMITS,
+    "reviews.commit_urn": _COMMITS,
+    "review_comments.commit_urn": _COMMITS,
+    "issue_events.commit_urn": _COMMITS,
+    "issue_events.label_urn": "may have been deleted since",
+    "workflow_runs.commit_urn": _COMMITS,
+    "deployments.commit_urn": _COMMITS,
+}
+"""Column → why what it refers to may not be in the crawl, though everything else is."""

@@ -1,0 +1,92 @@
+"""`docs/tables.md`, written from the schema: `python -m processors.github.tables_page > docs/tables.md`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from ghcrawl.platforms.tables import AFTER, Column, LinkTable, Table, primary_key
+from processors.github.tables import OUTSIDE, TABLES
+
+_INTRODUCTION: Final = """\
+# Tables
+
+Written from the schema by `python -m processors.github.tables_page`; a test holds this page to it.
+
+```
+ghcrawl tables --to acme.sqlite          # needs nothing else
+ghcrawl tables --to acme.duckdb          # pip install 'ghcrawl[tables]'
+ghcrawl tables --to acme                 # a folder of Parquet, one folder a table, zstd
+ghcrawl tables --to csv-acme             # a folder of CSV, called csv-…
+ghcrawl tables ask time_to_merge --in acme.sqlite
+```
+
+`--only TYPE,…`, `--under NAME`, `--since DATE` and `--until DATE` select as in exports; `--db FILE` and `--server URL`
+say where from. A second run into the same target writes only what changed since, tombstones included; with another
+selection, or with `--whole`, it rebuilds all tables. A run that ends early leaves the old tables as they were.
+
+## What is the same everywhere
+
+* A kind's table has a row for each document, tombstones included: `_deleted_at` says since when it is gone.
+* `urn` is the primary key, and `…_urn` refers to one. A link table has a row for each element of an array, by its
+  owner's URN and `position`.
+* People are `…_id` and `…_login`. Whoever is named anywhere is a row of `accounts`, crawled or not.
+* Timestamps are in UTC: `TIMESTAMPTZ` in DuckDB and Parquet, text such as `2026-11-21T16:43:00.000Z` in SQLite and CSV.
+* JSON stays JSON (`reactions`, `permissions`, …). A field that GitHub adds later, and a value that does not fit its
+  column, is in `extra`. `--bodies` fills `_body` with the whole body.
+* In text, lone surrogates (and NUL in CSV) become U+FFFD. Integers beyond 64 bits go to `extra`.
+* Columns are never dropped because a crawl has no value for them. The schema's version is {version}; it is raised
+  when a column changes, and the next run then rebuilds all tables.
+* SQLite files have indexes on all keys, and full-text search (FTS5): `SELECT * FROM issues WHERE rowid IN (SELECT rowid
+  FROM issues_fts WHERE issues_fts MATCH 'timeout')`. Beside `acme.sqlite` stands `acme.metadata.json`, for
+  `datasette acme.sqlite -m acme.metadata.json`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [
+        _INTRODUCTION.format(version=TABLES.version),
+        "## Questions\n",
+        "Each is a view in SQLite and DuckDB; `ghcrawl tables ask NAME --in TARGET` answers from Parquet too.\n",
+        *(f"* `{question.name}`: {question.about}" for question in TABLES.questions),
+        "\n## Picture\n",
+        "```mermaid",
+        "erDiagram",
+        *_picture(),
+        "```",
+        "\n## References that may lead outside the crawl\n",
+        "Every other reference resolves where all that it refers to was crawled.\n",
+        *(f"* `{column}`: {why}" for column, why in OUTSIDE.items()),
+        "\n## Tables\n",
+        f"Besides those listed, a kind's table ends with {', '.join(f'`{column.name}`' for column in AFTER)}.\n",
+        *(_table(table) for table in TABLES.everything),
+    ]
+    return "\n".join(parts)
+
+
+def _picture() -> Iterator[str]:
+    seen = set()
+    for table in TABLES.everything:
+        for column in table.columns:
+            to = column.references.partition(".")[0]
+            if column.name.endswith("_urn") and to and (table.name, to) not in seen:
+                seen.add((table.name, to))
+                yield f'    {to} ||--o{{ {table.name} : "{column.name.removesuffix("_urn")}"'
+
+
+def _table(table: Table | LinkTable) -> str:
+    own = [column for column in table.columns if column not in AFTER]
+    key = ", ".join(f"`{name}`" for name in primary_key(table))
+    lines = [f"### {table.name}\n", f"Key: {key}\n", "| column | type | refers to |", "| --- | --- | --- |"]
+    lines += [f"| `{column.name}` | {column.type} | {_refers(column)} |" for column in own]
+    return "\n".join(lines) + "\n"
+
+
+def _refers(column: Column) -> str:
+    return f"`{column.references}`" if column.references else ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,1 @@
+"""The five queues in RabbitMQ."""

@@ -1,0 +1,169 @@
+"""What becomes of a push and of a pop where the broker cannot be asked what waits: how dedup markers are used.
+
+    push   1 find the tags of all keys: a push that is covered by a queued tag bounces off it
+           2 every other key gets a pending tag of this push, inserted or in place of the one that was found
+           3 publish all; the broker confirms
+           4 the pending tags that are still this push's are queued
+    take   1 delete the tag of this very copy, before anything else is done with it
+           2 if it had none: a queued tag of another copy that covers this one makes this one superfluous; without such,
+     it may have been taken before, by somebody who died of it
+
+A push that finds a pending tag gives its owner a moment to finish, and takes the tag over if it does not: the owner may
+be dead. An owner that was only slow then confirms nothing, and its copy waits without a tag: one copy more.
+
+Nothing here looks at a clock except to write it down, and nothing is undone after a failure: at any step a process may
+die. Explored exhaustively, with two protocols that look as good and lose requests, in
+`tests/unit/queues/test_dedup_interleavings.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from ghcrawl.ports.dedup import DedupMarker, DedupMarkers
+from ghcrawl.ports.queue import Pushed
+from ghcrawl.values.model import Push, QueueName, Request
+from queues.merging import Copy, merge
+
+SETTLE_S: Final = (0.02, 0.05, 0.1, 0.25, 0.5)
+"""How long a pending tag of somebody else is left to them, look by look: about a second in all."""
+FEW: Final = 2
+"""So few keys are inserted without a look first: hardly ever is one of them there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """A copy on its way to the broker, with the token of the push that sends it."""
+
+    push: Push
+    token: str
+
+
+Publish: TypeAlias = Callable[[Sequence[Post]], Awaitable[None]]
+"""All of them are durable in the broker when it returns. Raises QueueError; then any of them may be there."""
+
+Taken = Literal["first", "again", "superfluous"]
+"""Nobody took this copy before; somebody may have; a better one waits."""
+
+
+def key_of(request: Request) -> str:
+    """The request's key as tags know it."""
+    return request.key.hex()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tagging:
+    """Pushes and takes by the protocol.
+
+    sleep: waits that many seconds. settle_s: the pauses between looks at somebody else's pending tag.
+    """
+
+    tags: DedupMarkers
+    publish: Publish
+    sleep: Callable[[float], Awaitable[None]]
+    settle_s: Sequence[float] = SETTLE_S
+
+    async def push(self, pushes: Sequence[Push], *, token: str, now: datetime) -> Pushed:
+        """All of `pushes` wait when this returns: as they are, or because something that covers them was waiting.
+
+        token: never used before. Raises QueueError and StoreError; then any of them may wait, tagged or not.
+        """
+        wanted = apart(pushes)
+        found = await self._claim(wanted, token, now)
+        posts = {key: _merged(found.get(key), each) for key, each in wanted.items() if not _covered(found, key, each)}
+        over = [(found[key], _tag(key, each, token, now)) for key, each in posts.items() if key in found]
+        if over:
+            await self.tags.replace(over)
+        if posts:
+            await self.publish([Post(push=each, token=token) for each in posts.values()])
+            await self.tags.confirm(list(posts), token)
+        queued = sum(not (key in found and found[key].queued) for key in posts)
+        return Pushed(queued=queued, bounced=len(pushes) - queued)
+
+    async def _claim(self, wanted: Mapping[str, Push], token: str, now: datetime) -> Mapping[str, DedupMarker]:
+        """The tags that others have on these keys; on every other key there is a pending one of this push now."""
+        found = await self._settled(list(wanted)) if len(wanted) > FEW else {}
+        fresh = [_tag(key, each, token, now) for key, each in wanted.items() if key not in found]
+        raced = await self.tags.insert(fresh) if fresh else frozenset[str]()
+        return found | await self._settled(list(raced)) if raced else found
+
+    async def _settled(self, keys: Sequence[str]) -> dict[str, DedupMarker]:
+        """The tags on these keys, after whoever is just pushing the same had a moment to finish."""
+        found = dict(await self.tags.find(keys))
+        for seconds in self.settle_s:
+            pending = [key for key, tag in found.items() if not tag.queued]
+            if not pending:
+                break
+            await self.sleep(seconds)
+            found = {key: tag for key, tag in found.items() if tag.queued} | dict(await self.tags.find(pending))
+        return found
+
+    async def take(self, request: Request, queue: QueueName, *, token: str | None) -> Taken:
+        """What to do with a copy that was popped from `queue`: work on it, or let it go because a better one waits.
+
+        token: of the push that sent it; None: it came without. Raises StoreError; then it must not be worked on.
+        """
+        key = key_of(request)
+        if token is not None and await self.tags.delete(key, token):
+            return "first"
+        other = (await self.tags.find([key])).get(key)
+        return "superfluous" if other is not None and other.covers(queue, request.asked_at) else "again"
+
+    async def twin(self, request: Request, queue: QueueName) -> DedupMarker | None:
+        """The tag of another copy that says neither more nor less; None: there is none. Raises StoreError.
+
+        It was pushed when this copy had no tag any more, or it would have bounced off that: this one had been taken.
+        """
+        key = key_of(request)
+        other = (await self.tags.find([key])).get(key)
+        same = other is not None and (other.queue, other.asked_at) == (queue, request.asked_at)
+        return other if same else None
+
+
+def apart(pushes: Iterable[Push]) -> dict[str, Push]:
+    """One push a key: what the queue would make of them one after another."""
+    wanted: dict[str, Push] = {}
+    for each in pushes:
+        key = key_of(each.request)
+        twin = wanted.get(key)
+        if twin is None:
+            wanted[key] = each
+        elif merged := merge(_copy(twin), _copy(each)):
+            kept = each if merged.replaced else twin
+            wanted[key] = replace(kept, queue=merged.queue, not_before=merged.not_before)
+    return wanted
+
+
+def _covered(found: Mapping[str, DedupMarker], key: str, push: Push) -> bool:
+    return key in found and found[key].covers(push.queue, push.request.asked_at)
+
+
+def _merged(tag: DedupMarker | None, push: Push) -> Push:
+    """The copy to send where another one waits: it covers the other, which is let go when it is popped after it."""
+    if tag is None or not tag.queued:
+        return push
+    merged = merge(Copy(tag.queue, tag.asked_at, tag.not_before), _copy(push))
+    if merged is None:
+        return push
+    request = push.request if merged.replaced else replace(push.request, asked_at=tag.asked_at)
+    return replace(push, request=request, queue=merged.queue, not_before=merged.not_before)
+
+
+def _copy(push: Push) -> Copy:
+    return Copy(push.queue, push.request.asked_at, push.not_before)
+
+
+def _tag(key: str, push: Push, token: str, now: datetime) -> DedupMarker:
+    return DedupMarker(
+        key=key,
+        token=token,
+        queued=False,
+        platform=push.request.platform,
+        queue=push.queue,
+        asked_at=push.request.asked_at,
+        not_before=push.not_before,
+        at=now,
+    )

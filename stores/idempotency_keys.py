@@ -1,0 +1,45 @@
+"""Receipts over tags: whoever keeps the one keeps the other. A tag that is queued is a delivery that was confirmed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ghcrawl.ports.dedup import DedupMarker, DedupMarkers
+from ghcrawl.ports.inbox import Claim
+
+
+class MarkerIdempotencyKeys:
+    """As `ghcrawl.ports.inbox.Receipts` says. tags: nobody else's, since sweeping and counting mean all of them."""
+
+    def __init__(self, tags: DedupMarkers) -> None:
+        self._tags = tags
+
+    async def claim(self, id: str, token: str, at: datetime, *, stale_before: datetime) -> Claim:
+        """As the port says."""
+        ours = DedupMarker(
+            key=id, token=token, queued=False, platform="", queue="event", asked_at=None, not_before=None, at=at
+        )
+        if not await self._tags.insert([ours]):
+            return "ours"
+        held = (await self._tags.find([id])).get(id)
+        if held is None:  # released in this very moment; its sender will send it again
+            return "theirs"
+        if held.queued:
+            return "taken"
+        if held.at >= stale_before:
+            return "theirs"
+        await self._tags.replace([(held, ours)])
+        now = (await self._tags.find([id])).get(id)
+        return "ours" if now is not None and now.token == token else "theirs"
+
+    async def confirm(self, id: str, token: str) -> None:
+        """As the port says."""
+        await self._tags.confirm([id], token)
+
+    async def release(self, id: str, token: str) -> None:
+        """As the port says."""
+        await self._tags.delete(id, token)
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+        return await self._tags.sweep(before)

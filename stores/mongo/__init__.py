@@ -1,0 +1,1 @@
+"""Documents, deadletters and dedup markers in MongoDB."""

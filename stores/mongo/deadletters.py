@@ -1,0 +1,185 @@
+"""Deadletters in MongoDB, in one collection beside those of the documents.
+
+    {"_id": urn, "order": "lastAt|urn", "platform", "type", "kind", "host", "queue", "reason", "reasonFolded",
+     "firstAt", "lastAt", "failures": […], "traceback", "request": {…the message…}, "raw"?}
+
+A deadletter can always be filed. One that would be too large has its request compressed (`packed`); one that would be
+too large even so keeps everything but the request's body, and says so: requeued, it is fetched again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, Self
+
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.values.errors import DecodeError, Unstorable
+from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, UNREADABLE, Deadletter, TypeName, moment, time_text
+from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
+from stores.mongo.driver import OURS, Mongo
+from stores.mongo.errors import opening
+from stores.mongo.escaping import (
+    from_bson,
+    plain_text,
+    safe_text,
+    to_bson,
+)
+from stores.mongo.settings import Index
+from stores.mongo.writes import Fields
+
+DEADLETTERS: Final = f"{OURS}deadletters"
+INDEXES: Final = (
+    Index(name="order", fields=("order",)),
+    Index(name="counted_by_platform", fields=("platform", "type", "kind", "host", "order")),
+)
+DELETED_AT_ONCE: Final = 1000
+RAW_KEPT: Final = 1024 * 1024
+"""Of the bytes of a message that was no request, where all of them would be too many."""
+
+
+class MongoDeadletters:
+    """The deadletters in `mongo`. codec: how requests are written, the same as in the queue."""
+
+    def __init__(self, mongo: Mongo, codec: RequestCodec) -> None:
+        self._mongo = mongo
+        self._codec = codec
+
+    @classmethod
+    async def open(cls, mongo: Mongo, codec: RequestCodec) -> Self:
+        """The deadletters, with their indexes. Raises ConfigError, StoreError."""
+        with opening():
+            await mongo.index(DEADLETTERS, *INDEXES)
+        return cls(mongo, codec)
+
+    async def bury(self, deadletter: Deadletter) -> None:
+        """As the port says."""
+        for row in self._rows(deadletter):
+            try:
+                await self._mongo.insert(DEADLETTERS, row)
+            except Unstorable:
+                continue
+            return
+        await self._mongo.insert(DEADLETTERS, self._row(_bare(deadletter)))
+
+    async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+        """As the port says; an `after` that is gone meanwhile begins with the newest again."""
+        last = await self._mongo.find_one(DEADLETTERS, {"_id": safe_text(after)}, {"order": 1}) if after else None
+        where = _where(which, behind=last["order"] if last else "")
+        rows = await self._mongo.find(DEADLETTERS, where, newest="order", limit=limit) if limit else []
+        return [self._deadletter(row) for row in rows]
+
+    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
+        """As the port says."""
+        by_type, by_kind = Counter[TypeName](), Counter[str]()
+        by, index = ("platform", "type", "kind"), INDEXES[-1].name
+        for row in await self._mongo.numbers(DEADLETTERS, _where(which), by, index=index):
+            platform = row.get("platform") or LEGACY_PLATFORM
+            by_type[TypeName(plain_text(platform), plain_text(row["type"]))] += row["number"]
+            by_kind[plain_text(row["kind"])] += row["number"]
+        return DeadletterCounts(total=by_type.total(), by_type=by_type, by_kind=by_kind)
+
+    async def get(self, urn: str) -> Deadletter | None:
+        """As the port says."""
+        row = await self._mongo.find_one(DEADLETTERS, {"_id": safe_text(urn)})
+        return None if row is None else self._deadletter(row)
+
+    async def delete(self, urns: Sequence[str]) -> int:
+        """As the port says, a thousand at a time."""
+        names, gone = [safe_text(urn) for urn in dict.fromkeys(urns)], 0
+        for start in range(0, len(names), DELETED_AT_ONCE):
+            which = {"_id": {"$in": names[start : start + DELETED_AT_ONCE]}}
+            gone += await self._mongo.delete(DEADLETTERS, which)
+        return gone
+
+    def _rows(self, letter: Deadletter) -> Iterator[dict[str, Any]]:
+        """What to file, whole: the second is smaller."""
+        row = self._row(letter)
+        yield row
+        yield {**row, "request": None, "packed": zlib.compress(self._codec.encode(letter.request))}
+
+    def _row(self, letter: Deadletter) -> dict[str, Any]:
+        """Raises Unstorable for a payload that is not JSON."""
+        last_at = time_text(letter.last_at)
+        row = {
+            "_id": letter.urn,
+            "order": f"{last_at}|{letter.urn}",
+            "platform": letter.request.platform,
+            "type": letter.request.type,
+            "kind": letter.kind,
+            "host": host_of(letter.request.url),
+            "queue": letter.queue,
+            "reason": letter.reason,
+            "reasonFolded": _folded(letter.reason),
+            "firstAt": time_text(letter.first_at),
+            "lastAt": last_at,
+            "failures": [failure_json(failure, at=time_text(failure.at)) for failure in letter.failures],
+            "traceback": letter.traceback,
+            "request": json.loads(self._codec.encode(letter.request)),
+        }
+        stored = to_bson(row, letter.urn)
+        return stored if letter.raw is None else {**stored, "raw": letter.raw}
+
+    def _deadletter(self, row: Fields) -> Deadletter:
+        letter = from_bson({name: item for name, item in row.items() if name not in ("raw", "packed")})
+        raw, packed = row.get("raw"), row.get("packed")
+        message = zlib.decompress(packed) if packed else json.dumps(letter["request"]).encode("ascii")
+        try:
+            request = self._codec.decode(message)
+        except DecodeError:  # written by a newer version: shown all the same, and not to be requeued by this one
+            request, raw = UNREADABLE, raw or message
+        return Deadletter(
+            urn=letter["_id"],
+            request=request,
+            queue=next(name for name in QUEUES if name == letter["queue"]),
+            kind=letter["kind"],
+            reason=letter["reason"],
+            failures=tuple(failure_from(value) for value in letter["failures"]),
+            first_at=moment(letter["firstAt"]),
+            last_at=moment(letter["lastAt"]),
+            traceback=letter["traceback"],
+            raw=raw,
+        )
+
+
+def _bare(letter: Deadletter) -> Deadletter:
+    """The deadletter without the bytes that are too many."""
+    reason = f"{letter.reason} (and its body was too large to be kept)"
+    raw = None if letter.raw is None else letter.raw[:RAW_KEPT]
+    return replace(letter, request=replace(letter.request, payload=None), reason=reason, raw=raw)
+
+
+def _where(which: DeadletterFilter, *, behind: str = "") -> dict[str, Any]:
+    """What a filter asks for. behind: only what is older than the deadletter with this `order`."""
+    where: dict[str, Any] = {}
+    for name, values in (("_id", which.urns), ("kind", which.kinds)):
+        if values:
+            where[name] = {"$in": [safe_text(value) for value in values]}
+    if which.platforms:
+        where["platform"] = {"$in": [name for platform in which.platforms for name in _names_of(platform)]}
+    if which.types:
+        where["$or"] = [
+            {"platform": {"$in": _names_of(type.platform)}, "type": safe_text(type.name)} for type in which.types
+        ]
+    if which.host:
+        where["host"] = safe_text(which.host.lower())
+    if which.reason:
+        where["reasonFolded"] = {"$regex": re.escape(_folded(which.reason)).replace("\0", r"\x00")}
+    bounds = [bound for bound in (time_text(which.before) if which.before else "", behind) if bound]
+    if bounds:
+        where["order"] = {"$lt": min(bounds)}
+    return where
+
+
+def _names_of(platform: str) -> list[str | None]:
+    """How rows name it: those from when there was one platform name none."""
+    return [safe_text(platform), *([None] if platform == LEGACY_PLATFORM else [])]
+
+
+def _folded(text: str) -> str:
+    """As reasons are searched in: whatever the case, and without what no UTF-8 has."""
+    return text.casefold().encode("utf-8", "replace").decode()

@@ -1,0 +1,188 @@
+"""Tags and starts in MongoDB, for all the processes that share one broker.
+
+    ghcrawl.tags    {"_id": key, "copy": "token key", "token", "queued", "queue", "at", "platform"?, "askedAt"?,
+                    "notBefore"?}
+    ghcrawl.starts  {"_id": message, "starts": 2, "at"}
+
+`copy` is there so that "this key with this token" is one indexed field: with a million of them, a condition beside the
+`_id` would cost simpler servers than MongoDB a look at each. Tokens ascend, and what was pushed first is popped first:
+the index over them is worked on at its two ends, wherever the keys lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Self
+
+from ghcrawl.ports.dedup import DedupMarker
+from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane, moment, time_text
+from stores.batcher import Batcher
+from stores.mongo.batched import Shared
+from stores.mongo.driver import OURS, Mongo
+from stores.mongo.errors import opening
+from stores.mongo.escaping import plain_text, safe_text
+from stores.mongo.settings import Index
+from stores.mongo.writes import replacing
+
+TAGS: Final = f"{OURS}tags"
+STARTS: Final = f"{OURS}starts"
+RECEIPTS: Final = f"{OURS}receipts"
+"""Tags of another kind: `stores.idempotency_keys`."""
+INDEXES: Final = (
+    Index(name="copy", fields=("copy",), unique=True),
+    Index(name="notBefore", fields=("notBefore",), sparse=True),
+)
+"""The second holds the few that are delayed, and nothing else: with another field in it, it would hold all of them."""
+RECEIPT_INDEXES: Final = (*INDEXES, Index(name="at", fields=("at",)))
+"""Receipts of days lie there, and those that are too old are looked for every hour."""
+
+SLOW_S: Final = 600.0
+"""For what looks at every tag there is. Nobody waits for it but who asked."""
+
+
+class MongoDedupMarkers:
+    """As `ghcrawl.ports.dedup.Tags` says. Every write outlives a failover, and every read is of the primary."""
+
+    def __init__(self, mongo: Mongo, collection: str = TAGS) -> None:
+        self._mongo = mongo.strict()
+        self._name = collection
+        self._shared = Shared(self._mongo, collection, unique="copy")
+        self._confirmations: Batcher[Sequence[str], None] = Batcher(self._confirm)
+
+    @classmethod
+    async def open(cls, mongo: Mongo, collection: str = TAGS) -> Self:
+        """The tags, with their indexes. Raises ConfigError, StoreError."""
+        with opening():
+            await mongo.index(collection, *(RECEIPT_INDEXES if collection == RECEIPTS else INDEXES))
+        return cls(mongo, collection)
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
+        """As the port says."""
+        found = await self._mongo.find(self._name, {"_id": {"$in": list(map(safe_text, keys))}}) if keys else []
+        return {tag.key: tag for tag in map(_tag, found)}
+
+    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
+        """As the port says."""
+        kept = await self._shared.insert_all([_row(tag) for tag in tags])
+        return frozenset(tag.key for tag, there in zip(tags, kept, strict=True) if not there)
+
+    async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
+        """As the port says."""
+        writes = [replacing({"copy": _copy(old.key, old.token)}, _row(new)) for old, new in pairs]
+        if writes:
+            (await self._mongo.bulk(self._name, writes)).demand_taken()
+
+    async def confirm(self, keys: Sequence[str], token: str) -> None:
+        """As the port says."""
+        if keys:
+            await self._confirmations.ask([_copy(key, token) for key in keys])
+
+    async def _confirm(self, asked: Sequence[Sequence[str]]) -> Sequence[None]:
+        copies = [copy for each in asked for copy in each]
+        await self._mongo.update_many(self._name, {"copy": {"$in": copies}}, {"$set": {"queued": True}})
+        return [None for _ in asked]
+
+    async def delete(self, key: str, token: str) -> bool:
+        """As the port says. Told so may be nobody, where others delete some of the same: then it was taken before."""
+        return await self._shared.delete(_copy(key, token))
+
+    async def any_queued(self, platforms: Collection[str] | None = None) -> bool:
+        """As the port says."""
+        which: dict[str, Any] = {"queued": True}
+        if platforms is not None:
+            which["platform"] = {"$in": [_stored(platform) for platform in platforms]}
+        return await self._mongo.find_one(self._name, which, {"_id": 1}) is not None
+
+    async def delayed(self, now: datetime) -> Mapping[Lane, int]:
+        """As the port says."""
+        which = {"notBefore": {"$gt": time_text(now)}}
+        rows = await self._mongo.numbers(self._name, which, ["platform", "queue"], index="notBefore")
+        return {Lane(_platform(row), row["queue"]): row["number"] for row in rows}
+
+    async def clear(self, lane: Lane) -> int:
+        """As the port says."""
+        which = {"platform": _stored(lane.platform), "queue": lane.queue}
+        return await self._mongo.delete(self._name, which, timeout_s=SLOW_S)
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+        return await self._mongo.delete(self._name, {"at": {"$lt": time_text(before)}}, timeout_s=SLOW_S)
+
+
+class MongoCrashCounter:
+    """As `ghcrawl.ports.dedup.Starts` says."""
+
+    def __init__(self, mongo: Mongo) -> None:
+        self._mongo = mongo.strict()
+
+    async def count(self, message: str) -> int:
+        """As the port says."""
+        found = await self._mongo.find_one(STARTS, {"_id": safe_text(message)})
+        return 0 if found is None else int(found["starts"])
+
+    async def add(self, message: str, at: datetime) -> int:
+        """As the port says. Counted by hand: what others add meanwhile is never in the number that is returned."""
+        name, text = safe_text(message), time_text(at)
+        while True:
+            starts = await self.count(message)
+            if starts:
+                change = {"$set": {"starts": starts + 1}, "$max": {"at": text}}
+                added = await self._mongo.update(STARTS, {"_id": name, "starts": starts}, change)
+            else:
+                added = await self._mongo.insert(STARTS, {"_id": name, "starts": 1, "at": text})
+            if added:
+                return starts + 1
+
+    async def forget(self, message: str) -> None:
+        """As the port says."""
+        await self._mongo.delete_one(STARTS, {"_id": safe_text(message)})
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+        return await self._mongo.delete(STARTS, {"at": {"$lt": time_text(before)}})
+
+
+def _copy(key: str, token: str) -> str:
+    return f"{token} {safe_text(key)}"
+
+
+def _stored(platform: str) -> str | None:
+    """What tags of that platform hold; nothing at all for the one that was there before there were others."""
+    return None if platform == LEGACY_PLATFORM else safe_text(platform)
+
+
+def _platform(row: Mapping[str, Any]) -> str:
+    stored = row.get("platform")
+    return LEGACY_PLATFORM if stored is None else plain_text(stored)
+
+
+def _row(tag: DedupMarker) -> dict[str, Any]:
+    moments = {"askedAt": tag.asked_at, "notBefore": tag.not_before}
+    return {
+        "_id": safe_text(tag.key),
+        "copy": _copy(tag.key, tag.token),
+        "token": tag.token,
+        "queued": tag.queued,
+        "queue": tag.queue,
+        "at": time_text(tag.at),
+        **({} if tag.platform == LEGACY_PLATFORM else {"platform": _stored(tag.platform)}),
+        **{name: time_text(moment) for name, moment in moments.items() if moment is not None},
+    }
+
+
+def _tag(row: Mapping[str, Any]) -> DedupMarker:
+    return DedupMarker(
+        key=plain_text(row["_id"]),
+        token=row["token"],
+        queued=row["queued"],
+        platform=_platform(row),
+        queue=next(name for name in QUEUES if name == row["queue"]),
+        asked_at=_moment(row.get("askedAt")),
+        not_before=_moment(row.get("notBefore")),
+        at=moment(row["at"]),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else moment(text)

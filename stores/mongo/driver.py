@@ -1,0 +1,294 @@
+"""MongoDB, as the adapters need it: with `mongo_writes` and `mongo_errors` the only files that know the driver.
+
+Nothing that one kind of server has and another has not: no transactions, no sessions of our own, no pipelines in
+updates, no expiry, no change streams. Every change is of one document, and what many clients write at once is found by
+`_id` or by one indexed field alone: MongoDB would plan better, but simpler servers that speak its protocol look at
+every document for anything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Self, TypeVar
+
+from bson import ObjectId
+from motor.motor_asyncio import AsyncIOMotorClient
+from pymongo import IndexModel, WriteConcern, timeout
+from pymongo.errors import (
+    BulkWriteError,
+    ConfigurationError,
+    CursorNotFound,
+    DuplicateKeyError,
+    InvalidName,
+    PyMongoError,
+    WriteError,
+)
+from pymongo.read_concern import ReadConcern
+from pymongo.read_preferences import ReadPreference
+
+from ghcrawl.values.errors import ConfigError, StoreError
+from stores.mongo.errors import opening, translated
+from stores.mongo.settings import Index, MongoSettings
+from stores.mongo.writes import (
+    Bulk,
+    Fields,
+    Write,
+    packed,
+)
+
+T = TypeVar("T")
+_Errors = type[BaseException] | tuple[type[BaseException], ...]
+
+OLDEST: Final = 1
+SCHEMA: Final = 2
+"""The schemas of all that lies in the database that this program reads and writes.
+
+1: one platform. 2: there are collections of others, which an older ghcrawl would misread. A database has the second
+from the first such collection on; until then an older ghcrawl may still open it.
+"""
+
+AT_ONCE: Final = 10_000
+"""Documents in one answer of the server, where it is not too large."""
+
+BUILD_S: Final = 600.0
+"""For an index over what is there already, where somebody dropped it."""
+
+OURS: Final = "ghcrawl."
+"""Begins the names of collections that hold no documents. No type's name does."""
+
+_SCHEMA_IN: Final = f"{OURS}schema"
+_DUPLICATE: Final = 11000
+_READ_FROM: Final = {"primary": ReadPreference.PRIMARY, "primaryPreferred": ReadPreference.PRIMARY_PREFERRED}
+_BAD_URL: Final = (
+    "the MongoDB URL cannot be used; it should look like mongodb://user:password@host:27017, with %-escapes for "
+    "special characters in the password"
+)
+
+
+class Mongo:
+    """An open database.
+
+    Every method raises StoreError within `timeout_s` while no server answers, and works again once one does; and
+    Unstorable for a document that no server takes.
+    """
+
+    def __init__(self, client: AsyncIOMotorClient[dict[str, Any]], settings: MongoSettings) -> None:
+        self._client = client
+        self._settings = settings
+        self._database = client.get_database(
+            settings.database,
+            read_preference=_READ_FROM[settings.read_preference],
+            read_concern=ReadConcern(settings.read_concern),
+            write_concern=WriteConcern(w=settings.write_concern, j=settings.journal),
+        )
+
+    @classmethod
+    async def open(cls, settings: MongoSettings) -> Self:
+        """The database, of a schema that this program understands.
+
+        Raises ConfigError for what an operator must mend (URL, credentials, rights, somebody else's data, another
+        schema), StoreError while no server answers.
+        """
+        mongo = cls(_client(settings), settings)
+        try:
+            with opening(), timeout(settings.connect_timeout_s):
+                await mongo._check_schema()
+        except BaseException:
+            await mongo.close()
+            raise
+        return mongo
+
+    async def close(self) -> None:
+        """Whatever is under way fails."""
+        self._client.close()
+
+    def strict(self) -> Mongo:
+        """The same database for what may never be taken back nor read too late, whatever the settings say."""
+        sure = replace(self._settings, write_concern="majority", read_concern="majority", read_preference="primary")
+        return Mongo(self._client, sure)
+
+    # Writing
+
+    async def insert(self, collection: str, document: Fields) -> bool:
+        """Whether it is there now; False: it collides with a unique index, of `_id` or another."""
+        return await self._unless_taken(self._database[collection].insert_one(packed(document))) is not None
+
+    async def bulk(self, collection: str, writes: Sequence[Write]) -> Bulk:
+        """Each of them by itself and in no order, in one round trip where all are of one kind."""
+        try:
+            work = self._database[collection].bulk_write([write.operation for write in writes], ordered=False)
+            done = await self._do(work, but=BulkWriteError)
+        except BulkWriteError as error:
+            details = error.details or {}
+            if details.get("writeConcernErrors"):
+                raise translated(error, self._settings) from error
+            refused = {failure["index"]: self._refusal(failure) for failure in details["writeErrors"]}
+            return Bulk(details["nMatched"] + details["nRemoved"], refused)
+        return Bulk(done.matched_count + done.deleted_count, {})
+
+    async def replace(self, collection: str, which: Fields, document: Fields) -> bool:
+        """Whether the document of this filter was there and is this one now; False also for a collision."""
+        result = await self._unless_taken(self._database[collection].replace_one(which, packed(document)))
+        return result is not None and result.matched_count > 0
+
+    async def put(self, collection: str, document: Fields) -> None:
+        """It is there now, whatever was there under its `_id`."""
+        row, which = packed(document), {"_id": document["_id"]}
+        while await self._unless_taken(self._database[collection].replace_one(which, row, upsert=True)) is None:
+            continue  # somebody put the first one at the same moment
+
+    async def update(self, collection: str, which: Fields, change: Fields) -> bool:
+        """Whether the one document of this filter was there and is changed now; False also for a collision."""
+        result = await self._unless_taken(self._database[collection].update_one(which, change))
+        return result is not None and result.matched_count > 0
+
+    async def update_many(self, collection: str, which: Fields, change: Fields) -> int:
+        """How many documents were changed."""
+        return int((await self._do(self._database[collection].update_many(which, change))).matched_count)
+
+    async def delete_one(self, collection: str, which: Fields) -> bool:
+        """Whether the one document of this filter was there and is gone."""
+        return (await self._do(self._database[collection].delete_one(which))).deleted_count > 0
+
+    async def delete(self, collection: str, which: Fields, *, timeout_s: float = 0.0) -> int:
+        """How many documents are gone. timeout_s: where many have to be looked at, longer than usual."""
+        with timeout(timeout_s or self._settings.timeout_s):
+            work = self._database[collection].delete_many(which)
+        return int((await self._do(work, timeout_s=timeout_s)).deleted_count)
+
+    # Reading
+
+    async def find_one(self, collection: str, which: Fields, fields: Fields | None = None) -> dict[str, Any] | None:
+        """A document of this filter."""
+        return await self._do(self._database[collection].find_one(which, fields))
+
+    async def find(
+        self,
+        collection: str,
+        which: Fields,
+        fields: Fields | None = None,
+        *,
+        newest: str = "",
+        first: str = "",
+        limit: int = 0,
+    ) -> list[dict[str, Any]]:
+        """The documents of this filter. newest: the greatest in this field first; first: the smallest."""
+        cursor = self._database[collection].find(which, fields, limit=limit, batch_size=AT_ONCE)
+        by, direction = (newest, -1) if newest else (first, 1)
+        return await self._do((cursor.sort(by, direction) if by else cursor).to_list(None))
+
+    async def by_id(self, collection: str, span: Fields, which: Fields) -> AsyncGenerator[dict[str, Any], None]:
+        """The documents whose `_id` is in `span` and that `which` admits, by `_id`, however long reading takes."""
+        while True:
+            cursor = self._database[collection].find({"_id": span, **which}).sort("_id", 1)
+            try:
+                while True:
+                    document = await self._do(cursor.next(), but=(CursorNotFound, StopAsyncIteration))
+                    span = {**{name: value for name, value in span.items() if name != "$gte"}, "$gt": document["_id"]}
+                    yield document
+            except CursorNotFound:
+                continue  # nobody asked for so long that the server forgot it: go on behind the last
+            except StopAsyncIteration:
+                return
+            finally:
+                await cursor.close()
+
+    async def numbers(self, collection: str, which: Fields, by: Sequence[str], *, index: str) -> list[dict[str, Any]]:
+        """How many documents this filter has, as `number`, for each combination of the fields `by`."""
+        group = {"_id": {name: f"${name}" for name in by}, "number": {"$sum": 1}}
+        stages: list[Fields] = [{"$match": which}, {"$group": group}]
+        groups = await self._do(self._database[collection].aggregate(stages, hint=index).to_list(None))
+        return [{**found["_id"], "number": found["number"]} for found in groups]
+
+    async def size(self, collection: str) -> int:
+        """How many documents the collection holds, without looking at them."""
+        return await self._do(self._database[collection].estimated_document_count())
+
+    async def count(self, collection: str, which: Fields) -> int:
+        """How many documents this filter has."""
+        return await self._do(self._database[collection].count_documents(which))
+
+    async def collections(self) -> list[str]:
+        """The names of those that hold documents."""
+        names = await self._do(self._database.list_collection_names())
+        return sorted(name for name in names if not name.startswith((OURS, "system.")))
+
+    # Set-up
+
+    async def raise_schema(self) -> None:
+        """An older ghcrawl refuses this database from now on."""
+        await self.strict().update(_SCHEMA_IN, {"_id": "schema"}, {"$max": {"version": SCHEMA}})
+
+    async def index(self, collection: str, *indexes: Index) -> None:
+        """The collection is there with these indexes. Raises ConfigError where one has other options already."""
+        models = [
+            IndexModel(
+                [(name, 1) for name in index.fields],
+                name=index.name,
+                **{name: True for name in ("unique", "sparse") if getattr(index, name)},
+            )
+            for index in indexes
+        ]
+        with timeout(BUILD_S):
+            work = self._database[collection].create_indexes(models)
+        await self._do(work, timeout_s=BUILD_S)
+
+    async def _check_schema(self) -> None:
+        others = await self.collections()  # before the schema: whoever makes both makes that one first
+        known = await self.find_one(_SCHEMA_IN, {"_id": "schema"})
+        if known is None and others:
+            raise ConfigError(
+                f"the database {self._settings.place} holds collections that this ghcrawl did not make "
+                f"({', '.join(others[:5])}{', …' if len(others) > 5 else ''}); name another database"
+            )
+        if known is None and not await self.insert(_SCHEMA_IN, {"_id": "schema", "version": OLDEST}):
+            known = await self.find_one(_SCHEMA_IN, {"_id": "schema"})
+        version = OLDEST if known is None else known["version"]
+        if not OLDEST <= version <= SCHEMA:
+            raise ConfigError(
+                f"the database {self._settings.place} has schema {version} and this ghcrawl reads and writes "
+                f"{OLDEST} to {SCHEMA}: "
+                + ("a newer ghcrawl wrote it; use that one" if version > SCHEMA else "export it with the older one")
+            )
+
+    # Errors
+
+    async def _do(self, work: Awaitable[T], *, but: _Errors = (), timeout_s: float = 0.0) -> T:
+        """What `work` comes to. but: errors of the driver that the caller knows what to do with."""
+        try:
+            async with asyncio.timeout((timeout_s or self._settings.timeout_s) + 1):
+                return await work
+        except but:
+            raise
+        except (PyMongoError, TimeoutError) as error:
+            raise translated(error, self._settings) from error
+
+    def _refusal(self, failure: Mapping[str, Any]) -> StoreError | None:
+        code = failure["code"]
+        return None if code == _DUPLICATE else translated(WriteError(failure["errmsg"], code, failure), self._settings)
+
+    async def _unless_taken(self, work: Awaitable[T]) -> T | None:
+        """What `work` comes to; None where a unique index stands in its way."""
+        try:
+            return await self._do(work, but=DuplicateKeyError)
+        except DuplicateKeyError:
+            return None
+
+
+def token() -> Any:
+    """A value that no other call ever returns, here or elsewhere. They ascend: an index over them grows at its end."""
+    return ObjectId()
+
+
+def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
+    try:
+        return AsyncIOMotorClient(
+            settings.url,
+            appname="ghcrawl",
+            timeoutMS=int(settings.timeout_s * 1000),
+            maxPoolSize=settings.connections,
+        )
+    except (ConfigurationError, InvalidName, ValueError, TypeError):
+        raise ConfigError(_BAD_URL) from None  # the driver's own sentence may hold a part of the password

@@ -1,0 +1,51 @@
+"""What a filter of documents means to MongoDB, and how several collections are read as one."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import time_text
+from stores.mongo.escaping import safe_text
+
+
+def narrowed(which: DocumentFilter) -> dict[str, Any]:
+    """What a filter asks for, besides the URN and the type."""
+    fields: dict[str, Any] = {}
+    if which.since is not None:
+        fields["_metadata.observedAt"] = {"$gte": time_text(which.since)}
+    if which.deleted is not None:
+        fields["_metadata.deletedAt"] = {"$exists": which.deleted}
+    return fields
+
+
+def spans_of(which: DocumentFilter) -> Sequence[dict[str, Any]]:
+    """The ranges of `_id` that a filter means, in order."""
+    scope = which.scope
+    spans = [(scope, f"{scope}\0"), (f"{scope}:", f"{scope};")] if scope else [("", "")]
+    found = []
+    for low, high in spans:
+        start = {"$gt": safe_text(which.after)} if which.after >= low else {"$gte": safe_text(low)}
+        found.append({**start, **({"$lt": safe_text(high)} if high else {})})
+    return found
+
+
+async def in_order(readers: Sequence[AsyncIterator[dict[str, Any]]]) -> AsyncIterator[dict[str, Any]]:
+    """What all of them read, by `_id`; each of them has it in that order."""
+    firsts = await asyncio.gather(*(anext(reader, None) for reader in readers), return_exceptions=True)
+    for failed in firsts:
+        if isinstance(failed, BaseException):
+            raise failed  # not before: a reader that is under way cannot be closed
+    heads = [(row["_id"], number, row) for number, row in enumerate(firsts) if isinstance(row, dict)]
+    heapq.heapify(heads)
+    while heads:
+        _, number, row = heads[0]
+        yield row
+        following = await anext(readers[number], None)
+        if following is None:
+            heapq.heappop(heads)
+        else:
+            heapq.heapreplace(heads, (following["_id"], number, following))

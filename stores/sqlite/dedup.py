@@ -1,0 +1,180 @@
+"""Tags and starts in the SQLite file: for processes on one machine that share a broker, and keep documents there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Self
+
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.embedded.writer import Work
+from ghcrawl.ports.dedup import DedupMarker
+from ghcrawl.values.errors import StoreError
+from ghcrawl.values.jsontext import dumps
+from ghcrawl.values.model import LEGACY_PLATFORM, Lane
+
+_TABLES: Final = (
+    """CREATE TABLE IF NOT EXISTS tags (
+        key TEXT PRIMARY KEY, token TEXT NOT NULL, queued INTEGER NOT NULL, queue TEXT NOT NULL,
+        asked_at INTEGER, not_before INTEGER, at INTEGER NOT NULL, platform TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS tags_delayed ON tags (not_before) WHERE not_before IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS tags_queued ON tags (queued) WHERE queued = 1",
+    "CREATE TABLE IF NOT EXISTS starts (message TEXT PRIMARY KEY, begun INTEGER NOT NULL, at INTEGER NOT NULL)",
+)
+_PLATFORM: Final = f"ALTER TABLE tags ADD COLUMN platform TEXT NOT NULL DEFAULT '{LEGACY_PLATFORM}'"
+"""What the table of an older file lacks."""
+_HAS_PLATFORM: Final = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('tags') WHERE name = 'platform')"
+_FIND: Final = "SELECT * FROM tags WHERE key IN (SELECT value FROM json_each(?))"
+_INSERT: Final = "INSERT OR IGNORE INTO tags VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_REPLACE: Final = """
+    UPDATE tags SET token = ?, queued = ?, queue = ?, asked_at = ?, not_before = ?, at = ?, platform = ?
+    WHERE key = ? AND token = ?"""
+_CONFIRM: Final = "UPDATE tags SET queued = 1 WHERE key = ? AND token = ?"
+_DELETE: Final = "DELETE FROM tags WHERE key = ? AND token = ?"
+_ANY: Final = "SELECT EXISTS (SELECT 1 FROM tags WHERE queued = 1)"
+_ANY_OF: Final = """
+    SELECT EXISTS (SELECT 1 FROM tags WHERE queued = 1 AND platform IN (SELECT value FROM json_each(?)))"""
+_DELAYED: Final = "SELECT platform, queue, COUNT(*) FROM tags WHERE not_before > ? GROUP BY platform, queue"
+_CLEAR: Final = "DELETE FROM tags WHERE platform = ? AND queue = ?"
+_SWEEP: Final = "DELETE FROM tags WHERE at < ?"
+_COUNT: Final = "SELECT begun FROM starts WHERE message = ?"
+_ADD: Final = """
+    INSERT INTO starts VALUES (?, 1, ?)
+    ON CONFLICT (message) DO UPDATE SET begun = begun + 1, at = MAX(at, excluded.at) RETURNING begun"""
+_FORGET: Final = "DELETE FROM starts WHERE message = ?"
+_SWEEP_STARTS: Final = "DELETE FROM starts WHERE at < ?"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class SqliteDedupMarkers:
+    """As `ghcrawl.ports.dedup.Tags` says. Every change is a transaction."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    @classmethod
+    async def open(cls, file: SqliteFile) -> Self:
+        """The tags, with their tables and those of starts, which older files lack. Raises StoreError."""
+
+        def run(connection: sqlite3.Connection) -> None:
+            for table in _TABLES:
+                connection.execute(table)
+            if not connection.execute(_HAS_PLATFORM).fetchone()[0]:
+                connection.execute(_PLATFORM)
+
+        await file.write(Work(run), StoreError)
+        return cls(file)
+
+    async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
+        """As the port says."""
+        texts = ",".join(f'"{key}"' for key in keys)  # hex digits
+        return {row[0]: _tag(row) for row in self._file.rows(_FIND, (f"[{texts}]",), StoreError)}
+
+    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
+        """As the port says, in one transaction."""
+        rows = [_row(tag) for tag in tags]
+
+        def run(connection: sqlite3.Connection) -> frozenset[str]:
+            return frozenset([row[0] for row in rows if not connection.execute(_INSERT, row).rowcount])
+
+        return await self._file.write(Work(run), StoreError)
+
+    async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
+        """As the port says, in one transaction."""
+        await self._many(_REPLACE, [(*_row(new)[1:], old.key, old.token) for old, new in pairs])
+
+    async def confirm(self, keys: Sequence[str], token: str) -> None:
+        """As the port says, in one transaction."""
+        await self._many(_CONFIRM, [(key, token) for key in keys])
+
+    async def delete(self, key: str, token: str) -> bool:
+        """As the port says."""
+        return await self._file.write(_counting(_DELETE, (key, token)), StoreError) > 0
+
+    async def any_queued(self, platforms: Collection[str] | None = None) -> bool:
+        """As the port says."""
+        sql, parameters = (_ANY, ()) if platforms is None else (_ANY_OF, (dumps(list(platforms)).decode(),))
+        return bool(self._file.rows(sql, parameters, StoreError)[0][0])
+
+    async def delayed(self, now: datetime) -> Mapping[Lane, int]:
+        """As the port says."""
+        found = self._file.rows(_DELAYED, (_micros(now),), StoreError)
+        return {Lane(platform, queue): number for platform, queue, number in found}
+
+    async def clear(self, lane: Lane) -> int:
+        """As the port says."""
+        return await self._file.write(_counting(_CLEAR, lane), StoreError)
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+        return await self._file.write(_counting(_SWEEP, (_micros(before),)), StoreError)
+
+    async def _many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        def run(connection: sqlite3.Connection) -> None:
+            connection.executemany(sql, rows)
+
+        await self._file.write(Work(run), StoreError)
+
+
+class SqliteCrashCounter:
+    """As `ghcrawl.ports.dedup.Starts` says. Its table is made by `SqliteTags.open`."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def count(self, message: str) -> int:
+        """As the port says."""
+        found = self._file.rows(_COUNT, (message,), StoreError)
+        return int(found[0][0]) if found else 0
+
+    async def add(self, message: str, at: datetime) -> int:
+        """As the port says."""
+        row = (message, _micros(at))
+
+        def run(connection: sqlite3.Connection) -> int:
+            return int(connection.execute(_ADD, row).fetchall()[0][0])
+
+        return await self._file.write(Work(run), StoreError)
+
+    async def forget(self, message: str) -> None:
+        """As the port says."""
+        await self._file.write(_counting(_FORGET, (message,)), StoreError)
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+        return await self._file.write(_counting(_SWEEP_STARTS, (_micros(before),)), StoreError)
+
+
+def _counting(sql: str, parameters: tuple[Any, ...]) -> Work[int]:
+    return Work(lambda connection: connection.execute(sql, parameters).rowcount)
+
+
+def _row(tag: DedupMarker) -> tuple[Any, ...]:
+    asked_at = None if tag.asked_at is None else _micros(tag.asked_at)
+    not_before = None if tag.not_before is None else _micros(tag.not_before)
+    return tag.key, tag.token, tag.queued, tag.queue, asked_at, not_before, _micros(tag.at), tag.platform
+
+
+def _tag(row: Sequence[Any]) -> DedupMarker:
+    key, token, queued, queue, asked_at, not_before, at, platform = row
+    return DedupMarker(
+        key=key,
+        token=token,
+        queued=bool(queued),
+        platform=platform,
+        queue=queue,
+        asked_at=None if asked_at is None else _moment(asked_at),
+        not_before=None if not_before is None else _moment(not_before),
+        at=_moment(at),
+    )
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _moment(micros: int) -> datetime:
+    return _EPOCH + micros * _MICROSECOND

@@ -1,0 +1,267 @@
+"""Documents in one SQLite file, beside the queue. Reading never waits for writing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import Final
+
+from ghcrawl.embedded.file import (
+    Row,
+    SqliteFile,
+    restored,
+    storable,
+)
+from ghcrawl.embedded.writer import Work
+from ghcrawl.ports.store import (
+    DocumentFilter,
+    Saved,
+    Stored,
+    Touch,
+)
+from ghcrawl.values.errors import StoreError
+from ghcrawl.values.model import Document, TypeName, time_text
+from stores import rules
+from stores.jsontext import from_text, to_text
+from stores.sqlite.rows import (
+    MIGRATION,
+    SCHEMA,
+    DocumentRow,
+    aliases_of,
+    aliases_text,
+    document_of,
+    links_of,
+    row_of,
+    stored_of,
+    visits_of,
+    visits_text,
+)
+
+__all__ = ["MIGRATION", "SCHEMA", "SqliteStore"]
+
+LISTED_AT_ONCE: Final = 100
+
+_HELD: Final = """
+    SELECT id, url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link_header,
+        aliases
+    FROM documents WHERE urn = ?"""
+_INSERT: Final = """
+    INSERT INTO documents (urn, platform, type, url, precedence, digest, version, observed_at, checked_at, processed_at,
+        deleted_at, validator, visits, link_header, aliases) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING"""
+_INSERT_BODY: Final = "INSERT INTO bodies (id, meta, body) VALUES (?, ?, ?)"
+_UPDATE: Final = """
+    UPDATE documents SET platform = ?, type = ?, url = ?, precedence = ?, digest = ?, version = ?, observed_at = ?,
+        checked_at = ?, processed_at = ?, deleted_at = ?, validator = ?, visits = ?, link_header = ?, aliases = ?
+    WHERE id = ?"""
+_UPDATE_BODY: Final = "UPDATE bodies SET meta = ?, body = ? WHERE id = ?"
+_RECKON: Final = """
+    UPDATE documents SET precedence = ?, observed_at = ?, checked_at = ?, validator = ?, visits = ?, aliases = ?
+    WHERE id = ?"""
+_CLAIM: Final = """
+    INSERT INTO urls (url, id, strength) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET strength = excluded.strength WHERE excluded.strength > strength"""
+_UNCLAIM: Final = "DELETE FROM urls WHERE url = ? AND id = ?"
+_OLDER: Final = "SELECT id, url, aliases FROM documents WHERE urn >= ? AND urn < ?"
+_TOUCHED: Final = "SELECT id, checked_at, visits FROM documents WHERE urn = ?"
+_TOUCH: Final = """
+    UPDATE documents SET checked_at = ?, visits = ?, validator = COALESCE(?, validator) WHERE id = ?"""
+
+_LOOK_UP: Final = """
+    SELECT urn, platform, type, documents.url, digest, version, observed_at, checked_at, processed_at, validator,
+        visits, deleted_at
+    FROM urls JOIN documents USING (id)
+    WHERE urls.url = ? AND platform = ? AND type = ? ORDER BY strength DESC, urn DESC LIMIT 1"""
+_FIND: Final = """
+    SELECT whole_documents.* FROM urls JOIN whole_documents USING (id)
+    WHERE urls.url = ? ORDER BY platform, type, strength DESC, urn DESC"""
+_GET: Final = "SELECT * FROM whole_documents WHERE urn = ?"
+_LIST: Final = """
+    SELECT * FROM whole_documents
+    WHERE urn >= ? AND urn < ? AND (? IS NULL OR observed_at >= ?) AND (? IS NULL OR (deleted_at IS NOT NULL) = ?)
+    ORDER BY urn LIMIT ?"""
+_LISTS: Final = (
+    _LIST,
+    _LIST.replace("WHERE", "WHERE +platform = ? AND"),  # the index of types is in another order
+    _LIST.replace("WHERE", "WHERE platform = ? AND type = ? AND"),
+)
+"""All documents, those of one platform, those of one type."""
+_WRITE_STATE: Final = "REPLACE INTO state (name, value) VALUES (?, ?)"
+_BEGIN_STATE: Final = "INSERT OR IGNORE INTO state (value, name) VALUES (?, ?)"
+_SWAP_STATE: Final = "UPDATE state SET value = ? WHERE name = ? AND value = ?"
+_COUNTS: Final = "SELECT platform, type, COUNT(*) FROM documents WHERE deleted_at IS NULL GROUP BY platform, type"
+_AFTER_ALL: Final = b"\xff"
+"""Greater than every URN: bytes come after text, and this byte after all of UTF-8."""
+
+
+class SqliteStore:
+    """The documents in `file`."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    # Writing
+
+    async def save(self, document: Document, *, supersede: str = "") -> Saved:
+        """As the port says, in one transaction."""
+        return await self._file.write(self.saving(document, supersede=supersede), StoreError)
+
+    def saving(self, document: Document, *, supersede: str = "") -> Work[Saved]:
+        """A save as part of somebody's transaction. Raises Unstorable for a body that is not JSON."""
+        row = row_of(document)
+
+        def run(connection: sqlite3.Connection) -> Saved:
+            saved = _save(connection, document, row)
+            if supersede and saved != "stale":
+                _remove(connection, *rules.older_generations(document.urn, supersede))
+            return saved
+
+        return Work(run)
+
+    async def touch(self, touch: Touch) -> None:
+        """As the port says."""
+        await self._file.write(self.touching(touch), StoreError)
+
+    def touching(self, touch: Touch) -> Work[None]:
+        """A touch as part of somebody's transaction."""
+        validator = None if touch.validator is None else to_text(touch.validator.to_json(), touch.urn)
+        checked_at = "" if touch.checked_at is None else time_text(touch.checked_at)
+
+        def run(connection: sqlite3.Connection) -> None:
+            held = connection.execute(_TOUCHED, (storable(touch.urn),)).fetchone()
+            if held is not None:
+                id, held_at, visits = held
+                visits = visits_text(rules.latest(visits_of(visits), {touch.policy: touch.visited_at}))
+                connection.execute(_TOUCH, (max(held_at, checked_at), visits, validator, id))
+
+        return Work(run)
+
+    async def write_state(self, name: str, value: Mapping[str, object]) -> None:
+        """As the port says."""
+        row = (storable(name), to_text(dict(value), name))
+        await self._file.write(Work(lambda connection: connection.execute(_WRITE_STATE, row).rowcount), StoreError)
+
+    async def swap_state(self, name: str, before: Mapping[str, object] | None, after: Mapping[str, object]) -> bool:
+        """As the port says, in one statement."""
+        values: tuple[str | bytes, ...] = (to_text(dict(after), name), storable(name))
+        sql = _BEGIN_STATE
+        if before is not None:
+            sql, values = _SWAP_STATE, (*values, to_text(dict(before), name))
+        work = Work(lambda connection: connection.execute(sql, values).rowcount)
+        return await self._file.write(work, StoreError) > 0
+
+    # Reading
+
+    async def read_state(self, name: str) -> Mapping[str, object] | None:
+        """As the port says."""
+        rows = self._file.rows("SELECT value FROM state WHERE name = ?", (storable(name),), StoreError)
+        return from_text(rows[0][0]) if rows else None
+
+    async def look_up(self, type: TypeName, url: str) -> Stored | None:
+        """As the port says. Reads no body."""
+        rows = self._file.rows(_LOOK_UP, (storable(url), *map(storable, type)), StoreError)
+        return stored_of(rows[0]) if rows else None
+
+    async def get(self, urn: str) -> Document | None:
+        """As the port says."""
+        rows = self._file.rows(_GET, (storable(urn),), StoreError)
+        return document_of(rows[0]) if rows else None
+
+    async def find(self, url: str) -> Sequence[Document]:
+        """As the port says: of each type, the document that has this URL now."""
+        first: dict[TypeName, Document] = {}
+        for row in self._file.rows(_FIND, (storable(url),), StoreError):
+            document = document_of(row)
+            first.setdefault(document.type_name, document)
+        return list(first.values())
+
+    async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        """As the port says. A hundred are read at once; what is saved meanwhile may or may not be among them."""
+        for low, high in _spans(which.scope):
+            start = max(low, f"{which.after}\0") if which.after else low
+            while rows := await self._page(which, start, high):
+                for row in rows:
+                    yield document_of(row)
+                start = f"{restored(rows[-1][0])}\0"
+
+    async def counts(self) -> Mapping[TypeName, int]:
+        """As the port says."""
+        rows = await self._file.scan(_COUNTS, (), StoreError)
+        return {TypeName(restored(platform), restored(type)): count for platform, type, count in rows}
+
+    async def _page(self, which: DocumentFilter, start: str, high: str | bytes) -> Sequence[Row]:
+        """The next rows from `start` on, by URN."""
+        since = None if which.since is None else time_text(which.since)
+        rest = (storable(start), high, since, since, which.deleted, which.deleted, LISTED_AT_ONCE)
+        chosen: Iterable[tuple[str, ...]] = [(platform,) for platform in set(which.platforms)] or [()]
+        if which.types:
+            chosen = [type for type in set(which.types) if which.admits(type)]
+        rows: list[Row] = []
+        for each in chosen:
+            rows += await self._file.scan(_LISTS[len(each)], (*map(storable, each), *rest), StoreError)
+        return sorted(rows, key=lambda row: (isinstance(row[0], bytes), row[0]))[:LISTED_AT_ONCE]
+
+
+def _spans(scope: str) -> Sequence[tuple[str, str | bytes]]:
+    """The ranges of URNs that a scope means, each up to its end, exclusive."""
+    if not scope:
+        return [("", _AFTER_ALL)]
+    return [(scope, storable(f"{scope}\0")), (f"{scope}:", storable(f"{scope};"))]
+
+
+def _save(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
+    inserted = connection.execute(_INSERT, row[:-2])
+    if not inserted.rowcount:
+        return _settle(connection, document, row)
+    connection.execute(_INSERT_BODY, (inserted.lastrowid, row.meta, row.body))
+    _claim(connection, document, inserted.lastrowid, _strength(row))
+    return "saved"
+
+
+def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
+    """What becomes of the document that is there and the one that comes."""
+    held = connection.execute(_HELD, (row.urn,)).fetchone()
+    id, url, precedence, observed_at, checked_at, digest, version, deleted, validator, visits, header, aliases = held
+    known = rules.Held(restored(precedence), restored(digest), version, deleted is not None, links_of(header))
+    judged, strength = rules.judge(known, document), _strength(row)
+    saved, document = rules.settled(judged, known, document)
+    row = row._replace(
+        digest=storable(document.digest),
+        url=url if saved != "saved" else row.url,
+        precedence=precedence if saved == "stale" else row.precedence,
+        observed_at=observed_at if saved == "stale" else row.observed_at,
+        checked_at=checked_at if saved == "stale" else max(checked_at, row.checked_at),
+        validator=validator if saved == "stale" or rules.keeps_validator(known, document) else row.validator,
+        visits=visits_text(rules.visited(visits_of(visits), document, saved)),
+    )
+    names = rules.known_as(document, restored(row.url), restored(url), aliases_of(aliases))
+    row = row._replace(aliases=aliases_text(names))
+    if saved == "saved":
+        connection.execute(_UPDATE, (*row[1:-2], id))
+        connection.execute(_UPDATE_BODY, (row.meta, row.body, id))
+    else:
+        reckoned = (row.precedence, row.observed_at, row.checked_at, row.validator, row.visits, row.aliases, id)
+        connection.execute(_RECKON, reckoned)
+    _claim(connection, document, id, strength)
+    for name in rules.forgotten(document, restored(url), aliases_of(aliases), (restored(row.url), *names)):
+        connection.execute(_UNCLAIM, (storable(name), id))
+    return judged
+
+
+def _strength(row: DocumentRow) -> str | bytes:
+    """How strongly a row claims its URLs: the truest representation has them, and a tombstone takes none away."""
+    return row.precedence if row.deleted_at is None else ""
+
+
+def _claim(connection: sqlite3.Connection, document: Document, id: int | None, strength: str | bytes) -> None:
+    for url in (document.url, *document.aliases):
+        connection.execute(_CLAIM, (storable(url), id, strength))
+
+
+def _remove(connection: sqlite3.Connection, low: str, high: str) -> None:
+    """The documents whose URN lies from `low` up to `high`, exclusive, are gone with their URLs."""
+    for id, url, aliases in connection.execute(_OLDER, (storable(low), storable(high))).fetchall():
+        for name in (url, *map(storable, aliases_of(aliases))):
+            connection.execute(_UNCLAIM, (name, id))
+        connection.execute("DELETE FROM bodies WHERE id = ?", (id,))
+        connection.execute("DELETE FROM documents WHERE id = ?", (id,))

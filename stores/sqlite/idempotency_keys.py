@@ -1,0 +1,89 @@
+"""Receipts in the SQLite file, beside queue and store."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+from typing import Final
+
+from ghcrawl.embedded.file import SqliteFile, storable
+from ghcrawl.embedded.writer import Work
+from ghcrawl.ports.inbox import Claim
+from ghcrawl.values.errors import StoreError
+from ghcrawl.values.model import time_text
+
+_TABLE: Final = """
+    CREATE TABLE IF NOT EXISTS receipts (
+        id TEXT PRIMARY KEY, token TEXT NOT NULL, at TEXT NOT NULL, confirmed INTEGER NOT NULL
+    ) WITHOUT ROWID"""
+"""Made when it is first needed: files that never saw a webhook, and those of older versions, have none."""
+_HELD: Final = "SELECT at, confirmed FROM receipts WHERE id = ?"
+_CLAIM: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, ?, ?, 0)"
+_TAKE: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, '', ?, 1)"
+_CONFIRM: Final = "UPDATE receipts SET confirmed = 1 WHERE id = ? AND token = ?"
+_RELEASE: Final = "DELETE FROM receipts WHERE id = ? AND token = ? AND confirmed = 0"
+_SWEEP: Final = "DELETE FROM receipts WHERE at < ?"
+
+
+class SqliteIdempotencyKeys:
+    """The receipts in `file`."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def claim(self, id: str, token: str, at: datetime, *, stale_before: datetime) -> Claim:
+        """As the port says, in one transaction."""
+        name, claimed_at, stale = storable(id), time_text(at), time_text(stale_before)
+
+        def run(connection: sqlite3.Connection) -> Claim:
+            connection.execute(_TABLE)
+            held = connection.execute(_HELD, (name,)).fetchone()
+            if held is not None:
+                held_at, confirmed = held
+                if confirmed or held_at >= stale:
+                    return "taken" if confirmed else "theirs"
+            connection.execute(_CLAIM, (name, token, claimed_at))
+            return "ours"
+
+        return await self._file.write(Work(run), StoreError)
+
+    def inbox(self, id: str, at: datetime) -> Work[bool]:
+        """Taking `id` for good, as part of somebody's transaction. False: it was confirmed before.
+
+        A claim that is not confirmed is of a process that is gone: on one file nobody claims and confirms apart.
+        """
+        name, taken_at = storable(id), time_text(at)
+
+        def run(connection: sqlite3.Connection) -> bool:
+            connection.execute(_TABLE)
+            held = connection.execute(_HELD, (name,)).fetchone()
+            if held is not None and held[1]:
+                return False
+            connection.execute(_TAKE, (name, taken_at))
+            return True
+
+        return Work(run)
+
+    async def confirm(self, id: str, token: str) -> None:
+        """As the port says."""
+        await self._change(_CONFIRM, id, token)
+
+    async def release(self, id: str, token: str) -> None:
+        """As the port says."""
+        await self._change(_RELEASE, id, token)
+
+    async def sweep(self, before: datetime) -> int:
+        """As the port says."""
+
+        def run(connection: sqlite3.Connection) -> int:
+            connection.execute(_TABLE)
+            return connection.execute(_SWEEP, (time_text(before),)).rowcount
+
+        return await self._file.write(Work(run), StoreError)
+
+    async def _change(self, sql: str, id: str, token: str) -> None:
+        def run(connection: sqlite3.Connection) -> None:
+            connection.execute(_TABLE)
+            connection.execute(sql, (storable(id), token))
+
+        await self._file.write(Work(run), StoreError)

@@ -1,0 +1,191 @@
+"""Documents ⇄ rows of the SQLite file, and the schema that holds them.
+
+`documents` holds what look-ups need and touches change, in rows of a few hundred bytes; `bodies` holds the JSON, which
+is plain text, so that any SQLite client can query it: uncompressed it is several times larger, and twice as cheap to
+write. `urls` says which documents a URL has led to; the one with the strongest claim has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from ghcrawl.embedded.file import Row, restored, storable
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.model import LEGACY_PLATFORM, Document, Link, TypeName, Validator, moment, time_text
+from stores.jsontext import from_text, to_text
+
+SCHEMA: Final = (
+    """CREATE TABLE documents (
+        id INTEGER PRIMARY KEY,
+        urn TEXT NOT NULL UNIQUE,
+        platform TEXT NOT NULL,
+        type TEXT NOT NULL,
+        url TEXT NOT NULL,
+        precedence TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        observed_at TEXT NOT NULL,
+        checked_at TEXT NOT NULL,
+        processed_at TEXT NOT NULL,
+        deleted_at TEXT,
+        validator TEXT,
+        visits TEXT,
+        link_header TEXT,
+        aliases TEXT
+    )""",
+    "CREATE INDEX documents_by_type ON documents (platform, type, urn, deleted_at)",
+    "CREATE TABLE bodies (id INTEGER PRIMARY KEY, meta TEXT NOT NULL, body TEXT NOT NULL)",
+    """CREATE TABLE urls (
+        url TEXT NOT NULL,
+        id INTEGER NOT NULL,
+        strength TEXT NOT NULL,
+        PRIMARY KEY (url, id)
+    ) WITHOUT ROWID""",
+    """CREATE VIEW whole_documents AS
+        SELECT urn, platform, type, url, digest, version, observed_at, checked_at, processed_at, validator, visits,
+            deleted_at, precedence, link_header, aliases, meta, body, id
+        FROM documents JOIN bodies USING (id)""",
+    "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+)
+
+MIGRATION: Final = (
+    f"ALTER TABLE documents ADD COLUMN platform TEXT NOT NULL DEFAULT '{LEGACY_PLATFORM}'",
+    "DROP INDEX documents_by_type",
+    SCHEMA[1],
+    "DROP VIEW whole_documents",
+    SCHEMA[4],
+)
+"""What older files lack: documents are counted and listed by (platform, type)."""
+STORED: Final = 12
+"""Columns of `whole_documents` that a look-up reads."""
+
+
+class DocumentRow(NamedTuple):
+    """A document as it is bound to statements. Empty JSON is None."""
+
+    urn: str | bytes
+    platform: str | bytes
+    type: str | bytes
+    url: str | bytes
+    precedence: str | bytes
+    digest: str | bytes
+    version: int
+    observed_at: str
+    checked_at: str
+    processed_at: str
+    deleted_at: str | None
+    validator: str | None
+    visits: str | None
+    link_header: str | None
+    aliases: str | None
+    meta: str
+    body: str
+
+
+def row_of(document: Document) -> DocumentRow:
+    """Raises Unstorable for a body that is not JSON."""
+    urn, fetched_at = document.urn, time_text(document.fetched_at)
+    meta = {
+        "links": {name: link.to_json() for name, link in document.links.items()},
+        "root": document.root,
+        "origin": document.origin,
+        "fetched_at": fetched_at,
+        "deleted_reason": document.deleted_reason,
+    }
+    return DocumentRow(
+        urn=storable(urn),
+        platform=storable(document.platform),
+        type=storable(document.type),
+        url=storable(document.url),
+        precedence=storable(document.precedence),
+        digest=storable(document.digest),
+        version=document.version,
+        observed_at=time_text(document.observed_at),
+        checked_at=fetched_at,
+        processed_at=time_text(document.processed_at),
+        deleted_at=None if document.deleted_at is None else time_text(document.deleted_at),
+        validator=None if document.validator is None else to_text(document.validator.to_json(), urn),
+        visits=visits_text(document.visits),
+        link_header=to_text(dict(document.link_header), urn) if document.link_header else None,
+        aliases=aliases_text(document.aliases),
+        meta=to_text(meta, urn),
+        body=to_text(document.body, urn),
+    )
+
+
+def stored_of(row: Row) -> Stored:
+    """What the first columns of `whole_documents` say, up to `deleted_at`."""
+    urn, platform, type, url, digest, version, observed_at, checked_at, processed_at, validator, visits, deleted_at = (
+        row
+    )
+    return Stored(
+        urn=restored(urn),
+        type_name=TypeName(restored(platform), restored(type)),
+        url=restored(url),
+        digest=restored(digest),
+        version=version,
+        observed_at=moment(observed_at),
+        checked_at=moment(checked_at),
+        processed_at=moment(processed_at),
+        validator=None if validator is None else Validator.from_json(from_text(validator)),
+        visits=visits_of(visits),
+        deleted_at=None if deleted_at is None else moment(deleted_at),
+    )
+
+
+def document_of(row: Row) -> Document:
+    """What a row of `whole_documents` says."""
+    stored = stored_of(row[:STORED])
+    precedence, link_header, aliases, meta_text, body, _ = row[STORED:]
+    meta = from_text(meta_text)
+    return Document(
+        platform=stored.type_name.platform,
+        type=stored.type_name.name,
+        url=stored.url,
+        urn=stored.urn,
+        body=from_text(body),
+        links={name: Link.from_json(link) for name, link in meta["links"].items()},
+        observed_at=stored.observed_at,
+        fetched_at=moment(meta["fetched_at"]),
+        processed_at=stored.processed_at,
+        version=stored.version,
+        digest=stored.digest,
+        changed_at=restored(precedence).rpartition("|")[0],
+        validator=stored.validator,
+        link_header=links_of(link_header),
+        root=meta["root"],
+        origin=meta["origin"],
+        aliases=aliases_of(aliases),
+        visits=stored.visits,
+        deleted_at=stored.deleted_at,
+        deleted_reason=meta["deleted_reason"],
+    )
+
+
+def visits_text(visits: Mapping[str, datetime]) -> str | None:
+    """For the column `visits`."""
+    return to_text({policy: time_text(at) for policy, at in visits.items()}, "visits") if visits else None
+
+
+def visits_of(text: str | None) -> Mapping[str, datetime]:
+    """What `visits_text` wrote."""
+    if text is None:
+        return {}
+    return {policy: moment(at) for policy, at in from_text(text).items()}
+
+
+def links_of(text: str | None) -> Mapping[str, str]:
+    """What the column `link_header` says."""
+    return from_text(text) if text else {}
+
+
+def aliases_text(aliases: tuple[str, ...]) -> str | None:
+    """For the column `aliases`."""
+    return to_text(aliases, "aliases") if aliases else None
+
+
+def aliases_of(text: str | None) -> tuple[str, ...]:
+    """What `aliases_text` wrote."""
+    return tuple(from_text(text)) if text else ()

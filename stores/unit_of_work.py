@@ -1,0 +1,131 @@
+"""Ledgers: how the effects of a settled request become durable before it is let go."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, Protocol, TypeVar
+
+from ghcrawl.embedded.file import SqliteFile
+from ghcrawl.embedded.writer import Work
+from ghcrawl.ports.deadletters import Deadletters
+from ghcrawl.ports.queue import Delivery, Pushed, Queue
+from ghcrawl.ports.store import Saved, Store
+from ghcrawl.ports.unit_of_work import Committed, Effects
+from ghcrawl.values.errors import StoreError
+from ghcrawl.values.model import Deadletter, Push
+from ghcrawl.values.shielded import run_to_end
+from stores.sqlite.documents import SqliteStore
+
+T = TypeVar("T")
+Part = Literal["push", "save"]
+
+
+class SequentialUnitOfWork:
+    """Over any queue, store and deadletters: follow-ups first, then what was found, and the ack last.
+
+    phase: told how many seconds each push, and each write of what was found, took.
+    """
+
+    def __init__(
+        self, queue: Queue, store: Store, deadletters: Deadletters, phase: Callable[[Part, float], None] | None = None
+    ) -> None:
+        self._queue = queue
+        self._store = store
+        self._deadletters = deadletters
+        self._phase = phase
+
+    async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
+        """As the port says. A crash between two steps repeats the ones before it, which changes nothing."""
+        return await run_to_end(self._commit(delivery, effects))
+
+    async def _commit(self, delivery: Delivery, effects: Effects) -> Committed:
+        pushed = await self._timed("push", self._queue.push(effects.pushes)) if effects.pushes else Pushed()
+        saved: Saved | None = None
+        if effects.document is not None:
+            saved = await self._timed("save", self._store.save(effects.document, supersede=effects.supersede))
+        if saved == "tied" and effects.if_tied is not None:
+            pushed = _together(pushed, await self._timed("push", self._queue.push((effects.if_tied,))))
+        if effects.touch is not None:
+            await self._timed("save", self._store.touch(effects.touch))
+        if effects.deadletter is not None:
+            await self._timed("save", self._deadletters.bury(effects.deadletter))
+        await delivery.ack()
+        return Committed(pushed=pushed, saved=saved)
+
+    async def _timed(self, part: Part, work: Awaitable[T]) -> T:
+        if self._phase is None:
+            return await work
+        now = asyncio.get_running_loop().time
+        began = now()
+        done = await work
+        self._phase(part, now() - began)
+        return done
+
+
+def _together(one: Pushed, other: Pushed) -> Pushed:
+    return Pushed(queued=one.queued + other.queued, bounced=one.bounced + other.bounced)
+
+
+class SettlingQueue(Protocol):
+    """What a queue in the same file offers: `queues.sqlite.SqliteQueue` is one."""
+
+    def pushing(self, pushes: Sequence[Push]) -> Work[Pushed]:
+        """The pushes, as part of a transaction."""
+
+    def settling(self, delivery: Delivery, pushes: Sequence[Push]) -> Work[Pushed]:
+        """The pushes and then the ack, as part of a transaction."""
+
+
+class BuryingDeadletters(Protocol):
+    """What deadletters in the same file offer: `stores.sqlite.deadletters.SqliteDeadletters` is one."""
+
+    def burying(self, deadletter: Deadletter) -> Work[None]:
+        """The burial, as part of a transaction."""
+
+
+class SqliteUnitOfWork:
+    """Over queue, store and deadletters in one file: everything and the ack in one transaction."""
+
+    def __init__(
+        self, file: SqliteFile, queue: SettlingQueue, store: SqliteStore, deadletters: BuryingDeadletters
+    ) -> None:
+        self._file = file
+        self._queue = queue
+        self._store = store
+        self._deadletters = deadletters
+
+    async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
+        """As the port says. Either all of it is durable or none; what was submitted cannot be cancelled any more."""
+        settle = self._queue.settling(delivery, effects.pushes)
+        ask = self._queue.pushing((effects.if_tied,)) if effects.if_tied is not None else None
+        save = self._saving(effects)
+        rest = self._rest(effects)
+
+        def run(connection: sqlite3.Connection) -> Committed:
+            saved = save.run(connection) if save else None
+            for work in rest:
+                work.run(connection)
+            asked = ask.run(connection) if ask and saved == "tied" else Pushed()
+            return Committed(pushed=_together(settle.run(connection), asked), saved=saved)
+
+        def done(committed: Committed) -> None:
+            settle.done(committed.pushed)
+            if ask and committed.saved == "tied":
+                ask.done(committed.pushed)
+
+        return await self._file.write(Work(run, done), StoreError)
+
+    def _saving(self, effects: Effects) -> Work[Saved] | None:
+        if effects.document is None:
+            return None
+        return self._store.saving(effects.document, supersede=effects.supersede)
+
+    def _rest(self, effects: Effects) -> list[Work[None]]:
+        rest: list[Work[None]] = []
+        if effects.touch is not None:
+            rest.append(self._store.touching(effects.touch))
+        if effects.deadletter is not None:
+            rest.append(self._deadletters.burying(effects.deadletter))
+        return rest

@@ -1,0 +1,98 @@
+"""The recipe in CONTRIBUTING.md, done in a copy of the tree: the new kind is crawled there, and no other test fails."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("ghcrawl", "processors", "queues", "stores", "tests", "docs", "config", "pyproject.toml", "CONTRIBUTING.md")
+STEP = re.compile(r"in `([\w/.]+\.py)`.*?```python\n(.*?)```", re.DOTALL)
+PAGE = re.compile(r"`python -m ([\w.]+) > ([\w/.]+)`")
+IMPORT = "from processors.github.listing import Listing\n"
+CRAWL = """
+import asyncio
+from ghcrawl.platforms.github import platform
+from tests.support.builders import a_request
+from tests.support.github import REPO, a_repo
+from tests.support.scripted import Rig, a_body
+
+LISTS = {"rulesets": [{"id": 5, "name": "main"}, {"id": 6, "name": "release"}]}
+
+
+class Answers(dict):
+    def __missing__(self, url):
+        name = url.partition("?")[0].rpartition("/")[2]
+        return a_body(LISTS.get(name, []), url)
+
+
+async def crawl():
+    rig = Rig(platform(), {})
+    rig.fetcher.answers = Answers({REPO: a_body(a_repo(), REPO)})
+    await rig.push(a_request(platform="github", type="repo", url=REPO, policy="default"))
+    await rig.drain()
+    print(sorted([d.urn async for d in rig.store.list(FILTER)]))
+
+
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.model import TypeName
+FILTER = DocumentFilter(types=(TypeName("github", "ruleset"),))
+asyncio.run(crawl())
+"""
+TESTS = ("test_ruleset", "test_table", "test_entities", "test_scenarios", "test_one_document", "test_document_types")
+
+
+def run(tree: Path, *words: str) -> str:
+    done = subprocess.run(  # our own Python, in a copy of this tree
+        [sys.executable, *words],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree in which the recipe was followed."""
+    copy = tmp_path_factory.mktemp("recipe") / "tree"
+    copy.mkdir()
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, copy / name)
+    recipe = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Add a kind of thing")[2]
+    (rows, code), (test, own) = STEP.findall(recipe)
+    place = copy / rows
+    known = re.compile(r"^ENTITIES: Final = .*?\)\n", re.DOTALL | re.MULTILINE)
+    edited = known.sub(lambda _: dedent(code), place.read_text())
+    first = edited.index("from processors.")
+    place.write_text(edited if IMPORT in edited else edited[:first] + IMPORT + edited[first:])
+    (copy / test).write_text(dedent(own))
+    for module, page in PAGE.findall(recipe):
+        (copy / page).write_text(run(copy, "-m", module))
+    return copy
+
+
+@pytest.mark.slow
+def test_a_crawl_of_a_repository_saves_the_new_kind(tree: Path) -> None:
+    assert run(tree, "-c", CRAWL) == "['urn:repo:12:ruleset:5', 'urn:repo:12:ruleset:6']\n"
+
+
+@pytest.mark.slow
+def test_its_test_passes_and_no_inventory_of_kinds_needs_an_edit(tree: Path) -> None:
+    paths = [f"tests/unit/processors/{name}.py" for name in TESTS]
+    run(tree, "-m", "pytest", *paths, "-q", "-p", "no:schemathesis", "-p", "no:anyio")

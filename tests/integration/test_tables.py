@@ -1,0 +1,283 @@
+"""A crawl's tables, held to the simulated world: every document a row, every key resolved, every question answered.
+
+The truth is computed from the world's own objects, not from bodies, documents or tables.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.cli import asking, tables
+from ghcrawl.cli.documents import Which
+from ghcrawl.cli.options import Place
+from ghcrawl.simulator.github.entities import Commit, Issue, Repo
+from ghcrawl.simulator.github.generation.size import SMALL
+from ghcrawl.tables import asking as answers
+from processors.github.tables import OUTSIDE, TABLES
+from tests.support.crawling import Crawled, Stage, stage
+
+pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+FORMATS = ("acme.sqlite", "acme.duckdb", "parquet")
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Crawled, Path]:
+    """The world, what a crawl of everything found of it, and where its tables are."""
+    return asyncio.run(_crawled(tmp_path_factory.mktemp("tables")))
+
+
+async def _crawled(folder: Path) -> tuple[Stage, Crawled, Path]:
+    async with stage(folder, SMALL) as it:
+        found = await it.crawl(policy="default:everything/")
+        for name in FORMATS:
+            await fill(it.db, folder / name)
+        return it, found, folder
+
+
+async def fill(db: Path, to: Path, **which: Any) -> None:
+    wanted = tables.Wanted(to=to, which=Which(**which))
+    assert await tables.fill(Place(db=db), wanted, json=False) == 0
+
+
+def told(to: Path, question: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
+    """What the command line answers, as CSV."""
+    capsys.readouterr()
+    assert asking.answer(TABLES, question, to, limit=0, json=False) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def hours(start: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() / 3600
+
+
+def repos(it: Stage) -> list[Repo]:
+    viewer = it.viewers[0]
+    owned = it.world.repos_of(it.world.org("acme"))
+    return [repo for repo in owned if viewer.sees(repo) and repo.standing == "fine"]
+
+
+def threads(it: Stage) -> Iterator[tuple[Repo, Issue]]:
+    for repo in repos(it):
+        for issue in repo.issues.values():
+            if issue.pull is not None or repo.has_issues:
+                yield repo, issue
+
+
+def test_every_document_is_a_row_of_its_kinds_table(crawled: Any) -> None:
+    _it, found, folder = crawled
+    documents = Counter(one.type_name for one in found.documents.values() if one.type_name in TABLES.by_kind)
+    assert len(documents) > 30
+    for name in FORMATS:
+        for kind, count in documents.items():
+            (row,) = ask(folder / name, f"SELECT count(*) AS n FROM {TABLES.by_kind[kind].name}")
+            assert int(row[0]) == count, (name, kind)
+
+
+def ask(to: Path, sql: str) -> Sequence[tuple[Any, ...]]:
+    return answers.ask(to, TABLES, sql, limit=0).rows
+
+
+def test_every_key_is_found_or_its_column_says_why_it_may_lie_outside(crawled: Any) -> None:
+    _, _, folder = crawled
+    unresolved = {}
+    with closing(sqlite3.connect(folder / "acme.sqlite")) as file:
+        for table in TABLES.everything:
+            for column in table.columns:
+                to, _, key = column.references.partition(".")
+                if to:
+                    sql = (
+                        f'SELECT count(*) FROM {table.name} WHERE "{column.name}" IS NOT NULL AND NOT EXISTS '
+                        f'(SELECT 1 FROM {to} WHERE {to}.{key} = {table.name}."{column.name}")'
+                    )
+                    ((count,),) = file.execute(sql)
+                    if count:
+                        unresolved[f"{table.name}.{column.name}"] = count
+    assert sorted(unresolved.keys() - OUTSIDE.keys()) == []
+
+
+def test_nothing_of_a_simulated_answer_lands_in_extra(crawled: Any) -> None:
+    _, _, folder = crawled
+    for table in TABLES.tables:
+        assert ask(folder / "acme.sqlite", f"SELECT extra FROM {table.name} WHERE extra IS NOT NULL LIMIT 1") == []
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hours_to_first_response(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _, folder = crawled
+    truth = {}
+    for repo, issue in threads(it):
+        answers = [(comment.user, comment.created_at) for comment in issue.comments]
+        if issue.pull:
+            answers += [(review.user, review.submitted_at) for review in issue.pull.reviews]
+            answers += [(comment.user, comment.created_at) for comment in issue.pull.comments]
+        others = [at for user, at in answers if user is not issue.user and at >= issue.created_at]
+        truth[repo.full_name, issue.number] = hours(issue.created_at, min(others)) if others else None
+    rows = told(folder / name, "time_to_first_response", capsys)
+    assert {(row["repo"], int(row["number"])) for row in rows} == truth.keys()
+    for row in rows:
+        expected = truth[row["repo"], int(row["number"])]
+        assert (float(row["hours"]) if row["hours"] else None) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hours_to_merge(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _, folder = crawled
+    truth = {
+        (repo.full_name, issue.number): hours(issue.created_at, issue.pull.merged_at)
+        for repo, issue in threads(it)
+        if issue.pull and issue.pull.merged_at
+    }
+    found = {
+        (row["repo"], int(row["number"])): float(row["hours"]) for row in told(folder / name, "time_to_merge", capsys)
+    }
+    assert truth
+    assert found == pytest.approx(truth, abs=0.01)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_review_load(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _, folder = crawled
+    given: Counter[str] = Counter()
+    waiting: Counter[str] = Counter()
+    reviewed: dict[str, set[int]] = defaultdict(set)
+    for _, issue in threads(it):
+        if issue.pull is None:
+            continue
+        for review in issue.pull.reviews:
+            if review.user is not None and review.user is not issue.user:
+                given[review.user.login] += 1
+                reviewed[review.user.login].add(issue.pull.id)
+        waiting.update(user.login for user in issue.pull.requested_reviewers if issue.state == "open")
+    truth = {one: (given[one], len(reviewed[one]), waiting[one]) for one in {*given, *waiting}}
+    names = ("reviews", "pull_requests_reviewed", "waiting_for_review")
+    rows = told(folder / name, "review_load", capsys)
+    assert {row["reviewer"]: tuple(int(row[each]) for each in names) for row in rows} == truth
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_age_of_open_issues(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, found, folder = crawled
+    now = max(one.observed_at for (type, _), one in found.documents.items() if type == "repo")
+    truth = {
+        (repo.full_name, issue.number): hours(issue.created_at, now.isoformat()) / 24
+        for repo, issue in threads(it)
+        if issue.state == "open" and not issue.pull
+    }
+    rows = told(folder / name, "open_issue_age", capsys)
+    assert truth
+    assert {(row["repo"], int(row["number"])): float(row["days_open"]) for row in rows} == pytest.approx(
+        truth, abs=0.02
+    )
+
+
+def history(it: Stage) -> Mapping[tuple[str, str], Commit]:
+    """Every commit that a crawl of everything finds, by repository and sha."""
+    found: dict[tuple[str, str], Commit] = {}
+    for repo in repos(it):
+        commits = [*repo.history(repo.head), *(one for issue in repo.pulls if issue.pull for one in issue.pull.commits)]
+        found |= {(repo.full_name, one.sha): one for one in commits}
+    return found
+
+
+def author(commit: Commit) -> str:
+    return str(commit.author.id) if commit.author else commit.author_email.lower()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_contributors_by_month(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _, folder = crawled
+    people: dict[str, set[str]] = defaultdict(set)
+    commits: Counter[str] = Counter()
+    for commit in history(it).values():
+        people[commit.authored_at[:7]].add(author(commit))
+        commits[commit.authored_at[:7]] += 1
+    truth = [(month, len(people[month]), commits[month]) for month in sorted(commits)]
+    rows = told(folder / name, "contributors_by_month", capsys)
+    assert [(row["month"], int(row["contributors"]), int(row["commits"])) for row in rows] == truth
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_bus_factor(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _, folder = crawled
+    by_repo: dict[str, Counter[str]] = defaultdict(Counter)
+    for (repo, _), commit in history(it).items():
+        by_repo[repo][author(commit)] += 1
+    truth = {}
+    for repo, counts in by_repo.items():
+        so_far, few = 0, 0
+        for _, count in counts.most_common():
+            so_far, few = so_far + count, few + 1
+            if so_far * 2 >= counts.total():
+                break
+        truth[repo] = (few, len(counts), counts.total())
+    rows = told(folder / name, "bus_factor", capsys)
+    found = {row["repo"]: (int(row["bus_factor"]), int(row["authors"]), int(row["commits"])) for row in rows}
+    assert found == truth
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_stale_pull_requests(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, found, folder = crawled
+    now = max(one.observed_at for (type, _), one in found.documents.items() if type == "repo").isoformat()
+    quiet = {
+        (repo.full_name, issue.number): hours(issue.updated_at, now) / 24
+        for repo, issue in threads(it)
+        if issue.pull and issue.state == "open"
+    }
+    truth = {key: days for key, days in quiet.items() if days >= 30}
+    rows = told(folder / name, "stale_pull_requests", capsys)
+    assert truth
+    assert {(row["repo"], int(row["number"])): float(row["days_quiet"]) for row in rows} == pytest.approx(
+        truth, abs=0.02
+    )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_release_cadence(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _, folder = crawled
+    truth: dict[tuple[str, str], float | None] = {}
+    for repo in repos(it):
+        dated = sorted((one.published_at, one.id, one.tag_name) for one in repo.releases.values() if one.published_at)
+        before = None
+        for at, _, tag in dated:
+            truth[repo.full_name, tag] = hours(before, at) / 24 if before else None
+            before = at
+    rows = told(folder / name, "release_cadence", capsys)
+    assert {(row["repo"], row["tag_name"]) for row in rows} == truth.keys()
+    for row in rows:
+        days = float(row["days_since"]) if row["days_since"] else None
+        assert days == pytest.approx(truth[row["repo"], row["tag_name"]], abs=0.01)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_ci_failure_rate(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _found, folder = crawled
+    seen = {sha for _, sha in history(it)}
+    runs: Counter[tuple[str, str]] = Counter()
+    failed: Counter[tuple[str, str]] = Counter()
+    for repo in repos(it):
+        for suite in suites(repo):
+            for run in suite.runs:
+                if run.completed_at and suite.sha in seen:
+                    runs[repo.full_name, run.name] += 1
+                    failed[repo.full_name, run.name] += run.conclusion in ("failure", "timed_out", "startup_failure")
+    truth = {key: failed[key] / count for key, count in runs.items()}
+    rows = told(folder / name, "ci_failure_rate", capsys)
+    assert truth
+    found_rates = {(row["repo"], row["name"]): float(row["failure_rate"]) for row in rows}
+    assert found_rates == pytest.approx(truth, abs=0.001)
+
+
+def suites(repo: Repo) -> Iterable[Any]:
+    return repo.records.check_suites.values()

@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghcrawl.tables import choose
+from ghcrawl.tables.duck import TYPES
+from ghcrawl.values.model import Document, Link
+from processors.github.tables import TABLES
+from tests.support.builders import API, a_document, at
+from tests.unit.cli.conftest import Command, Fill
+
+USER = {"id": 5, "login": "ada", "type": "User", "html_url": "https://github.com/ada", "node_id": "x"}
+REPO = a_document(
+    type="repo",
+    urn="urn:repo:12",
+    url=f"{API}/repos/acme/web",
+    body={"id": 12, "full_name": "acme/web", "name": "web", "private": False, "owner": USER, "topics": ["queue"]},
+)
+
+
+def an_issue(number: int = 34, **body: Any) -> Document:
+    said = {
+        "id": 9_007_199_254_740_993,
+        "number": number,
+        "title": "It breaks",
+        "locked": False,
+        "user": USER,
+        "assignees": [USER, {"id": 6, "login": "bob"}],
+        "labels": [{"id": 208, "name": "bug"}, {"id": 209, "name": "Bug"}],
+        "created_at": "2026-11-01T10:00:00Z",
+        "milestone": None,
+        "reactions": {"total_count": 3},
+    }
+    return a_document(number, body=said | body)
+
+
+ISSUE = an_issue()
+
+
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("acme.duckdb", "parquet", "csv-acme")]
+"""Targets whose libraries take seconds to load."""
+
+
+@pytest.fixture(params=["acme.sqlite", *SLOW])
+def to(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    name: str = request.param
+    if not name.endswith(".sqlite"):
+        pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    return tmp_path / name
+
+
+def duck(to: Path) -> Any:
+    """What a reader finds at `to`."""
+    duckdb: Any = import_module("duckdb")
+    if to.suffix == ".duckdb":
+        return duckdb.connect(str(to), read_only=True)
+    connection = duckdb.connect()
+    for table in TABLES.everything:
+        types = ", ".join(f"'{column.name}': '{TYPES[column.type]}'" for column in table.columns)
+        how = f"read_csv('{to}/{table.name}.csv', header=true, columns={{{types}}}, max_line_size=40000000)"
+        parquet = f"read_parquet('{to}/{table.name}/*.parquet')"
+        connection.execute(f"CREATE VIEW {table.name} AS FROM {how if to.name.startswith('csv') else parquet}")
+    return connection
+
+
+def rows(to: Path, sql: str) -> Sequence[tuple[Any, ...]]:
+    if to.suffix != ".sqlite":
+        with duck(to) as connection:
+            return list(connection.execute(sql).fetchall())
+    with closing(sqlite3.connect(to)) as file:
+        return file.execute(sql).fetchall()
+
+
+def one(to: Path, sql: str) -> Mapping[str, Any]:
+    """The only row, by column."""
+    if to.suffix != ".sqlite":
+        with duck(to) as connection:
+            (row,) = connection.sql(sql).to_arrow_table().to_pylist()
+            return dict(row)
+    with closing(sqlite3.connect(to)) as file:
+        file.row_factory = sqlite3.Row
+        (found,) = file.execute(sql).fetchall()
+        return dict(found)
+
+
+def test_documents_become_rows_of_declared_types(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[REPO, ISSUE])
+    ran = ghcrawl("tables", "--to", to)
+    assert (ran.status, ran.out, ran.err) == (0, "", f"2 documents written to {to}.\n")
+    issue = one(to, "SELECT * FROM issues")
+    assert issue["id"] == 9_007_199_254_740_993
+    assert (issue["repo_id"], issue["repo_urn"], issue["number"]) == (12, "urn:repo:12", 34)
+    assert (issue["user_id"], issue["user_login"], issue["assignee_id"]) == (5, "ada", None)
+    assert bool(issue["locked"]) is False
+    assert (issue["reactions_total"], json.loads(issue["reactions"])) == (3, {"total_count": 3})
+    made = issue["created_at"]
+    assert made == "2026-11-01T10:00:00.000Z" if to.suffix == ".sqlite" else datetime(2026, 11, 1, 10, tzinfo=UTC)
+    assert (issue["extra"], issue["_body"], issue["_deleted_at"]) == (None, None, None)
+
+
+def test_arrays_become_link_tables_in_their_order(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[REPO, ISSUE])
+    ghcrawl("tables", "--to", to)
+    labels = rows(to, "SELECT issue_urn, position, label_urn, label_name FROM issue_labels ORDER BY position")
+    assert labels == [
+        ("urn:repo:12:issue:34", 0, "urn:repo:12:label:208", "bug"),
+        ("urn:repo:12:issue:34", 1, "urn:repo:12:label:209", "Bug"),
+    ]
+    assert rows(to, "SELECT user_id, user_login FROM issue_assignees ORDER BY position") == [(5, "ada"), (6, "bob")]
+    assert rows(to, "SELECT repo_urn, value FROM repo_topics") == [("urn:repo:12", "queue")]
+
+
+def test_everybody_who_is_named_is_an_account(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[REPO, ISSUE])
+    ghcrawl("tables", "--to", to)
+    assert rows(to, "SELECT id, login, type FROM accounts ORDER BY id") == [(5, "ada", "User"), (6, "bob", None)]
+
+
+def test_what_has_no_column_and_what_does_not_fit_one_lands_in_extra(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[an_issue(comments="many", brand_new={"a": [1]}, created_at="soon", id=2**70)])
+    assert ghcrawl("tables", "--to", to).status == 0
+    issue = one(to, "SELECT * FROM issues")
+    assert (issue["comments"], issue["created_at"], issue["id"]) == (None, None, None)
+    assert json.loads(issue["extra"]) == {
+        "comments": "many",
+        "brand_new": {"a": [1]},
+        "created_at": "soon",
+        "id": 2**70,
+    }
+
+
+def test_odd_text_is_kept(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    odd = "a\0b \ud800 \N{PILE OF POO} 'quoted' \"twice\""
+    filled(documents=[an_issue(title=odd, body="x" * 16 * 2**20, extra_text=odd)])
+    assert ghcrawl("tables", "--to", to).status == 0
+    issue = one(to, "SELECT * FROM issues")
+    kept = odd.replace("\ud800", "\N{REPLACEMENT CHARACTER}")
+    assert issue["title"] == (kept.replace("\0", "\N{REPLACEMENT CHARACTER}") if to.name == "csv-acme" else kept)
+    assert len(issue["body"]) == 16 * 2**20
+    assert json.loads(issue["extra"]) == {"extra_text": kept}
+
+
+def test_whole_bodies_are_kept_where_that_is_asked_for(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", to, "--bodies")
+    assert json.loads(one(to, "SELECT _body FROM issues")["_body"]) == dict(ISSUE.body)
+
+
+def test_a_column_and_a_table_stay_when_there_is_nothing_for_them(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[])
+    assert ghcrawl("tables", "--to", to).status == 0
+    assert rows(to, "SELECT merged_at, head_sha FROM pull_requests") == []
+
+
+def test_only_what_changed_is_written_again(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[REPO, ISSUE, an_issue(35)])
+    ghcrawl("tables", "--to", to)
+    assert ghcrawl("tables", "--to", to).err == f"0 documents written to {to}; 3 had not changed.\n"
+    later = an_issue(title="It works", labels=[{"id": 300, "name": "done"}], updated_at="2026-11-21T13:00:00Z")
+    later = replace(later, observed_at=at(60), processed_at=at(60), changed_at="2026-11-21T13:00:00Z")
+    filled(documents=[later])
+    assert ghcrawl("tables", "--to", to).err == f"1 document written to {to}; 2 had not changed.\n"
+    assert rows(to, "SELECT number, title FROM issues ORDER BY 1") == [(34, "It works"), (35, "It breaks")]
+    assert rows(to, "SELECT label_name FROM issue_labels WHERE issue_urn LIKE '%:34'") == [("done",)]
+
+
+def test_a_tombstone_is_a_row_that_says_since_when(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", to)
+    gone = replace(ISSUE, deleted_at=at(90), observed_at=at(90), processed_at=at(90), deleted_reason="404 Not Found")
+    filled(documents=[gone])
+    assert ghcrawl("tables", "--to", to).err.startswith("1 document written")
+    issue = one(to, "SELECT * FROM issues")
+    assert issue["_deleted_at"] is not None
+    assert (issue["_deleted_reason"], issue["title"]) == ("404 Not Found", "It breaks")
+
+
+def test_a_selection_is_kept_and_another_one_begins_anew(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    other = a_document(type="repo", urn="urn:repo:120", url=f"{API}/repos/acme/api", body={"id": 120})
+    filled(documents=[REPO, ISSUE, other])
+    ghcrawl("tables", "--to", to, "--under", "urn:repo:12")
+    assert rows(to, "SELECT count(*) FROM repos") == [(1,)]
+    ghcrawl("tables", "--to", to, "--only", "issue,label")
+    assert rows(to, "SELECT (SELECT count(*) FROM repos), (SELECT count(*) FROM issues)") == [(0, 1)]
+
+
+def test_a_run_that_breaks_leaves_the_old_tables(
+    ghcrawl: Command, filled: Fill, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", to)
+    before = sorted(path.name for path in to.parent.iterdir())
+    filled(documents=[an_issue(35)])
+    for words in ((), ("--whole",)):
+        with monkeypatch.context() as patch:
+            patch.setattr("ghcrawl.tables.fill.Filling.state", _broken)
+            assert ghcrawl("tables", "--to", to, *words).status != 0
+        assert rows(to, "SELECT number FROM issues") == [(34,)]
+        assert sorted(path.name for path in to.parent.iterdir()) == before
+
+
+def _broken(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + bytes(100)])
+def test_a_target_that_is_something_else_stays_as_it_is(
+    ghcrawl: Command, filled: Fill, to: Path, content: bytes
+) -> None:
+    filled(documents=[ISSUE])
+    file = to if to.suffix else to / "something"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(content)
+    ran = ghcrawl("tables", "--to", to)
+    assert (ran.status, ran.err) == (2, f"ghcrawl: {to} was not written by ghcrawl tables; name another target\n")
+    assert file.read_bytes() == content
+
+
+def test_the_crawls_own_file_and_another_format_are_no_targets(ghcrawl: Command, filled: Fill, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    db = filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", "csv-one")
+    (tmp_path / "csv-one").rename(tmp_path / "one")
+    for wrong in (db, tmp_path / "one"):
+        ran = ghcrawl("tables", "--to", wrong)
+        assert (ran.status, ran.err) == (
+            2,
+            f"ghcrawl: {wrong} was not written by ghcrawl tables; name another target\n",
+        )
+
+
+def test_a_newer_schema_stays_as_it_is(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", to)
+    if to.suffix:
+        connection: Any = sqlite3.connect(to) if to.suffix == ".sqlite" else import_module("duckdb").connect(str(to))
+        connection.execute("""UPDATE _ghcrawl SET state = replace(state, '"version": ', '"version": 99')""")
+        connection.commit()
+        connection.close()
+    else:
+        state = to / "_ghcrawl.json"
+        state.write_text(state.read_text().replace('"version": ', '"version": 99'))
+    ran = ghcrawl("tables", "--to", to)
+    assert ran.status == 2
+    assert "was written by a newer ghcrawl (tables 99" in ran.err
+
+
+def test_a_target_of_another_place_is_not_mixed_up(ghcrawl: Command, filled: Fill, to: Path, tmp_path: Path) -> None:
+    db = filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", to)
+    elsewhere = db.rename(tmp_path / "moved.db")
+    ran = ghcrawl("tables", "--to", to, "--db", elsewhere)
+    assert ran.status == 2
+    assert "was filled from" in ran.err
+    assert ghcrawl("tables", "--to", to, "--db", elsewhere, "--whole").status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "name a target: --to acme.sqlite"),
+        (("--to", "acme.xls"), "acme.xls is no target"),
+        (("--to", "acme.sqlite", "--only", "isue"), "did you mean issue?"),
+        (("--to", "nowhere/acme.sqlite"), "cannot be written"),
+        (("--to", "nowhere/acme.duckdb"), "cannot be written"),
+        (("--to", "nowhere/acme"), "cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(ghcrawl: Command, filled: Fill, words: tuple[str, ...], said: str) -> None:
+    pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    filled(documents=[ISSUE])
+    ran = ghcrawl("tables", *words, "--db", "ghcrawl.db")
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_without_the_extra_one_line_says_what_to_install(
+    ghcrawl: Command, filled: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(documents=[ISSUE])
+    monkeypatch.setattr(choose, "find_spec", lambda _: None)
+    ran = ghcrawl("tables", "--to", "acme.duckdb")
+    assert ran.status == 2
+    assert ran.err == "ghcrawl: duckdb needs duckdb and pyarrow; install with: pip install 'ghcrawl[tables]'\n"
+    assert ghcrawl("tables", "--to", "acme.sqlite").status == 0
+
+
+def test_links_name_what_is_linked(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    link = Link(type="resource", href="urn:repo:12:milestone:3")
+    filled(documents=[replace(ISSUE, links={**ISSUE.links, "milestone": link})])
+    ghcrawl("tables", "--to", to)
+    assert rows(to, "SELECT milestone_urn FROM issues") == [("urn:repo:12:milestone:3",)]
+
+
+def test_words_are_found_in_sqlite_and_found_no_more_once_they_are_gone(
+    ghcrawl: Command, filled: Fill, tmp_path: Path
+) -> None:
+    to = tmp_path / "acme.sqlite"
+    filled(documents=[ISSUE, an_issue(35, title="The queue drains")])
+    ghcrawl("tables", "--to", to)
+    find = "SELECT number FROM issues WHERE rowid IN (SELECT rowid FROM issues_fts WHERE issues_fts MATCH '{}')"
+    assert rows(to, find.format("breaks")) == [(34,)]
+    later = replace(an_issue(title="Mended"), observed_at=at(60), processed_at=at(60), changed_at="2026-11-22")
+    filled(documents=[later])
+    ghcrawl("tables", "--to", to)
+    assert (rows(to, find.format("breaks")), rows(to, find.format("mended"))) == ([], [(34,)])
+
+
+def test_datasette_is_told_what_there_is(ghcrawl: Command, filled: Fill, tmp_path: Path) -> None:
+    filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", tmp_path / "acme.sqlite")
+    told = json.loads((tmp_path / "acme.metadata.json").read_text())["databases"]["acme"]["tables"]
+    assert told["issues"] == {
+        "label_column": "title",
+        "fts_table": "issues_fts",
+        "fts_pk": "rowid",
+        "sort_desc": "created_at",
+    }

@@ -1,0 +1,180 @@
+"""The declared schema, held to the kinds and to GitHub's published schemas."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterator
+from datetime import date, datetime
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from ghcrawl.platforms.kind import Event
+from ghcrawl.platforms.tables import LinkTable, Table, primary_key
+from ghcrawl.values.model import TypeName
+from processors.github import ENTITIES, PARTS, tables_page
+from processors.github.tables import TABLES
+from processors.github.tables_fields import FIELDS
+from tests.support.github import PLATFORM
+
+OFFICIAL = {
+    "org": ("OrganizationFull",),
+    "user": ("PublicUser", "PrivateUser"),
+    "team": ("TeamFull", "Team"),
+    "repo": ("FullRepository",),
+    "label": ("Label",),
+    "milestone": ("Milestone",),
+    "release": ("Release",),
+    "branch": ("BranchWithProtection", "ShortBranch"),
+    "tag": ("Tag", "GitRef"),
+    "issue": ("Issue",),
+    "issue_comment": ("IssueComment",),
+    "pull_request": ("PullRequest", "PullRequestSimple"),
+    "review": ("PullRequestReview",),
+    "review_comment": ("PullRequestReviewComment",),
+    "commit": ("Commit",),
+    "commit_comment": ("CommitComment",),
+    "release_asset": ("ReleaseAsset",),
+    "issue_event": ("IssueEvent",),
+    "reaction": ("Reaction",),
+    "discussion": ("Discussion",),
+    "status": ("Status",),
+    "check_suite": ("CheckSuite",),
+    "check_run": ("CheckRun",),
+    "deployment": ("Deployment",),
+    "deployment_status": ("DeploymentStatus",),
+    "workflow": ("Workflow",),
+    "workflow_run": ("WorkflowRun",),
+    "project": ("ProjectsV2",),
+    "project_item": ("ProjectsV2ItemSimple", "ProjectsV2ItemWithContent"),
+    "security_advisory": ("RepositoryAdvisory",),
+    "dependabot_alert": ("DependabotAlert",),
+}
+FITS: dict[str, set[type]] = {
+    "text": {str},
+    "integer": {int, float},  # ids of projects are said to be numbers, and are whole
+    "real": {int, float},
+    "boolean": {bool},
+    "timestamp": {datetime, date, str},
+}
+
+
+@cache
+def models() -> Any:
+    return import_module("githubkit_schemas.v2022_11_28.models")
+
+
+def leaves(annotation: Any) -> Iterator[Any]:
+    """The types that a value may have, without `None`, unset, and what a list is of."""
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType, typing.Annotated):
+        found = typing.get_args(annotation)
+        for each in found[:1] if origin is typing.Annotated else found:
+            yield from leaves(each)
+    elif origin is typing.Literal:
+        yield from {type(each) for each in typing.get_args(annotation)}
+    elif origin is list:
+        yield list
+    elif isinstance(annotation, type) and issubclass(annotation, Enum):
+        if "Unset" not in annotation.__name__:
+            yield str
+    elif annotation is not type(None) and "UNSET" not in str(annotation):
+        yield origin or annotation
+
+
+def official(kind: str) -> dict[str, set[Any]]:
+    fields: dict[str, set[Any]] = {}
+    for name in OFFICIAL[kind]:
+        for field, info in getattr(models(), name).model_fields.items():
+            fields.setdefault(info.alias or field, set()).update(leaves(info.annotation))
+    return fields
+
+
+def below(kind: str, path: tuple[str, ...]) -> set[Any]:
+    """The official types of what stands at `path`; empty where nothing is known."""
+    found = official(kind).get(path[0], set())
+    for name in path[1:]:
+        inner: set[Any] = set()
+        for each in found:
+            if isinstance(each, type) and issubclass(each, BaseModel):
+                for field, info in each.model_fields.items():
+                    if (info.alias or field) == name:
+                        inner.update(leaves(info.annotation))
+        found = inner
+    return found
+
+
+def own(kind: str) -> Table:
+    return TABLES.by_kind[TypeName("github", kind)]
+
+
+def test_every_thing_that_is_crawled_has_a_table_and_nothing_else_has() -> None:
+    things = {row.type for row in ENTITIES} | {row.type for row in PARTS}
+    happened = {name for name, kind in PLATFORM.kinds.items() if isinstance(kind, Event)}
+    assert {type.name for type in TABLES.by_kind} == things | happened
+
+
+def test_names_are_told_apart_by_more_than_case_and_no_table_has_two_columns_of_one_name() -> None:
+    names = [table.name.lower() for table in TABLES.everything]
+    assert len(names) == len(set(names))
+    for table in TABLES.everything:
+        columns = [column.name.lower() for column in table.columns]
+        assert len(columns) == len(set(columns)), table.name
+        assert set(primary_key(table)) <= {column.name for column in table.columns}
+
+
+def test_whatever_a_column_refers_to_is_there() -> None:
+    there = {f"{table.name}.{column.name}" for table in TABLES.everything for column in table.columns}
+    wanted = {column.references for table in TABLES.everything for column in table.columns if column.references}
+    assert wanted <= there
+
+
+@pytest.mark.parametrize("kind", OFFICIAL)
+def test_every_field_that_github_describes_has_a_column_or_is_left_out_on_purpose(kind: str) -> None:
+    assert sorted(official(kind).keys() - own(kind).known) == []
+
+
+@pytest.mark.parametrize("kind", sorted(OFFICIAL.keys() - {"org", "user"}))  # these two share what is left out
+def test_nothing_is_declared_that_github_does_not_describe(kind: str) -> None:
+    fields = FIELDS[kind]
+    listed = {name.partition(":")[0] for name in fields.several}
+    assert sorted((listed | set(fields.left_out.split())) - official(kind).keys()) == []
+
+
+@pytest.mark.parametrize("kind", OFFICIAL)
+def test_types_of_columns_hold_against_githubs_own_description(kind: str) -> None:
+    wrong = []
+    for column in own(kind).columns:
+        if column.source != "body" or column.type == "json":
+            continue
+        said = below(kind, column.path)
+        if said and not said & FITS[column.type]:
+            wrong.append(f"{column.name} {column.type}: {said}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("kind", OFFICIAL)
+def test_every_path_of_a_column_is_one_that_github_describes(kind: str) -> None:
+    described = {name: said for name, said in official(kind).items() if said}  # some are said to be null, and no more
+    read = [column for column in own(kind).columns if column.source == "body"]
+    unknown = [column.name for column in read if column.path[0] in described and not below(kind, column.path)]
+    assert unknown == []
+
+
+def test_link_tables_say_whose_they_are() -> None:
+    for table in TABLES.tables:
+        for link in table.links:
+            assert isinstance(link, LinkTable)
+            assert link.columns[0].references == f"{table.name}.urn"
+            assert link.columns[1].name == "position"
+
+
+def test_the_page_of_tables_is_what_the_schema_says() -> None:
+    written = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
+    assert written == tables_page.page(), "run python -m processors.github.tables_page > docs/tables.md"

@@ -1,0 +1,88 @@
+"""What users read is plain: help, settings, manuals, console, API description, metrics, alerts, dashboard."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import typer
+
+from ghcrawl.admin.openapi import document
+from ghcrawl.admin.server import DESCRIBED
+from ghcrawl.cli.app import app
+from ghcrawl.telemetry.metrics import Metrics
+from ghcrawl.telemetry.service_metrics import ServiceMetrics
+from ghcrawl.wiring import SETTINGS
+
+ROOT: Final = Path(__file__).parents[2]
+BANNED: Final = (
+    r"whoever|whatever|somebody|nobody|so many|so long|in hand|begun|begin(s|ning)?|comes? to|what is there|lately"
+    r"|by itself|the like|what waits|what is waiting|given up|gives? up|for ever|anew|afresh|set no more|come upon"
+    r"|nothing is (begun|lost)|is no (file|type|number|date)|are good at once|a (line|call|day) each|asked as"
+)
+FILES: Final = (
+    "README.md",
+    "config/default.toml",
+    "config/grafana/dashboards/ghcrawl.json",
+    "config/prometheus/rules.yaml",
+    "docs/api.md",
+    "docs/operations.md",
+)
+HELP_ALLOWED: Final = {"--afresh"}  # an option that scripts use
+
+
+def _found(text: str) -> list[str]:
+    return [found[0] for found in re.finditer(rf"\b({BANNED})\b", text, re.IGNORECASE)]
+
+
+def _help(command: Any, path: str = "ghcrawl") -> Iterator[tuple[str, str]]:
+    yield (
+        path,
+        "\n".join(
+            [command.help or "", command.epilog or "", *(getattr(each, "help", "") or "" for each in command.params)]
+        ),
+    )
+    for name, each in getattr(command, "commands", {}).items():
+        yield from _help(each, f"{path} {name}")
+
+
+HELP: Final = dict(_help(typer.main.get_command(app)))
+
+
+def test_the_check_finds_what_it_looks_for() -> None:
+    assert _found("Nobody comes to what is in hand") == ["Nobody", "comes to", "in hand"]
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_help_is_plain(command: str) -> None:
+    text = HELP[command]
+    for allowed in HELP_ALLOWED:
+        text = text.replace(allowed, "")
+    assert _found(text) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_users_read_is_plain(name: str) -> None:
+    assert _found((ROOT / name).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "ghcrawl/admin/console").rglob("*.js")), ids=lambda path: path.name)
+def test_the_console_is_plain(path: Path) -> None:
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    strings = re.findall(r'"[^"\n]*"|`[^`]*`', code)
+    assert _found("\n".join(strings)) == []
+
+
+def test_the_api_description_is_plain() -> None:
+    text = json.dumps(document(DESCRIBED, SETTINGS))
+    assert _found("\n".join(re.findall(r'"(?:summary|description)": "[^"]*"', text))) == []
+
+
+def test_help_of_metrics_is_plain() -> None:
+    metrics = Metrics()
+    ServiceMetrics(metrics.registry)
+    assert _found("\n".join(each.documentation for each in metrics.registry.collect())) == []
