@@ -182,7 +182,7 @@ def _read_context(value: dict[str, Any]) -> Context:
         history=tuple([_text(name) for name in _list(value.get("history"))]),
         pagination=_NO_WALK if pagination is None else _read_walk(_object(pagination)),
         only_known=bool(value.get("only_known", False)),
-        then=tuple([_read_errand(_object(deferred)) for deferred in _list(value.get("then"))]),
+        then=tuple([_read_deferred(_object(deferred)) for deferred in _list(value.get("then"))]),
     )
 
 
@@ -201,7 +201,7 @@ def _read_walk(value: dict[str, Any]) -> Pagination:
     )
 
 
-def _read_errand(value: dict[str, Any]) -> DeferredRequest:
+def _read_deferred(value: dict[str, Any]) -> DeferredRequest:
     return DeferredRequest(type=_text(value["type"]), url=_text(value["url"]), policy=_text(value["policy"]))
 
 

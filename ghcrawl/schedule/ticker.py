@@ -291,7 +291,7 @@ def asking(platform: str, feed: Feed | None, source: Source) -> Request:
 
 
 def answering(request: Request) -> tuple[str, str]:
-    """Type and URL of the request whose answer is the reading: its last errand, or itself."""
+    """Type and URL of the request whose answer is the reading: its last deferred request, or itself."""
     if request.context.then:
         deferred = request.context.then[-1]
         return deferred.type, deferred.url

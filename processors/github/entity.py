@@ -115,7 +115,7 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
                 add(node, listing, listings, f"{node.repo}:commit:{sha}", f"{repo_url(node.url)}/commits/{sha}")
         for part in held:
             add_part(node, part, node.url)
-        _run_errands(node)
+        _run_deferred(node)
         return node.save(entity.type, changed_at=entity.changed_at(body))
 
     return process
@@ -146,10 +146,10 @@ _BELOW: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 )
 
 
-def _run_errands(node: Node) -> None:
+def _run_deferred(node: Node) -> None:
     """Look at what a person asked for below this, now that it is known what this is called.
 
-    What lies below another errand is that one's: only its answer tells what that is called.
+    What lies below another deferred request is that one's: only its answer tells what that is called.
     """
     deferred_requests = node.visit.request.context.then
     for deferred in deferred_requests:

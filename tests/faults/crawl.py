@@ -22,14 +22,13 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Push
+from ghcrawl.values.model import QUEUES, Lane, Push
 from queues.amqp.message import Outgoing
 from queues.amqp.queue import AmqpQueue
 from queues.codec import encode
 from queues.dedup_protocol import key_of
-from tests.faults.graph import ALONE, ATTEMPTS, ONWARD, expected, lasting, node, number_of, queue_of
-from tests.faults.worker import DeferredRequest
-from tests.support.lanes import lanes
+from tests.faults.graph import ALONE, ATTEMPTS, ONWARD, PLATFORM, expected, lasting, node, number_of, queue_of
+from tests.faults.worker import Assignment
 from tests.support.services.rabbitmq import Server, ask
 
 ROOT: Final = Path(__file__).parents[2]
@@ -41,7 +40,7 @@ QUIET_EVERY_S: Final = 1.1
 @dataclass
 class Worker:
     process: asyncio.subprocess.Process
-    errand: DeferredRequest
+    assignment: Assignment
 
     @property
     def alive(self) -> bool:
@@ -77,33 +76,33 @@ class Crawl:
     async def start(self, **over: Any) -> Worker:
         """A worker that pops."""
         fields = {"poison": self.poison} | self.over | over
-        errand = DeferredRequest(
+        assignment = Assignment(
             settings=fields.pop("settings", self.settings),
             size=self.size,
             journal=str(self.journal),
             name=f"w{len(self.workers)}",
             **fields,
         )
-        log = (self.folder / f"{errand.name}.log").open("wb")
+        log = (self.folder / f"{assignment.name}.log").open("wb")
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "tests.faults.worker",
-            errand.text(),
+            assignment.text(),
             cwd=ROOT,
             stdout=asyncio.subprocess.PIPE,
             stderr=log,
         )
         log.close()
         assert process.stdout is not None
-        worker = Worker(process, errand)
+        worker = Worker(process, assignment)
         self.workers.append(worker)
-        if await process.stdout.readline() != b"ready\n" and not errand.crash_at:
+        if await process.stdout.readline() != b"ready\n" and not assignment.crash_at:
             raise AssertionError(f"a worker did not start: {self.log_of(worker)}")
         return worker
 
     def log_of(self, worker: Worker) -> str:
-        return (self.folder / f"{worker.errand.name}.log").read_text()[-3000:]
+        return (self.folder / f"{worker.assignment.name}.log").read_text()[-3000:]
 
     async def kill(self, worker: Worker) -> None:
         """It is gone at once."""
@@ -164,9 +163,8 @@ class Crawl:
             assert isinstance(queue, AmqpQueue)
             for number in numbers:
                 body = encode(node(number, self.started_at))
-                await queue._publisher.send(
-                    [Outgoing(exchange=queue.names.work, lane=lanes(queue_of(number))[0], body=body, token="copy")]
-                )
+                lane = Lane(PLATFORM, queue_of(number))
+                await queue._publisher.send([Outgoing(exchange=queue.names.work, lane=lane, body=body, token="copy")])
 
     async def begin(self, workers: int, **over: Any) -> None:
         """The first node waits, and so many workers are there."""
@@ -193,11 +191,11 @@ class Crawl:
     async def _nothing_waits(self, backend: Backend) -> bool:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
-        return not await queue._tags.any_queued() and not await queue._looks.anything([LEGACY_PLATFORM])
+        return not await queue._tags.any_queued() and not await queue._looks.anything([PLATFORM])
 
     def _idle(self) -> bool:
         """Whether no living worker holds anything, by its own word: the broker tells that only some seconds later."""
-        said = [Path(f"{self.journal}.{worker.errand.name}") for worker in self.alive()]
+        said = [Path(f"{self.journal}.{worker.assignment.name}") for worker in self.alive()]
         return all(
             each.exists() and time.time() - each.stat().st_mtime < 2.0 and each.read_text() == "0" for each in said
         )
@@ -230,7 +228,7 @@ class Crawl:
         for worker in self.alive():
             said = await self.end(worker)
             assert said["restarts"] == 0, "I7: every loop is alive"
-            assert said["running"] == worker.errand.loops, "I7: every loop is alive"
+            assert said["running"] == worker.assignment.loops, "I7: every loop is alive"
 
     async def _hold_what_is_kept(self, backend: Backend, documents: dict[int, str], dead: set[int]) -> None:
         kept = {number_of(doc.url): doc async for doc in backend.store.list(DocumentFilter())}
@@ -269,7 +267,7 @@ class Crawl:
             rows = await asyncio.to_thread(ask, self.server.management_url, "GET", f"/api/queues/{vhost}")
             ours = {row["name"]: row for row in rows if row["name"].startswith(f"{prefix}.")}
             held = {name: row.get("messages", 0) for name, row in ours.items() if row.get("messages", 0)}
-            consumers = {name: ours.get(f"{prefix}.q.graph.{name}", {}).get("consumers", 0) for name in QUEUES}
+            consumers = {name: ours.get(f"{prefix}.q.{PLATFORM}.{name}", {}).get("consumers", 0) for name in QUEUES}
             if not held and set(consumers.values()) == {len(self.alive())}:
                 return
             await asyncio.sleep(0.2)

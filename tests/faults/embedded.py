@@ -27,7 +27,7 @@ from ghcrawl.values.model import Push
 from ghcrawl.values.tuning import Tuning
 from queues.weighted import draw
 from tests.faults.graph import ATTEMPTS, node, platform
-from tests.faults.worker import Clock, DeferredRequest, Fetcher, Journal
+from tests.faults.worker import Assignment, Clock, Fetcher, Journal
 
 FULL = "there is no space left"
 
@@ -78,7 +78,7 @@ async def crawl(told: Alone) -> bool:
         unit_of_work = Watched(backend)
         if told.begins:
             await backend.queue.push([Push(request=node(1, datetime.now(UTC)), queue="normal")])
-        errand = DeferredRequest(settings={}, size=told.size, journal=told.journal, name="alone", fetch_s=0.0)
+        assignment = Assignment(settings={}, size=told.size, journal=told.journal, name="alone", fetch_s=0.0)
         ports = Ports(
             queue=backend.queue,
             store=backend.store,
@@ -87,7 +87,7 @@ async def crawl(told: Alone) -> bool:
             observer=journal,
             draw=draw,
         )
-        mounted = Mounted(platform=platform(told.size), fetcher=Fetcher(errand, journal, Clock(0.0)))
+        mounted = Mounted(platform=platform(told.size), fetcher=Fetcher(assignment, journal, Clock(0.0)))
         tuning = Tuning(loops=8, max_attempts=ATTEMPTS, retry_base_s=0.2, retry_cap_s=0.5)
         supervisor = Supervisor(Engine((mounted,), ports, tuning=tuning, worker="alone"), clock)
         supervisor.start()

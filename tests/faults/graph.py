@@ -28,6 +28,7 @@ from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.visitor_map import Scenarios
 from tests.support.platforms import never_opened
 
+PLATFORM = "graph"
 API = "https://graph.example.test"
 URL = f"{API}/nodes/"
 ATTEMPTS = 3
@@ -46,7 +47,7 @@ ALONE = "reload:node"
 
 def node(number: int, asked_at: datetime | None, *, policy: str = ONWARD) -> Request:
     return Request(
-        platform="graph",
+        platform=PLATFORM,
         type="node",
         url=f"{URL}{number}",
         policy=policy,
@@ -122,7 +123,7 @@ def platform(size: int) -> Platform:
         pushes = tuple(Push(request=node(child, request.asked_at), queue=queue_of(child)) for child in onward)
         urn = f"urn:graph:node:{number}"
         document = Document(
-            platform="graph",
+            platform=PLATFORM,
             type="node",
             url=request.url,
             urn=urn,
@@ -138,7 +139,7 @@ def platform(size: int) -> Platform:
         return Save(document=document, follow_ups=pushes)
 
     return Platform(
-        name="graph",
+        name=PLATFORM,
         kinds={"node": Thing(processor=process, position="node")},
         scenarios=Scenarios({"default": {"node": {}}}),
         read_spec=_read_spec,

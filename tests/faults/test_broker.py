@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ghcrawl.values.model import Lane
+from queues.amqp.names import key_of_lane
 from queues.amqp.queue import AmqpQueue
 from tests.faults.crawl import Crawl, crawl
-from tests.faults.graph import expected
-from tests.support.lanes import lanes
+from tests.faults.graph import PLATFORM, expected
 from tests.support.services.rabbitmq import Broker, Server
 
 SETTLED_S = 3.0
@@ -85,8 +86,9 @@ async def test_queues_that_are_deleted_and_unbound_come_back(rabbitmq: Server, t
             queue = backend.queue
             assert isinstance(queue, AmqpQueue)
             channel = await queue.link.raw_channel()
-            await channel.queue_delete(queue.names.queue(lanes("normal")[0]))
-            await channel.queue_unbind(queue.names.queue(lanes("soon")[0]), queue.names.work, routing_key="soon")
+            await channel.queue_delete(queue.names.queue(Lane(PLATFORM, "normal")))
+            soon = Lane(PLATFORM, "soon")
+            await channel.queue_unbind(queue.names.queue(soon), queue.names.work, routing_key=key_of_lane(soon))
             await channel.close()
         await it.push(2, 3)
         await it.start()

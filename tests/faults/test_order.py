@@ -12,8 +12,8 @@ from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.model import Push
 from queues.amqp.queue import AmqpQueue
 from tests.faults.crawl import crawl
-from tests.faults.graph import node
-from tests.support.lanes import LANES
+from tests.faults.graph import PLATFORM, node
+from tests.support.lanes import lanes
 from tests.support.services.rabbitmq import Server
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
@@ -83,7 +83,7 @@ async def test_tags_that_vanish_at_any_moment_cost_duplicates_and_nothing_else(
             queue = backend.queue
             assert isinstance(queue, AmqpQueue)
             for _ in range(30):
-                await queue._tags.clear(dice.choice(LANES))
+                await queue._tags.clear(dice.choice(lanes(platform=PLATFORM)))
                 await asyncio.sleep(0.1)
         await it.quiet()
         await it.hold_invariants(duplicates=2.0)

@@ -12,10 +12,10 @@ import pytest
 from ghcrawl.backend import Backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from tests.faults.crawl import ROOT, Crawl, crawl
-from tests.faults.graph import node
+from tests.faults.graph import PLATFORM, node
 from tests.faults.test_database import mongo
 from tests.support.builders import a_deadletter, at
-from tests.support.lanes import LANES
+from tests.support.lanes import lanes
 from tests.support.services.rabbitmq import Server
 
 SIZE = 1500
@@ -40,7 +40,9 @@ async def left(backend: Backend) -> int:
 async def popped(backend: Backend) -> list[str]:
     """The URLs of all that waits."""
     urls: list[str] = []
-    while (delivery := await backend.queue.pop(LANES, patience_s=PATIENT_S if not urls else 2.0)) is not None:
+    while (
+        delivery := await backend.queue.pop(lanes(platform=PLATFORM), patience_s=PATIENT_S if not urls else 2.0)
+    ) is not None:
         urls.append(delivery.request.url)
         await delivery.ack()
     return urls

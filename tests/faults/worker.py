@@ -40,7 +40,7 @@ POINTS = ("tag_inserted", "publishing", "published", "marked", "untagged", "fetc
 
 
 @dataclass(frozen=True)
-class DeferredRequest:
+class Assignment:
     """What a worker is told.
 
     settings: of ghcrawl. poison: the node that kills it. slow: the one that takes slow_s to fetch.
@@ -83,17 +83,17 @@ class Journal:
 
 
 class Fetcher:
-    def __init__(self, errand: DeferredRequest, journal: Journal, clock: Clock) -> None:
-        self._errand = errand
+    def __init__(self, assignment: Assignment, journal: Journal, clock: Clock) -> None:
+        self._assignment = assignment
         self._journal = journal
         self._clock = clock
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         number, version, asked_at = number_of(request.url), time.time_ns(), self._clock.now()
         self._journal.say("fetch", number, version, request.attempt)
-        if number == self._errand.poison:
+        if number == self._assignment.poison:
             os._exit(137)
-        await asyncio.sleep(self._errand.slow_s if number == self._errand.slow else self._errand.fetch_s)
+        await asyncio.sleep(self._assignment.slow_s if number == self._assignment.slow else self._assignment.fetch_s)
         observed_at = datetime.now(UTC)
         if missing(number):
             return Missing(status=404, detail="no such node", observed_at=observed_at)
@@ -187,18 +187,18 @@ async def tell(path: str, queue: AmqpQueue) -> None:
         await asyncio.sleep(0.2)
 
 
-async def work(errand: DeferredRequest) -> None:
-    journal, clock, stop = Journal(errand.journal), Clock(errand.skew_s), asyncio.Event()
+async def work(assignment: Assignment) -> None:
+    journal, clock, stop = Journal(assignment.journal), Clock(assignment.skew_s), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with open_backend(Settings.model_validate(errand.settings), clock=clock) as backend:
+    async with open_backend(Settings.model_validate(assignment.settings), clock=clock) as backend:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
         await queue.take_over()
         write_down(journal, queue, backend.store)
-        fetcher, crash = Fetcher(errand, journal, clock), Crash(errand.crash_at)
+        fetcher, crash = Fetcher(assignment, journal, clock), Crash(assignment.crash_at)
         crash.place(queue, backend.store)
         crash.after(fetcher, "fetch", "fetched")
-        if errand.naive:
+        if assignment.naive:
             one_state(queue._tags)
         ports = Ports(
             queue=queue,
@@ -209,14 +209,20 @@ async def work(errand: DeferredRequest) -> None:
             draw=draw,
         )
         tuning = Tuning(
-            loops=errand.loops, max_attempts=ATTEMPTS, retry_base_s=errand.retry_s, retry_cap_s=3 * errand.retry_s
+            loops=assignment.loops,
+            max_attempts=ATTEMPTS,
+            retry_base_s=assignment.retry_s,
+            retry_cap_s=3 * assignment.retry_s,
         )
         engine = Engine(
-            (Mounted(platform=platform(errand.size), fetcher=fetcher),), ports, tuning=tuning, worker=errand.name
+            (Mounted(platform=platform(assignment.size), fetcher=fetcher),),
+            ports,
+            tuning=tuning,
+            worker=assignment.name,
         )
         supervisor = Supervisor(engine, clock)
         supervisor.start()
-        telling = asyncio.create_task(tell(f"{errand.journal}.{errand.name}", queue))
+        telling = asyncio.create_task(tell(f"{assignment.journal}.{assignment.name}", queue))
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await stop.wait()
@@ -230,4 +236,4 @@ async def work(errand: DeferredRequest) -> None:
 
 if __name__ == "__main__":
     configure_logging(level="info", format="json", stream=sys.stderr)
-    asyncio.run(work(DeferredRequest(**json.loads(sys.argv[1]))))
+    asyncio.run(work(Assignment(**json.loads(sys.argv[1]))))

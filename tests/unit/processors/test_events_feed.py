@@ -39,7 +39,7 @@ def event(number: int, type: str = "WatchEvent", payload: dict[str, Any] | None 
 
 
 def poll(seconds: float = 0) -> Request:
-    """What the errand of `feed_request` becomes."""
+    """What the deferred request of `feed_request` becomes."""
     request = feed_request("org", f"{API}/orgs/acme")
     assert request is not None
     deferred = request.context.then[0]
