@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 from uuid import uuid4
@@ -32,6 +33,8 @@ from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.ticker import Options, Ticker
 from ghcrawl.settings import sections
 from ghcrawl.settings.sections import LogSection, Origins, Settings, logged_as
+from ghcrawl.streams.producer import StreamPorts
+from ghcrawl.streams.supervisor import Streamed, Streams
 from ghcrawl.telemetry.instrumented import (
     InstrumentedQueue,
     InstrumentedUnitOfWork,
@@ -44,7 +47,7 @@ from ghcrawl.telemetry.load_shedding import Answering
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request
+from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request, TypeName
 from ghcrawl.values.tuning import Tuning
 from queues import codec
 from queues.amqp.queue import AmqpQueue
@@ -154,6 +157,7 @@ class Service:
     queue: InstrumentedQueue
     unit_of_work: InstrumentedUnitOfWork
     answering: Answering
+    streams: Streams
     tickers: Sequence[Ticker] = ()
     spending: Spending | None = None
 
@@ -166,7 +170,11 @@ class Service:
             ticker.options = _options(settings)
 
     async def look_again(self) -> None:
-        """Ask what is watched and due, of every platform that can be asked. Raises StoreError, QueueError."""
+        """Ask what is watched and due, of every platform that can be asked; produce the streams.
+
+        Raises StoreError, QueueError.
+        """
+        await self.streams.look()
         blocked = self.engine.blocked()
         for ticker in self.tickers:
             if ticker.platform not in blocked:
@@ -225,7 +233,11 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
             opening = mount.platform.open(mount.section, credentials.get(mount.name, ()), backend.clock, told)
             source = await stack.enter_async_context(opening)
             opened[mount.name] = _guarded(mount, source, settings, backend.clock, spending)
-        yield _service(backend, mounted, opened, settings, observer, worker=worker, measure=measure, spending=spending)
+        service = _service(
+            backend, mounted, opened, settings, observer, worker=worker, measure=measure, spending=spending
+        )
+        stack.push_async_callback(service.streams.stop)
+        yield service
 
 
 def _guarded(mount: Mount, source: Source, settings: Settings, clock: Clock, spending: Spending | None) -> OpenPlatform:
@@ -275,12 +287,27 @@ def _service(  # noqa: PLR0913  # the same
         opened=opened,
         engine=engine,
         supervisor=Supervisor(engine, clock),
+        streams=_streams(opened.values(), backend, queue, worker),
         queue=queue,
         unit_of_work=unit_of_work,
         answering=answering,
         tickers=tickers,
         spending=spending,
     )
+
+
+def _streams(opened: Iterable[OpenPlatform], backend: Backend, queue: Queue, worker: str) -> Streams:
+    """What produces the streams of all platforms that have some."""
+    ports = StreamPorts(queue=queue, store=backend.store, deadletters=backend.deadletters, clock=backend.clock)
+    streamed = [
+        Streamed(
+            type=TypeName(one.platform.name, streaming.type),
+            open=partial(streaming.open, one.source, one.mount.section),
+        )
+        for one in opened
+        if (streaming := one.platform.streaming) is not None
+    ]
+    return Streams(streamed, ports, worker=worker or uuid4().hex)
 
 
 def _ticker(opened: OpenPlatform, backend: Backend, queue: Queue, settings: Settings, worker: str) -> Ticker:

@@ -175,6 +175,7 @@ class _Serving:
         log.info("service_draining", signal=received, busy=self._service.engine.busy, grace_s=grace_s)
         finished, *_ = await asyncio.gather(
             self._service.supervisor.drain(grace_s),
+            self._service.streams.stop(),
             *(work.stop(grace_s) for work in (self._redelivering, self._sweeping, self._scheduling)),
         )
         log.info("service_stopped", finished=finished)

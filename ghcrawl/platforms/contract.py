@@ -17,6 +17,7 @@ from ghcrawl.platforms.tables import NO_TABLES, Schema
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.source import Credential, Source
+from ghcrawl.ports.stream import Stream
 from ghcrawl.ports.webhooks import Hooks
 from ghcrawl.values.model import Document, JsonObject, Request, TypeName
 from ghcrawl.values.outcome import Save
@@ -135,6 +136,17 @@ class Feed:
     is_separate: Callable[[Document], bool] = lambda _document: False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streaming:
+    """What happens, as it happens.
+
+    type: of the documents that subscribe to a stream; what one of them subscribes to is read by `open`.
+    """
+
+    type: str
+    open: Callable[[Source, Section, Document], Stream]
+
+
 class OpenHooks(Protocol):
     """Opens what a platform remembers of its webhooks."""
 
@@ -170,6 +182,7 @@ class Platform:
         `ghcrawl.values.ties`.
     survey: what to look at for an estimate of a crawl of `request` under a policy; None: a few calls are enough.
     deliveries, feed, hooks: webhooks, polling, and redelivery of webhooks that did not arrive; None: it has none.
+    streaming: what happens, as it happens; None: it has no streams.
     tables: what its documents become for SQL.
     """
 
@@ -189,6 +202,7 @@ class Platform:
     deliveries: Deliveries | None = None
     feed: Feed | None = None
     hooks: OpenHooks | None = None
+    streaming: Streaming | None = None
     tables: Schema = NO_TABLES
 
     @property

@@ -5,6 +5,7 @@
     ├── SpecError               a spec, policy or URN that a person typed and nobody can read
     ├── Malformed               the platform's answer lacks what gives it an identity; never worth a retry
     ├── FetchError              the platform could not be asked, or broke while answering (url, status)
+    ├── StreamRefused           the platform will not stream this, however often it is asked (status)
     ├── QueueError              the broker refused or is away
     │   └── DecodeError         a message body that is no request (body)
     └── StoreError              the database refused or is away (urn)
@@ -48,6 +49,14 @@ class FetchError(CrawlError):
     def __init__(self, message: str, *, url: str, status: int | None = None) -> None:
         super().__init__(message)
         self.url = url
+        self.status = status
+
+
+class StreamRefused(CrawlError):
+    """The platform will not stream this, however often it is asked. status: of its answer; None: it has no such."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
         self.status = status
 
 

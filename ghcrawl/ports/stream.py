@@ -1,0 +1,40 @@
+"""What happens on a platform, as it happens. Contract: `tests/contracts/stream_contract.py`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Protocol
+
+from ghcrawl.values.model import Push
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Some of what happened, in its order.
+
+    pushes: what to queue for it: items with their payload on `event`; where a platform does not replay what was missed,
+        also the requests that ask for it.
+    cursor: where to go on once all of these are durable, in the platform's own text.
+    lost: why something is missing in front of these, as one sentence; empty: nothing is.
+    """
+
+    pushes: tuple[Push, ...]
+    cursor: str
+    lost: str = ""
+
+
+class Stream(Protocol):
+    """One subscription to what happens. Holds nothing between two readings.
+
+    * every item is told with a cursor, and a reading from that cursor tells what came after the item, and only that;
+    * where a platform forgot what lies behind a cursor, the reading says so or asks for it by other requests;
+    * nothing is read ahead but what one connection buffers: whoever is slow is waited for, or the platform cuts;
+    * closing the generator ends the connection within a second, whatever the platform does.
+    """
+
+    def read(self, cursor: str) -> AsyncGenerator[Batch, None]:
+        """What happens behind `cursor`; empty: from now on. It ends where the connection does.
+
+        Raises FetchError for what may be over in a moment, StreamRefused for what only a person can change.
+        """

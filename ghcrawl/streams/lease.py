@@ -1,0 +1,90 @@
+"""Who produces a stream, and how far it was told: one object in the store, replaced in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.store import Store
+from ghcrawl.values.model import iso
+
+LEASE: Final = timedelta(seconds=60)
+"""A replica that dies holds a stream up for so long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamState:
+    """cursor: everything before it is durable. holder, until: who produces it, and how long nobody else does.
+
+    items: queued so far, of which a few may be counted twice. error: why it is not connected; lost: what was missed.
+    """
+
+    cursor: str = ""
+    holder: str = ""
+    until: str = ""
+    items: int = 0
+    error: str = ""
+    lost: str = ""
+
+
+def state_name(urn: str) -> str:
+    """Of the stream that the document `urn` subscribes to."""
+    return f"stream:{urn}"
+
+
+async def read(store: Store, urn: str) -> StreamState:
+    """What is known of that stream. Raises StoreError."""
+    return _from_json(await store.read_state(state_name(urn)))
+
+
+def _from_json(value: Mapping[str, object] | None) -> StreamState:
+    known = {name: each for name, each in (value or {}).items() if name in StreamState.__dataclass_fields__}
+    return StreamState(**known)  # type: ignore[arg-type]  # as it was written
+
+
+class Lease:
+    """The right to produce one stream, while `keep` says so."""
+
+    def __init__(self, store: Store, clock: Clock, urn: str, worker: str) -> None:
+        self.state = StreamState()
+        self._store = store
+        self._clock = clock
+        self._name = state_name(urn)
+        self._worker = worker
+        self._stored: Mapping[str, object] | None = None
+
+    async def take(self) -> bool:
+        """Whether this replica produces the stream from now on. Raises StoreError."""
+        self._stored = await self._store.read_state(self._name)
+        self.state = _from_json(self._stored)
+        others = self.state.holder not in ("", self._worker) and self.state.until > iso(self._clock.now())
+        return not others and await self.keep()
+
+    async def keep(
+        self, *, cursor: str | None = None, items: int = 0, error: str | None = None, lost: str = ""
+    ) -> bool:
+        """Hold on, and remember this much more. False: another replica took over. Raises StoreError."""
+        state = replace(
+            self.state,
+            holder=self._worker,
+            until=iso(self._clock.now() + LEASE),
+            cursor=self.state.cursor if cursor is None else cursor,
+            items=self.state.items + items,
+            error=self.state.error if error is None else error,
+            lost=lost or self.state.lost,
+        )
+        return await self._swap(state)
+
+    async def leave(self) -> None:
+        """Anybody may take it, now. Raises StoreError."""
+        await self._swap(replace(self.state, holder="", until=""))
+
+    async def _swap(self, state: StreamState) -> bool:
+        after = asdict(state)
+        if not await self._store.swap_state(self._name, self._stored, after):
+            return False
+        self.state, self._stored = state, after
+        return True
