@@ -64,7 +64,11 @@ __all__ = [
 ]
 
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
-MIGRATIONS: Final = (sqlite_queue.MIGRATION, (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION))
+MIGRATIONS: Final = (
+    sqlite_queue.MIGRATION,
+    (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION),
+    sqlite_store.PROCESSING,
+)
 """What a file of each older schema lacks, oldest first. New ones go at the end."""
 PAGES_PER_MB: Final = 256
 ROUND_S: Final = 1.2

@@ -199,6 +199,7 @@ def _listed(which: DocumentFilter, document: Document) -> bool:
         and which.admits(document.type_name)
         and (not which.scope or document.urn == which.scope or document.urn.startswith(f"{which.scope}:"))
         and (which.since is None or document.observed_at >= which.since)
+        and (which.processed_since is None or document.processed_at >= which.processed_since)
         and (which.deleted is None or (document.deleted_at is not None) == which.deleted)
     )
 

@@ -21,15 +21,16 @@ Words = Annotated[tuple[Word, ...], Field(max_length=200)]
 class Listing(Shape):
     """A filter of documents. An omitted field matches all.
 
-    type, platform: any of these, a type as `issue` or `mastodon/status`. scope: URN of an ancestor. since: observed at
-    or after this time. deleted: true: only tombstones; false: none. url: current or former URL; excludes all other
-    fields. after: the last URN of the previous page.
+    type, platform: any of these, a type as `issue` or `mastodon/status`. scope: URN of an ancestor. since: observed
+    at or after this time. processed_since: written at or after this time. deleted: true: only tombstones; false:
+    none. url: current or former URL; excludes all other fields. after: the last URN of the previous page.
     """
 
     type: Words = ()
     platform: Words = ()
     scope: Text = ""
     since: Moment | None = None
+    processed_since: Moment | None = None
     deleted: bool | None = None
     url: Annotated[str, Field(max_length=4000)] = ""
     limit: Annotated[int, Field(ge=1, le=AT_ONCE)] = 50
@@ -52,6 +53,7 @@ async def _list(asked: Asked[Listing, None]) -> Answer:
         platforms=query.platform,
         scope=query.scope,
         since=query.since,
+        processed_since=query.processed_since,
         deleted=query.deleted,
         after=query.after,
     )

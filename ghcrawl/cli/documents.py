@@ -113,19 +113,35 @@ async def count(place: Place, *, json: bool) -> int:
     return 0
 
 
-async def selected(backend: CrawlBackend, which: Which) -> AsyncIterator[Document]:
-    """The documents that `which` means, by URN. Raises SpecError for an unknown type, date, or thing to look under."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What a `Which` means at a place. which: in each of `scopes`. until: observed before this moment."""
+
+    which: DocumentFilter
+    scopes: Sequence[str]
+    until: datetime | None = None
+
+    async def documents(self, backend: CrawlBackend, *, since: datetime | None = None) -> AsyncIterator[Document]:
+        """Scope by scope, each by URN. since: only those that were processed at or after this moment."""
+        for scope in self.scopes:
+            which = replace(self.which, scope=scope, processed_since=since)
+            async for document in backend.documents.list(which):
+                if self.until is None or document.observed_at < self.until:
+                    yield document
+
+
+async def selection(backend: CrawlBackend, which: Which) -> Selection:
+    """Raises SpecError for an unknown type, date, or document to look under; StoreError."""
     types = await _types(backend, which)
     begin, end = (since(text, backend.now()) if text else None for text in (which.since, which.until))
     chosen = DocumentFilter(types=types, platforms=which.platforms, since=begin, deleted=which.deleted)
-    for scope in await _scopes(backend, which.under):
-        async for document in backend.documents.list(replace(chosen, scope=scope)):
-            if _seen_before(document, end):
-                yield document
+    return Selection(which=chosen, scopes=await _scopes(backend, which.under), until=end)
 
 
-def _seen_before(document: Document, end: datetime | None) -> bool:
-    return end is None or document.observed_at < end
+async def selected(backend: CrawlBackend, which: Which) -> AsyncIterator[Document]:
+    """The documents that `which` means. Raises SpecError for an unknown type, date, or document to look under."""
+    async for document in (await selection(backend, which)).documents(backend):
+        yield document
 
 
 async def _types(backend: CrawlBackend, which: Which) -> tuple[TypeName, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Final
 from rich.console import Console
 
 from ghcrawl.cli import output
-from ghcrawl.cli.documents import Which, selected
+from ghcrawl.cli.documents import Selection, Which, selection
 from ghcrawl.cli.kinds import meant
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
@@ -45,47 +45,47 @@ async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
     demand(format)
     async with opened(place) as backend:
         schema = together(platform.tables for platform in backend.mounts.platforms)
-        types = await _types(wanted.which, schema)
+        selected = await selection(backend, replace(wanted.which, types=await _types(wanted.which, schema)))
         into = target(wanted.to, format, schema)
-        before = _before(into, wanted, schema, backend.where)
+        asked = _asked(wanted, selected)
+        before = _before(into, wanted, schema, backend.where, asked)
         filling = Filling(into, schema, before, bodies=wanted.bodies)
         try:
             into.begin(whole=before is None)
             with _progress(wanted.to) as progress:
-                for type in types:
-                    documents = selected(backend, replace(wanted.which, types=(str(type),)))
-                    await filling.take(documents, progress)
-                into.commit(filling.state(backend.where, _selection(wanted)))
+                await filling.take(selected.documents(backend, since=filling.since), progress)
+                into.commit(filling.state(backend.where, asked))
         finally:
             into.abandon()
     filled = filling.filled
     if json:
         output.write_json({"to": str(wanted.to), "documents": filled.documents, "rows": filled.rows})
-    unchanged = f"; {number(filled.unchanged)} had not changed" if before is not None else ""
-    say(f"{counted(filled.documents, 'document')} written to {wanted.to}{unchanged}.")
+    say(f"{counted(filled.documents, 'document')} written to {wanted.to}.")
     return 0
 
 
-async def _types(which: Which, schema: Schema) -> tuple[TypeName, ...]:
+async def _types(which: Which, schema: Schema) -> tuple[str, ...]:
     async def nothing_else() -> Iterable[TypeName]:
         return ()
 
-    return await meant(which.types, which.platforms, schema.by_kind, nothing_else) or tuple(schema.by_kind)
+    types = await meant(which.types, which.platforms, schema.by_kind, nothing_else) or tuple(schema.by_kind)
+    return tuple(map(str, types))
 
 
-def _selection(wanted: Wanted) -> dict[str, object]:
+def _asked(wanted: Wanted, selected: Selection) -> dict[str, object]:
+    """What a later run must select too, if it is to read only what changed: the scopes, since an owner may get more."""
     which = wanted.which
     return {
         "types": sorted(which.types),
-        "under": which.under,
+        "scopes": sorted(selected.scopes),
         "since": which.since,
         "until": which.until,
         "bodies": wanted.bodies,
     }
 
 
-def _before(into: Target, wanted: Wanted, schema: Schema, source: str) -> State | None:
-    """What the target can be brought up to date from; None: begin anew. Raises ConfigError for somebody else's."""
+def _before(into: Target, wanted: Wanted, schema: Schema, source: str, asked: Mapping[str, object]) -> State | None:
+    """What the target can be brought up to date from; None: begin anew. Raises ConfigError for another place's."""
     state = into.state()
     if state is None or wanted.whole:
         return None
@@ -93,9 +93,9 @@ def _before(into: Target, wanted: Wanted, schema: Schema, source: str) -> State 
         raise ConfigError(
             f"{into.where} was filled from {state.source}, and this is {source}; name another target, or use --whole"
         )
-    if state.version != schema.version or dict(state.selection) != _selection(wanted):
-        return None
-    return state
+    if wanted.which.since or wanted.which.until:
+        return None  # a document that is seen again unchanged enters the selection without being processed again
+    return state if state.version == schema.version and dict(state.selection) == asked else None
 
 
 @contextmanager

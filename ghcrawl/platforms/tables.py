@@ -136,8 +136,11 @@ ACCOUNT_TABLE: Final = LinkTable(
 
 
 def together(schemas: Iterable[Schema]) -> Schema:
-    """The tables of several platforms as one schema; it is as new as all of them."""
+    """The tables of several platforms as one schema; it is as new as all of them. Their names must differ."""
     found = tuple(schemas)
+    names = [table.name for each in found for table in each.everything[1:]]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    assert not twice, f"two platforms have tables of one name: {', '.join(twice)}"
     return Schema(
         version=sum(each.version for each in found),
         tables=tuple(table for each in found for table in each.tables),
@@ -167,6 +170,32 @@ AFTER: Final = (
 )
 """What every kind's table ends with. `_body` is the whole body, where that was asked for."""
 POSITION: Final = Column(name="position", type="integer", source="document", path=("position",))
+
+
+def table(
+    platform: str,
+    kind: str,
+    *own: Column,
+    name: str = "",
+    links: tuple[LinkTable, ...] = (),
+    people: tuple[tuple[str, ...], ...] = (),
+    left_out: str = "",
+) -> Table:
+    """The table of one kind: `own` between the columns that all kinds have.
+
+    name: `PLATFORM_KINDs` unless given. links, people: as in `Table`. left_out: names in a body that have no column on
+    purpose, separated by spaces; all others go to `extra`.
+    """
+    read = {column.path[0] for column in own if column.source == "body"}
+    return Table(
+        platform=platform,
+        name=name or f"{platform}_{kind}s",
+        kinds=frozenset({kind}),
+        columns=(*BEFORE, *own, *AFTER),
+        known=frozenset({*read, *(link.path[0] for link in links if link.path), *left_out.split()}),
+        links=links,
+        people=people,
+    )
 
 
 def columns(type: ColumnType, names: str) -> tuple[Column, ...]:

@@ -58,12 +58,15 @@ class DocumentFilter:
     after: continue behind this URN; documents are listed by URN.
     scope: URN of an ancestor: `urn:repo:12` admits everything below that repository, and itself.
     since: observed at or after this moment.
+    processed_since: written, by our clock, from a request that was processed at or after this moment. Few of many are
+        found by an index.
     """
 
     types: tuple[TypeName, ...] = ()
     platforms: tuple[str, ...] = ()
     scope: str = ""
     since: datetime | None = None
+    processed_since: datetime | None = None
     deleted: bool | None = None
     after: str = ""
 

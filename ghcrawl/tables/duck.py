@@ -9,19 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ghcrawl.platforms.tables import ColumnType, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.tables import Dialect, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.arrow import arrow_table
-from ghcrawl.tables.target import Rows, State, by_name, not_ours
+from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
 
-TYPES: Final[Mapping[ColumnType, str]] = {
-    "text": "VARCHAR",
-    "integer": "BIGINT",
-    "real": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "timestamp": "TIMESTAMPTZ",
-    "json": "JSON",
-}
 STATE: Final = "_ghcrawl"
 DIALECT: Final = Dialect(
     hours=lambda start, end: f"round((epoch({end}) - epoch({start})) / 3600, 2)",
@@ -143,6 +135,6 @@ class DuckTarget:
 
 def _table(table: Table | LinkTable) -> str:
     """DuckDB enforces foreign keys, and what lies outside the crawl would refuse rows: they are in `docs/tables.md`."""
-    lines = [f'"{column.name}" {TYPES[column.type]}' for column in table.columns]
+    lines = [f'"{column.name}" {NATIVE[column.type].duckdb}' for column in table.columns]
     lines.append(f"PRIMARY KEY ({', '.join(primary_key(table))})")
     return f"CREATE TABLE {table.name} ({', '.join(lines)})"

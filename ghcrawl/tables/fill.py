@@ -21,10 +21,9 @@ OVERLAP: Final = timedelta(minutes=5)
 
 @dataclass
 class Filled:
-    """What a run did. documents: read and written; rows by table; unchanged: read again and left alone."""
+    """What a run did. documents: written; rows: by table."""
 
     documents: int = 0
-    unchanged: int = 0
     rows: dict[str, int] = field(default_factory=dict)
 
 
@@ -50,6 +49,11 @@ class Filling:
         self._forget_at = BATCH
         self._cursor = before.cursor if before is not None else None
         self.filled = Filled()
+
+    @property
+    def since(self) -> datetime | None:
+        """Documents that were processed before this moment are in the target already; None: none are."""
+        return None if self._before is None or self._before.cursor is None else self._before.cursor - OVERLAP
 
     async def take(self, documents: AsyncIterator[Document], progress: Callable[[int], None]) -> None:
         """Writes every document that a table is for."""
@@ -77,19 +81,10 @@ class Filling:
             if len(self._recent) >= self._forget_at:
                 self._recent = self._near(self._cursor)
                 self._forget_at = 2 * len(self._recent) + BATCH
-        if self._before is not None and self._knows(document, mark):
-            self.filled.unchanged += 1
+        if self._before is not None and self._before.recent.get(document.urn) == mark:
             return
         self.filled.documents += 1
         self._project(document)
-
-    def _knows(self, document: Document, mark: str) -> bool:
-        """Whether the last run wrote the same."""
-        before = self._before
-        assert before is not None, "asked of later runs only"
-        if before.cursor is not None and document.processed_at < before.cursor - OVERLAP:
-            return True
-        return before.recent.get(document.urn) == mark
 
     def _near(self, cursor: datetime) -> dict[str, tuple[datetime, str]]:
         """What was processed so shortly before the cursor that the next run reads it again."""

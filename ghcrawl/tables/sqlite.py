@@ -9,20 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from ghcrawl.platforms.tables import ColumnType, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.tables import Dialect, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.search import metadata, metadata_beside, search_tables
-from ghcrawl.tables.target import Rows, State, by_name, not_ours
+from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import iso
 
-TYPES: Final[Mapping[ColumnType, str]] = {
-    "text": "TEXT",
-    "integer": "INTEGER",
-    "real": "REAL",
-    "boolean": "BOOLEAN",
-    "timestamp": "TEXT",
-    "json": "TEXT",
-}
 STATE: Final = "_ghcrawl"
 DIALECT: Final = Dialect(
     hours=lambda start, end: f"round((julianday({end}) - julianday({start})) * 24, 2)",
@@ -169,6 +161,6 @@ def _table(table: Table | LinkTable) -> str:
     for column in table.columns:
         to, _, its = column.references.partition(".")
         refers = f" REFERENCES {to} ({its})" if to else ""
-        lines.append(f'"{column.name}" {TYPES[column.type]}{refers}')
+        lines.append(f'"{column.name}" {NATIVE[column.type].sqlite}{refers}')
     lines.append(f"PRIMARY KEY ({', '.join(primary_key(table))})")
     return f"CREATE TABLE {table.name} ({', '.join(lines)})"

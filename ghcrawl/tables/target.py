@@ -7,13 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from ghcrawl.platforms.tables import LinkTable, Schema, Table
+from ghcrawl.platforms.tables import ColumnType, LinkTable, Schema, Table
 from ghcrawl.tables.projection import Row
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import iso, moment
 
+
+class Native(NamedTuple):
+    """What a column type is called."""
+
+    sqlite: str
+    duckdb: str
+
+
+NATIVE: Final[Mapping[ColumnType, Native]] = {
+    "text": Native("TEXT", "VARCHAR"),
+    "integer": Native("INTEGER", "BIGINT"),
+    "real": Native("REAL", "DOUBLE"),
+    "boolean": Native("BOOLEAN", "BOOLEAN"),
+    "timestamp": Native("TEXT", "TIMESTAMPTZ"),
+    "json": Native("TEXT", "JSON"),
+}
 Rows = Mapping[str, Sequence[Row]]
 """Rows by table name."""
 

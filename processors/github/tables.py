@@ -23,6 +23,7 @@ from ghcrawl.platforms.tables import (
     made,
     owned_by,
     person,
+    table,
 )
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.events import event_kinds
@@ -70,30 +71,29 @@ def _table(fields: Fields) -> Table:
         *columns("timestamp", fields.times),
         *(column for each in fields.people.split() for column in person(each)),
         *(_linked(each) for each in fields.links.split()),
-        *(made(*each) for each in fields.made),
+        *(made(*each) for each in _threes(fields.made.split())),
         *columns("json", fields.json),
     )
-    several = tuple(_link(kind, each) for each in fields.several)
+    several = tuple(_link(kind, each) for each in fields.several.split())
     names = {column.name for column in own}
-    above = (column for column in _above(kind) if column.name not in names)
-    return Table(
-        platform=PLATFORM,
+    return table(
+        PLATFORM,
+        kind,
+        *(column for column in _above(kind) if column.name not in names),
+        *own,
         name=plural(kind),
-        kinds=frozenset({kind}),
-        columns=(*BEFORE, *above, *own, *AFTER),
-        known=_known(fields, own, several),
         links=several,
         people=(
             *([()] if kind in ("user", "org") else []),
             *((each,) for each in fields.people.split()),
             *(link.path for link in several if link.columns[2:] == _ELEMENTS["person"]),
         ),
+        left_out=f"url {fields.left_out}",
     )
 
 
-def _known(fields: Fields, own: Iterable[Column], several: Iterable[LinkTable]) -> frozenset[str]:
-    read = {column.path[0] for column in own if column.source == "body"}
-    return frozenset({"url", *read, *(link.path[0] for link in several), *fields.left_out.split()})
+def _threes(words: list[str]) -> Iterable[tuple[str, str, str]]:
+    return zip(words[::3], words[1::3], words[2::3], strict=True)
 
 
 def _above(kind: str) -> Iterable[Column]:

@@ -23,15 +23,17 @@ ghcrawl tables ask time_to_merge --in acme.sqlite
 ```
 
 `--only TYPE,…`, `--under NAME`, `--since DATE` and `--until DATE` select as in exports; `--db FILE` and `--server URL`
-say where from. A second run into the same target writes only what changed since, tombstones included; with another
-selection, or with `--whole`, it rebuilds all tables. A run that ends early leaves the old tables as they were.
+say where from. A second run into the same target reads and writes only what changed since, tombstones included; with
+`--since` or `--until`, with another selection, or with `--whole`, it rebuilds all tables. A run that ends early leaves
+the old tables as they were.
 
 ## What is the same everywhere
 
 * A kind's table has a row for each document, tombstones included: `_deleted_at` says since when it is gone.
 * `urn` is the primary key, and `…_urn` refers to one. A link table has a row for each element of an array, by its
   owner's URN and `position`.
-* People are `…_id` and `…_login`. Whoever is named anywhere is a row of `accounts`, crawled or not.
+* People are `…_id` and `…_login`. `accounts` has a row for every account that a document names, crawled or
+  not.
 * Timestamps are in UTC: `TIMESTAMPTZ` in DuckDB and Parquet, text such as `2026-11-21T16:43:00.000Z` in SQLite and CSV.
 * JSON stays JSON (`reactions`, `permissions`, …). A field that GitHub adds later, and a value that does not fit its
   column, is in `extra`. `--bodies` fills `_body` with the whole body.

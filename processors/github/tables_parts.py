@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from ghcrawl.platforms.tables import (
-    AFTER,
-    BEFORE,
     POSITION,
     Column,
     LinkTable,
@@ -15,6 +14,7 @@ from ghcrawl.platforms.tables import (
     columns,
     owned_by,
     person,
+    table,
 )
 from ghcrawl.values.model import JsonObject
 from processors.github.tables_fields import PLATFORM
@@ -34,16 +34,8 @@ def _part(
     daily: bool = False,
 ) -> Table:
     day = (Column(name="day", type="text", source="above_name", path=(kind,)),) if daily else ()
-    known = {column.path[0] for column in own} | {link.path[0] for link in links if link.path} | set(left_out.split())
-    return Table(
-        platform=PLATFORM,
-        name=kind,
-        kinds=frozenset({kind}),
-        columns=(*BEFORE, *_ABOVE, *day, *own, *AFTER),
-        known=frozenset(known),
-        links=links,
-        people=(("elements", "author"),) if kind == "contributor_statistics" else (),
-    )
+    people = (("elements", "author"),) if kind == "contributor_statistics" else ()
+    return table(PLATFORM, kind, *_ABOVE, *day, *own, name=kind, links=links, people=people, left_out=left_out)
 
 
 def _rows(
@@ -94,21 +86,13 @@ _FILE_REST: Final = "url git_url type _links target submodule_git_url license"
 _TRAFFIC: Final = (*columns("timestamp", "timestamp"), *columns("integer", "count uniques"))
 _TOTALS: Final = columns("integer", "count uniques")
 
+_LANGUAGES: Final = _rows(
+    "languages", "language_bytes", (*columns("text", "language"), *columns("integer", "bytes")), made=_pairs
+)
+
 PART_TABLES: Final[tuple[Table, ...]] = (
     _part("topics", links=(_rows("topics", "topic_names", columns("text", "name=value"), at="names"),)),
-    Table(
-        platform=PLATFORM,
-        name="languages",
-        kinds=frozenset({"languages"}),
-        columns=(*BEFORE, *_ABOVE, *AFTER),
-        known=frozenset(),
-        everything_known=True,
-        links=(
-            _rows(
-                "languages", "language_bytes", (*columns("text", "language"), *columns("integer", "bytes")), made=_pairs
-            ),
-        ),
-    ),
+    replace(_part("languages", links=(_LANGUAGES,)), everything_known=True),
     _part(
         "license",
         (*_FILE, *columns("text", "license_key=license.key license_spdx_id=license.spdx_id")),

@@ -133,7 +133,11 @@ GROUP BY repos.full_name, c.name ORDER BY failure_rate DESC, repo, c.name"""
 
 
 QUESTIONS: Final = (
-    Question("time_to_first_response", "hours until somebody else answers an issue or pull request", _first_response),
+    Question(
+        "time_to_first_response",
+        "hours from opening an issue or pull request to the first answer by another person",
+        _first_response,
+    ),
     Question("time_to_merge", "hours from opening a pull request to its merge", _merge),
     Question("review_load", "reviews given, and reviews that are waited for, by reviewer", _review_load),
     Question("open_issue_age", "days that each open issue has been open", _open_issues),

@@ -59,6 +59,7 @@ INDEXES: Final = (
     Index(name="urls", fields=("_metadata.urls",), unique=True),
     Index(name="revision", fields=("_metadata.revision",), unique=True),
     Index(name="tombstones", fields=("_metadata.deletedAt",), sparse=True),
+    Index(name="processing", fields=("_metadata.processedAt",)),
 )
 STATE: Final = f"{OURS}state"
 ELSEWHERE: Final = f"{OURS}elsewhere"

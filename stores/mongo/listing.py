@@ -17,6 +17,8 @@ def narrowed(which: DocumentFilter) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if which.since is not None:
         fields["_metadata.observedAt"] = {"$gte": time_text(which.since)}
+    if which.processed_since is not None:
+        fields["_metadata.processedAt"] = {"$gte": time_text(which.processed_since)}
     if which.deleted is not None:
         fields["_metadata.deletedAt"] = {"$exists": which.deleted}
     return fields

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
 
 from ghcrawl.embedded.file import (
     Row,
@@ -20,11 +21,13 @@ from ghcrawl.ports.store import (
     Touch,
 )
 from ghcrawl.values.errors import StoreError
+from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.model import Document, TypeName, time_text
 from stores import rules
 from stores.jsontext import from_text, to_text
 from stores.sqlite.rows import (
     MIGRATION,
+    PROCESSING,
     SCHEMA,
     DocumentRow,
     aliases_of,
@@ -37,9 +40,13 @@ from stores.sqlite.rows import (
     visits_text,
 )
 
-__all__ = ["MIGRATION", "SCHEMA", "SqliteStore"]
+__all__ = ["MIGRATION", "PROCESSING", "SCHEMA", "SqliteStore"]
 
 LISTED_AT_ONCE: Final = 100
+FEW_TYPES: Final = 4
+"""Up to this many types are each read by the index of types; of more, all documents are looked at."""
+FEW_PROCESSED: Final = 20_000
+"""Up to this many recent documents are found by the index of `processed_at`; for more, all are looked at."""
 
 _HELD: Final = """
     SELECT id, url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link_header,
@@ -76,16 +83,11 @@ _FIND: Final = """
     SELECT whole_documents.* FROM urls JOIN whole_documents USING (id)
     WHERE urls.url = ? ORDER BY platform, type, strength DESC, urn DESC"""
 _GET: Final = "SELECT * FROM whole_documents WHERE urn = ?"
-_LIST: Final = """
-    SELECT * FROM whole_documents
-    WHERE urn >= ? AND urn < ? AND (? IS NULL OR observed_at >= ?) AND (? IS NULL OR (deleted_at IS NOT NULL) = ?)
-    ORDER BY urn LIMIT ?"""
-_LISTS: Final = (
-    _LIST,
-    _LIST.replace("WHERE", "WHERE +platform = ? AND"),  # the index of types is in another order
-    _LIST.replace("WHERE", "WHERE platform = ? AND type = ? AND"),
-)
-"""All documents, those of one platform, those of one type."""
+_LIST: Final = "SELECT * FROM whole_documents WHERE {} ORDER BY urn LIMIT ?"
+_COUNT_RECENT: Final = "SELECT COUNT(*) FROM (SELECT 1 FROM documents WHERE processed_at >= ? LIMIT ?)"
+_RECENT: Final = """
+    SELECT id FROM documents INDEXED BY documents_by_processing WHERE processed_at >= ? AND {} ORDER BY urn"""
+_CHOSEN: Final = "SELECT * FROM whole_documents WHERE id IN (SELECT value FROM json_each(?)) ORDER BY urn"
 _WRITE_STATE: Final = "REPLACE INTO state (name, value) VALUES (?, ?)"
 _BEGIN_STATE: Final = "INSERT OR IGNORE INTO state (value, name) VALUES (?, ?)"
 _SWAP_STATE: Final = "UPDATE state SET value = ? WHERE name = ? AND value = ?"
@@ -177,6 +179,12 @@ class SqliteStore:
 
     async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
         """As the port says. A hundred are read at once; what is saved meanwhile may or may not be among them."""
+        recent = await self._recent(which)
+        if recent is not None:
+            for ids in (recent[at : at + LISTED_AT_ONCE] for at in range(0, len(recent), LISTED_AT_ONCE)):
+                for row in await self._file.scan(_CHOSEN, (dumps(ids).decode(),), StoreError):
+                    yield document_of(row)
+            return
         for low, high in _spans(which.scope):
             start = max(low, f"{which.after}\0") if which.after else low
             while rows := await self._page(which, start, high):
@@ -191,15 +199,75 @@ class SqliteStore:
 
     async def _page(self, which: DocumentFilter, start: str, high: str | bytes) -> Sequence[Row]:
         """The next rows from `start` on, by URN."""
-        since = None if which.since is None else time_text(which.since)
-        rest = (storable(start), high, since, since, which.deleted, which.deleted, LISTED_AT_ONCE)
-        chosen: Iterable[tuple[str, ...]] = [(platform,) for platform in set(which.platforms)] or [()]
-        if which.types:
-            chosen = [type for type in set(which.types) if which.admits(type)]
         rows: list[Row] = []
-        for each in chosen:
-            rows += await self._file.scan(_LISTS[len(each)], (*map(storable, each), *rest), StoreError)
-        return sorted(rows, key=lambda row: (isinstance(row[0], bytes), row[0]))[:LISTED_AT_ONCE]
+        for sql, parameters in listing(which, start, high):
+            rows += await self._file.scan(sql, (*parameters, LISTED_AT_ONCE), StoreError)
+        return sorted(rows, key=_by_urn)[:LISTED_AT_ONCE]
+
+    async def _recent(self, which: DocumentFilter) -> Sequence[int] | None:
+        """The ids of what `which` means, by URN, where it asks for what was processed since, and that is not much."""
+        if which.processed_since is None:
+            return None
+        since = time_text(which.processed_since)
+        ((count,),) = await self._file.scan(_COUNT_RECENT, (since, FEW_PROCESSED + 1), StoreError)
+        if count > FEW_PROCESSED:
+            return None
+        sql, parameters = _both([("urn > ?", (storable(which.after),)), *_within(which.scope), *_conditions(which)])
+        return [id for (id,) in await self._file.scan(_RECENT.format(sql), (since, *parameters), StoreError)]
+
+
+_Condition: TypeAlias = tuple[str, tuple[Any, ...]]
+
+
+def listing(which: DocumentFilter, start: str, high: str | bytes) -> Sequence[_Condition]:
+    """The queries for the next documents from `start` on, each with its parameters but for the limit."""
+    span = ("urn >= ? AND urn < ?", (storable(start), high))
+    if not which.types or len(set(which.types)) > FEW_TYPES:
+        return [_query([span, *_conditions(which)])]
+    rest = [span, *_conditions(replace(which, types=(), platforms=()))]
+    types = [tuple(map(storable, type)) for type in set(which.types) if which.admits(type)]
+    return [_query([("platform = ? AND type = ?", type), *rest]) for type in types]
+
+
+def _query(conditions: Sequence[_Condition]) -> _Condition:
+    sql, parameters = _both(conditions)
+    return _LIST.format(sql), parameters
+
+
+def _conditions(which: DocumentFilter) -> list[_Condition]:
+    """What a filter asks for, besides where it begins. The signs keep SQLite from indexes in another order."""
+    found: list[_Condition] = []
+    if which.types:
+        types = [type for type in set(which.types) if which.admits(type)]
+        values = ", ".join(["(?, ?)"] * len(types)) or "(NULL, NULL)"
+        found.append(
+            (f"(+platform, +type) IN (VALUES {values})", tuple(storable(text) for one in types for text in one))
+        )
+    elif which.platforms:
+        found.append((f"+platform IN ({', '.join('?' * len(which.platforms))})", tuple(map(storable, which.platforms))))
+    if which.since is not None:
+        found.append(("observed_at >= ?", (time_text(which.since),)))
+    if which.processed_since is not None:
+        found.append(("+processed_at >= ?", (time_text(which.processed_since),)))
+    if which.deleted is not None:
+        found.append((f"deleted_at IS {'NOT ' if which.deleted else ''}NULL", ()))
+    return found
+
+
+def _within(scope: str) -> list[_Condition]:
+    if not scope:
+        return []
+    (itself, _), (low, high) = _spans(scope)
+    return [("(urn = ? OR urn >= ? AND urn < ?)", (storable(itself), storable(low), high))]
+
+
+def _both(conditions: Sequence[_Condition]) -> _Condition:
+    return " AND ".join(sql for sql, _ in conditions), tuple(value for _, values in conditions for value in values)
+
+
+def _by_urn(row: Row) -> tuple[bool, str | bytes]:
+    """As SQLite sorts: text before bytes."""
+    return isinstance(row[0], bytes), row[0]
 
 
 def _spans(scope: str) -> Sequence[tuple[str, str | bytes]]:

@@ -48,6 +48,7 @@ SCHEMA: Final = (
             deleted_at, precedence, link_header, aliases, meta, body, id
         FROM documents JOIN bodies USING (id)""",
     "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX documents_by_processing ON documents (processed_at)",
 )
 
 MIGRATION: Final = (
@@ -58,6 +59,8 @@ MIGRATION: Final = (
     SCHEMA[4],
 )
 """What older files lack: documents are counted and listed by (platform, type)."""
+PROCESSING: Final = (SCHEMA[-1],)
+"""What files of before lack: an index for those who read only what changed."""
 STORED: Final = 12
 """Columns of `whole_documents` that a look-up reads."""
 

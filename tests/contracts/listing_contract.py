@@ -45,6 +45,28 @@ class ListingContract:
         assert await urns(rig.store, deleted=False) == [one, three]
         assert await urns(rig.store, types=(a_type("issue"),), since=at(2)) == [two]
 
+    async def test_what_was_processed_since_a_moment_is_listed(self, rig: Rig) -> None:
+        for number in (1, 2, 3):
+            await rig.store.save(a_document(number, processed_at=at(number)))
+        gone = a_document(1, processed_at=at(4), observed_at=at(4), deleted_at=at(4))
+        await rig.store.save(gone)
+        one, two, three = (f"urn:repo:12:issue:{n}" for n in (1, 2, 3))
+        assert await urns(rig.store, processed_since=at(3)) == [one, three]
+        assert await urns(rig.store, processed_since=at(3), after=one) == [three]
+        assert await urns(rig.store, processed_since=at(3), deleted=False) == [three]
+        assert await urns(rig.store, processed_since=at(2), types=(a_type("issue"),)) == [one, two, three]
+        assert await urns(rig.store, processed_since=at(2), types=(a_type("repo"),)) == []
+        assert await urns(rig.store, processed_since=at(2), platforms=("none",)) == []
+        assert await urns(rig.store, processed_since=at(2), scope=two) == [two]
+        assert await urns(rig.store, processed_since=at(5)) == []
+
+    async def test_many_that_were_processed_since_are_all_listed(self, rig: Rig) -> None:
+        expected = sorted(f"urn:{type}:{n}" for n in range(130) for type in ("issue", "repo"))
+        for urn in expected:
+            await rig.store.save(a_document(urn=urn, url=urn, type=urn.split(":")[1]))
+        assert await urns(rig.store, processed_since=at(-60)) == expected
+        assert await urns(rig.store, processed_since=at(-60), types=(a_type("repo"),)) == expected[130:]
+
     async def test_a_list_stands_what_happens_meanwhile(self, rig: Rig) -> None:
         for number in range(3):
             await rig.store.save(a_page(number))

@@ -221,6 +221,8 @@ def _of_documents(which: DocumentFilter) -> Parameters:
         parameters.append(("scope", which.scope))
     if which.since is not None:
         parameters.append(("since", iso(which.since)))
+    if which.processed_since is not None:
+        parameters.append(("processed_since", time_text(which.processed_since)))
     if which.deleted is not None:
         parameters.append(("deleted", str(which.deleted).lower()))
     return parameters

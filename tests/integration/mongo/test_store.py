@@ -230,7 +230,7 @@ class TestFields:
         await store.save(a_document())
         indexes = await database["issue"].index_information()
         assert {name for name, index in indexes.items() if index.get("unique")} >= {"urls", "revision"}
-        assert set(indexes) == {"_id_", "urls", "revision", "tombstones"}
+        assert set(indexes) == {"_id_", "urls", "revision", "tombstones", "processing"}
 
     async def test_an_index_that_somebody_dropped_is_there_again_after_a_start(
         self, store: MongoStore, mongo: Mongo, database: AsyncIOMotorDatabase[dict[str, Any]]

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from ghcrawl.tables import choose
-from ghcrawl.tables.duck import TYPES
+from ghcrawl.tables.fill import Filling
+from ghcrawl.tables.target import NATIVE
 from ghcrawl.values.model import Document, Link
 from processors.github.tables import TABLES
 from tests.support.builders import API, a_document, at
@@ -66,7 +67,7 @@ def duck(to: Path) -> Any:
         return duckdb.connect(str(to), read_only=True)
     connection = duckdb.connect()
     for table in TABLES.everything:
-        types = ", ".join(f"'{column.name}': '{TYPES[column.type]}'" for column in table.columns)
+        types = ", ".join(f"'{column.name}': '{NATIVE[column.type].duckdb}'" for column in table.columns)
         how = f"read_csv('{to}/{table.name}.csv', header=true, columns={{{types}}}, max_line_size=40000000)"
         parquet = f"read_parquet('{to}/{table.name}/*.parquet')"
         connection.execute(f"CREATE VIEW {table.name} AS FROM {how if to.name.startswith('csv') else parquet}")
@@ -165,11 +166,11 @@ def test_a_column_and_a_table_stay_when_there_is_nothing_for_them(ghcrawl: Comma
 def test_only_what_changed_is_written_again(ghcrawl: Command, filled: Fill, to: Path) -> None:
     filled(documents=[REPO, ISSUE, an_issue(35)])
     ghcrawl("tables", "--to", to)
-    assert ghcrawl("tables", "--to", to).err == f"0 documents written to {to}; 3 had not changed.\n"
+    assert ghcrawl("tables", "--to", to).err == f"0 documents written to {to}.\n"
     later = an_issue(title="It works", labels=[{"id": 300, "name": "done"}], updated_at="2026-11-21T13:00:00Z")
     later = replace(later, observed_at=at(60), processed_at=at(60), changed_at="2026-11-21T13:00:00Z")
     filled(documents=[later])
-    assert ghcrawl("tables", "--to", to).err == f"1 document written to {to}; 2 had not changed.\n"
+    assert ghcrawl("tables", "--to", to).err == f"1 document written to {to}.\n"
     assert rows(to, "SELECT number, title FROM issues ORDER BY 1") == [(34, "It works"), (35, "It breaks")]
     assert rows(to, "SELECT label_name FROM issue_labels WHERE issue_urn LIKE '%:34'") == [("done",)]
 
@@ -327,3 +328,57 @@ def test_datasette_is_told_what_there_is(ghcrawl: Command, filled: Fill, tmp_pat
         "fts_pk": "rowid",
         "sort_desc": "created_at",
     }
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The URNs of documents that runs read."""
+    found: list[str] = []
+    see = Filling._see
+
+    def seen(self: Filling, document: Document) -> None:
+        found.append(document.urn)
+        see(self, document)
+
+    monkeypatch.setattr(Filling, "_see", seen)
+    return found
+
+
+def test_a_later_run_reads_only_what_was_processed_since(
+    ghcrawl: Command, filled: Fill, tmp_path: Path, read: list[str]
+) -> None:
+    hour = 3600
+    filled(documents=[replace(an_issue(n), processed_at=at(n * hour)) for n in range(5)])
+    ghcrawl("tables", "--to", "acme.sqlite")
+    assert len(read) == 5
+    read.clear()
+    gone = replace(an_issue(1), deleted_at=at(90 * hour), observed_at=at(90 * hour), processed_at=at(90 * hour))
+    filled(documents=[gone])
+    assert ghcrawl("tables", "--to", "acme.sqlite").err == "1 document written to acme.sqlite.\n"
+    assert read == [gone.urn, "urn:repo:12:issue:4"]
+    assert rows(tmp_path / "acme.sqlite", "SELECT number FROM issues WHERE _deleted_at IS NOT NULL") == [(1,)]
+
+
+def test_a_run_with_dates_reads_its_selection_as_a_whole(
+    ghcrawl: Command, filled: Fill, tmp_path: Path, read: list[str]
+) -> None:
+    filled(documents=[an_issue(1), an_issue(2)])
+    for _ in range(2):
+        read.clear()
+        assert ghcrawl("tables", "--to", "acme.sqlite", "--since", "2026-11-01").err.startswith("2 documents")
+        assert len(read) == 2
+
+
+def test_what_an_owner_got_meanwhile_is_in_its_tables(ghcrawl: Command, filled: Fill, tmp_path: Path) -> None:
+    org = a_document(type="org", urn="urn:org:9", url=f"{API}/orgs/acme", body={"id": 9, "login": "acme"})
+    org = replace(org, links={"repos": Link(type="collection", href="urn:org:9:repos")})
+    page = a_document(type="repos", urn="urn:org:9:repos:page:1", url=f"{API}/orgs/acme/repos", body={"elements": []})
+    both = {"siblings": Link(type="collection", href="urn:org:9:repos")}
+    repos = [replace(REPO, urn=f"urn:repo:{n}", url=f"{API}/repositories/{n}", links=both) for n in (12, 13)]
+    hrefs = tuple(one.urn for one in repos)
+    filled(documents=[org, repos[0], replace(page, links={"resources": Link(type="resource", hrefs=hrefs)})])
+    ghcrawl("tables", "--to", "acme.sqlite", "--under", "urn:org:9")
+    old = replace(repos[1], processed_at=at(-90_000), body={**repos[1].body, "id": 13})
+    filled(documents=[old])
+    ghcrawl("tables", "--to", "acme.sqlite", "--under", "urn:org:9")
+    assert rows(tmp_path / "acme.sqlite", "SELECT urn FROM repos ORDER BY 1") == [("urn:repo:12",), ("urn:repo:13",)]

@@ -108,12 +108,40 @@ async def test_no_query_reads_a_whole_table(file: SqliteFile, name: str) -> None
     assert "SCAN" not in steps
 
 
-@pytest.mark.parametrize("sql", sqlite_store._LISTS, ids=["all", "platform", "type"])
-async def test_no_listing_reads_a_whole_table_or_sorts_in_memory(file: SqliteFile, sql: str) -> None:
-    steps = await plan(file, sql)
-    assert "SEARCH" in steps
-    assert "SCAN" not in steps
+@pytest.mark.parametrize(
+    "which",
+    [
+        DocumentFilter(),
+        DocumentFilter(platforms=("github",)),
+        DocumentFilter(types=(a_type("issue"),)),
+        DocumentFilter(types=tuple(a_type(str(n)) for n in range(20)), processed_since=NOW, since=NOW, deleted=True),
+    ],
+    ids=["all", "platform", "type", "types"],
+)
+async def test_no_listing_reads_a_whole_table_or_sorts_in_memory(file: SqliteFile, which: DocumentFilter) -> None:
+    ((sql, parameters),) = sqlite_store.listing(which, "", b"\xff")
+    steps = await plan(file, sql, (*parameters, 10))
+    assert "SEARCH documents USING INDEX" in steps
+    assert "SCAN documents" not in steps
     assert "TEMP B-TREE" not in steps
+
+
+async def test_what_was_processed_since_is_found_by_its_index(file: SqliteFile) -> None:
+    steps = await plan(file, sqlite_store._COUNT_RECENT)
+    assert "COVERING INDEX documents_by_processing" in steps
+    steps = await plan(file, sqlite_store._RECENT.format("urn > ''"))
+    assert "SEARCH documents USING INDEX documents_by_processing" in steps
+
+
+async def test_much_that_was_processed_since_is_read_page_by_page(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(10):
+        await store.save(a_document(number, processed_at=at(number)))
+    for few in (10, 3):
+        monkeypatch.setattr(sqlite_store, "FEW_PROCESSED", few)
+        found = [one.urn async for one in store.list(DocumentFilter(processed_since=at(4)))]
+        assert found == [f"urn:repo:12:issue:{n}" for n in range(4, 10)]
 
 
 async def test_counting_reads_an_index_only(file: SqliteFile) -> None:
