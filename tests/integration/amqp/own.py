@@ -82,3 +82,14 @@ async def popped(queue: AmqpQueue, *order: QueueName, patience_s: float = PATIEN
 async def die(queue: AmqpQueue) -> None:
     """The process is gone, with all it had in hand and in its buffers."""
     await queue.link.close()
+
+
+async def forgotten(server: Server, prefix: str, *platforms: str) -> None:
+    """Nothing that was made under `prefix` is left in the broker."""
+    names = Names(prefix=prefix, waits_s=AmqpSettings(url=server.url).waits_s)
+    link = await open_link(Place(server, prefix).settings())
+    channel = await link.raw_channel()
+    for spec in (*names.specs(), *names.work_specs(platforms)):
+        await channel.queue_delete(spec.name)
+        await channel.exchange_delete(spec.exchange)
+    await link.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,10 +15,8 @@ from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.values.model import Document
 from ghcrawl.wiring import Backend, load, open_backend
-from queues.amqp.connection import open_link
-from queues.amqp.settings import AmqpSettings
 from stores.mongo.settings import MongoSettings
-from tests.integration.amqp.own import Place
+from tests.integration.amqp.own import forgotten
 from tests.integration.mongo.contents import assert_same
 from tests.integration.mongo.test_crawl import WORLD
 from tests.support.cli import shell
@@ -93,18 +90,6 @@ async def test_three_workers_find_what_one_finds_in_the_embedded_file(
     assert together <= 1.2 * alone
     settled = [ran.err.count("request_settled") for ran in ended]
     assert min(settled) > 0, settled
-
-
-async def forgotten(server: Server, prefix: str) -> None:
-    """Nothing of this test is left in the broker."""
-    place = Place(server, prefix)
-    names = replace(place.names, waits_s=AmqpSettings(url=server.url).waits_s)
-    link = await open_link(place.settings())
-    channel = await link.raw_channel()
-    for spec in names.specs():
-        await channel.queue_delete(spec.name)
-        await channel.exchange_delete(spec.exchange)
-    await link.close()
 
 
 async def test_the_command_line_crawls_into_a_database_and_looks_at_it(tmp_path: Path, settings: MongoSettings):

@@ -3,116 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from random import Random
 
 import pytest
 
-from ghcrawl.platforms.contract import Feed
 from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.poolstate import from_json, state_name, to_json
-from ghcrawl.schedule.ticker import ASKED_D, Options, Ticker, asking, watch, watched
+from ghcrawl.schedule.ticker import ASKED_D, asking, watch, watched
 from ghcrawl.values.errors import QueueError
-from ghcrawl.values.model import Document, Payload, Push, Request
-from ghcrawl.values.outcome import Bury, Defer, Outcome, Save, Skip
+from ghcrawl.values.model import Request
+from ghcrawl.values.outcome import Bury, Defer, Outcome, Skip
 from ghcrawl.values.source import DAY_S, Source, days
 from queues.memory import MemoryQueue
-from stores.memory import MemoryStore
-from stores.sources import MemorySources
 from tests.support.builders import NOW, a_failure
-from tests.support.clock import FakeClock
-from tests.support.lanes import lanes
-
-FEED = Feed(
-    request=lambda type, url: Request(platform="web", type="feed", url=url) if type == "blog" else None, type="feed"
-)
-MINUTE = 60.0
-
-
-def a_blog(name: str | int) -> Request:
-    return Request(platform="web", type="blog", url=f"https://{name}.example")
-
-
-def a_page(request: Request, times: Sequence[float], *, onward: bool = False) -> Save:
-    """What a page of a feed comes to, with items at these days."""
-    payloads = [
-        Payload.of({"n": n}, origin="event", observed_at=NOW + timedelta(days=time - days(NOW)))
-        for n, time in enumerate(times)
-    ]
-    pushes = [
-        Push(request=Request(platform="web", type="post", url=f"{request.url}#{n}", payload=payload), queue="event")
-        for n, payload in enumerate(payloads)
-    ]
-    if onward:
-        pushes.append(Push(request=replace(request, url=f"{request.url}?page=2"), queue="soon"))
-    document = Document(
-        platform="web", type="feed", url=request.url, urn=request.url, body={}, links={}, observed_at=NOW,
-        fetched_at=NOW, processed_at=NOW, version=1, digest="d",
-    )  # fmt: skip
-    return Save(document=document, follow_ups=tuple(pushes))
-
-
-class World:
-    """Replicas over one memory, and blogs that post at a rate."""
-
-    def __init__(self, replicas: int = 1, *, calls: float = 60.0, **options: float) -> None:
-        self.clock = FakeClock()
-        self.sources, self.store = MemorySources(), MemoryStore()
-        self.queue = MemoryQueue(self.clock)
-        self.clocks = [FakeClock() for _ in range(replicas)]
-        self.tickers = [self.ticker(f"w{n}", clock, calls, options) for n, clock in enumerate(self.clocks)]
-        self.asked = Counter[str]()
-        self.asked_at: list[tuple[float, str]] = []
-        self.rates: dict[str, float] = {}
-        self.random = Random(1)
-        self._last: dict[str, float] = {}
-
-    def ticker(self, worker: str, clock: FakeClock, calls: float, options: dict[str, float]) -> Ticker:
-        return Ticker(
-            platform="web", feed=FEED, sources=self.sources, store=self.store, queue=self.queue, clock=clock,
-            hourly=lambda: calls, worker=worker, options=Options(**options),  # type: ignore[arg-type]
-        )  # fmt: skip
-
-    async def name(self, *names: str, rate: float = 1.0) -> None:
-        wanted = [watched("web", FEED, a_blog(name)) for name in names]
-        self.rates |= {each.url: rate for each in wanted}
-        await watch(self.sources, self.store, {"web": FEED}, wanted)
-
-    async def get(self, name: str) -> Source:
-        found = await self.sources.get(watched("web", FEED, a_blog(name)).key)
-        assert found is not None
-        return found
-
-    def pass_time(self, seconds: float) -> None:
-        for clock in (self.clock, *self.clocks):
-            clock.advance(seconds)
-
-    async def popped(self) -> list[Request]:
-        requests = []
-        while (delivery := await self.queue.pop(lanes("soon", "normal", platform="web"), patience_s=0)) is not None:
-            requests.append(delivery.request)
-            await delivery.ack()
-        return requests
-
-    async def answer(self, reader: Ticker) -> int:
-        """Every request that waits is answered, with what was posted since the last time."""
-        requests = await self.popped()
-        now = days(self.clock.now())
-        for request in requests:
-            source = await self.sources.get(watched("web", FEED, replace(request, type="blog")).key)
-            assert source is not None
-            self.asked[f"{request.url} {source.version}"] += 1
-            self.asked_at.append((now, request.url))
-            last = self._last.get(request.url, now - 10.0)
-            expected = self.rates[request.url] * (now - last)
-            count = int(expected) + (self.random.random() < expected % 1)
-            times = sorted(self.random.uniform(last, now) for _ in range(count))
-            self._last[request.url] = now
-            await reader.read(request, a_page(request, times))
-        return len(requests)
+from tests.support.scheduled import FEED, MINUTE, World, a_page
 
 
 async def test_what_was_never_read_is_asked_first_and_then_waits_until_it_is_due():
@@ -154,7 +60,7 @@ async def test_the_budget_of_an_hour_is_never_exceeded_and_half_of_it_is_half_th
         await world.tickers[0].turn()
         await world.answer(world.tickers[0])
         world.pass_time(MINUTE)
-    at = [moment for moment, _ in world.asked_at]
+    at = world.asked_at
     begin = at[0]
     for now in at:
         assert sum(now - 1 / 24 < each <= now for each in at) <= 120
@@ -202,10 +108,8 @@ async def test_three_replicas_of_which_one_dies_and_one_has_a_wrong_clock_ask_no
         await world.answer(world.random.choice(alive))
         world.pass_time(MINUTE)
     assert max(world.asked.values()) == 1, "no source twice in one version"
-    at = sorted(moment for moment, _ in world.asked_at)
-    for place, now in enumerate(at):
-        assert sum(now - 1 / 24 < each for each in at[: place + 1]) <= 240
-    assert len(at) >= 7 * 240 * 0.95, "and the budget is used"
+    assert world.most_in_an_hour() <= 240
+    assert len(world.asked_at) >= 7 * 240 * 0.95, "and the budget is used"
     reads = [(await world.get(name)).estimate.last for name in names]
     now = days(world.clock.now())
     assert all(read is not None and now - read <= 0.25 for read in reads), "none is starved"
