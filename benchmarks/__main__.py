@@ -43,9 +43,10 @@ Options go to all that are named before them:
 
 def main() -> int:
     """Each in a process of its own, because memory never shrinks."""
-    status = 0
-    for name, *options in wanted(sys.argv[1:]):
-        print(f"== {name}", flush=True)
+    status, chosen = 0, wanted(sys.argv[1:])
+    for name, *options in chosen:
+        if len(chosen) > 1:  # the output of one may be read by a program
+            print(f"== {name}", flush=True)
         status |= subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *options], check=False).returncode
     return status
 

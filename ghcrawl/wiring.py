@@ -31,6 +31,7 @@ from ghcrawl.ports.source import Credential, Source
 from ghcrawl.redelivery import Pace, Redelivery, Run
 from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.ticker import Options, Ticker
+from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings import sections
 from ghcrawl.settings.sections import LogSection, Origins, Settings, logged_as
 from ghcrawl.streams.producer import StreamPorts
@@ -326,6 +327,17 @@ def _ticker(opened: OpenPlatform, backend: Backend, queue: Queue, settings: Sett
         free_now=lambda: bool(feed and feed.free) and any(not one.anonymous for one in opened.source.principals()),
     )
     return ticker
+
+
+def watching(backend: Backend, mounted: Mounts, settings: Settings) -> WatchedHere:
+    """What people do with the sources of an open backend."""
+    return WatchedHere(
+        sources=backend.sources,
+        store=backend.store,
+        mounts=mounted,
+        clock=backend.clock,
+        policy=settings.crawl.policy,
+    )
 
 
 def _options(settings: Settings) -> Options:

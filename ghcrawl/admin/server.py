@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, redelivery, running, whoami
+from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, redelivery, running, sources, whoami
 from ghcrawl.admin.access import Access
 from ghcrawl.admin.console import Console
 from ghcrawl.admin.probes import Probed
@@ -25,6 +25,7 @@ DESCRIBED: Final = (
     *queues.ROUTES,
     *deadletters.ROUTES,
     *documents.ROUTES,
+    *sources.ROUTES,
     *redelivery.ROUTES,
     *whoami.ROUTES,
 )

@@ -16,6 +16,7 @@ from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Store
 from ghcrawl.redelivery import Redelivery
+from ghcrawl.schedule.watching import Watching
 from ghcrawl.settings.live import LiveSettings
 from ghcrawl.values.model import QueueName, Request, TypeName
 from ghcrawl.values.type_names import TypeNames
@@ -97,6 +98,7 @@ class Site:
     settings of this moment hold in this process. figures: what was done since the start, as JSON; rate: requests
     settled from a queue in the last minute. stored, buried: documents by type, and deadletters, of this moment or
     of one shortly before; raise StoreError.
+    watching: the sources that people name.
     redelivery: who asks for deliveries that did not arrive; None where nobody does.
     """
 
@@ -119,6 +121,7 @@ class Site:
     stored: Callable[[], Awaitable[Mapping[TypeName, int]]]
     buried: Callable[[], Awaitable[DeadletterCounts]]
     applied: Callable[[], Awaitable[None]]
+    watching: Watching
     redelivery: Redelivery | None = None
 
     @property

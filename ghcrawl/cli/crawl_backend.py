@@ -17,6 +17,7 @@ from ghcrawl.platforms.mount import Mounts
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.schedule.watching import Watching
 from ghcrawl.values.model import (
     Deadletter,
     Document,
@@ -109,6 +110,7 @@ class CrawlBackend:
     queues: Queues
     documents: Documents
     letters: Letters
+    watching: Watching
     attended: bool
 
 

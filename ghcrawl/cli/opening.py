@@ -15,7 +15,7 @@ from ghcrawl.cli.stderr import say
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Origins, Settings
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.wiring import PLATFORMS, Backend, based, crawled_by, load, mounts, open_backend
+from ghcrawl.wiring import PLATFORMS, Backend, based, crawled_by, load, mounts, open_backend, watching
 
 
 def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins]:
@@ -61,13 +61,15 @@ async def backend(place: Place, *, makes: bool = False) -> AsyncIterator[CrawlBa
             yield found
         return
     async with existing(place, makes=makes) as opened:
+        mounted = mounts(opened.settings)
         yield CrawlBackend(
             where=opened.where,
-            mounts=mounts(opened.settings),
+            mounts=mounted,
             now=opened.backend.clock.now,
             queues=opened.backend.queue,
             documents=opened.backend.store,
             letters=BackendLetters(opened.backend),
+            watching=watching(opened.backend, mounted, opened.settings),
             attended=opened.settings.queue.provider == "amqp" or crawled_by(opened.settings.sqlite.path) is not None,
         )
 

@@ -24,7 +24,7 @@ from ghcrawl.telemetry.rates import Rates
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.model import QueueName, TypeName
-from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, use_text, write_message
+from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, use_text, watching, write_message
 
 SCRAPE_S: Final = 3.0
 """How long a scrape waits for queue and store. Prometheus waits for 10 s, and where it gives up it sees no gauge at
@@ -107,6 +107,7 @@ class Surface:
             stored=self._stored.now,
             buried=self._buried.now,
             applied=self.applied,
+            watching=watching(backend, self.service.mounts, self.settings),
             redelivery=self.redelivery,
         )
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, Json, Limit, Place
+from ghcrawl.cli.options import ApiUrl, Config, Db, Json, Limit, Place, Server
 
 Words = Annotated[
     list[str],
@@ -35,6 +35,7 @@ def watch(
     db: Db = None,
     api_url: ApiUrl = None,
     config: Config = None,
+    server: Server = None,
 ) -> int:
     """Look again at sources, as often as their news deserve within the budget.
 
@@ -50,7 +51,7 @@ def watch(
     """
     from ghcrawl.cli import sources as work
 
-    place = Place(db=db, config=config, api_url=api_url)
+    place = Place(db=db, config=config, api_url=api_url, server=server)
     first, *rest = words
     if first == "list":
         return perform(work.listed(place, json=json, limit=limit))
@@ -64,6 +65,7 @@ def unwatch(
     db: Db = None,
     api_url: ApiUrl = None,
     config: Config = None,
+    server: Server = None,
 ) -> int:
     """Stop looking again at what `ghcrawl watch` named.
 
@@ -73,4 +75,4 @@ def unwatch(
     """
     from ghcrawl.cli import sources as work
 
-    return perform(work.unwatch(Place(db=db, config=config, api_url=api_url), specs))
+    return perform(work.unwatch(Place(db=db, config=config, api_url=api_url, server=server), specs))

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from ghcrawl.cli.crawl_backend import CrawlBackend, Reading
 from ghcrawl.cli.server.client import connected
 from ghcrawl.cli.server.ports import ServerDocuments, ServerLetters, ServerQueues
+from ghcrawl.cli.server.sources import ServerSources
 from ghcrawl.settings import sections as setting
 from ghcrawl.wiring import mounts_of
 
@@ -25,6 +26,7 @@ async def served(url: str) -> AsyncIterator[CrawlBackend]:
             queues=ServerQueues(client),
             documents=ServerDocuments(client),
             letters=ServerLetters(client),
+            watching=ServerSources(client),
             attended=True,
         )
 

@@ -23,7 +23,10 @@ from ghcrawl.wiring import SETTINGS
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.unit.admin.conftest import TOKEN, Rig
 
-MEANING = {"pushRequests", "requeueDeadletters", "deleteDeadletters", "changeSettings", "listDocuments"}
+MEANING = {
+    "pushRequests", "requeueDeadletters", "deleteDeadletters", "changeSettings", "listDocuments", "listSources",
+    "watchSources", "unwatchSources",
+}  # fmt: skip
 """What these refuse depends on more than shapes: words that nobody can read, a filter that means all."""
 
 schema = schemathesis.openapi.from_dict(document(DESCRIBED, SETTINGS))

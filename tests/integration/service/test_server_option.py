@@ -105,6 +105,20 @@ async def test_whoever_a_service_asks_as_is_listed_like_tokens_of_our_own(tmp_pa
     assert (checked.status, [row[1] for row in checked.rows]) == (0, ["not used yet"] * 2)
 
 
+async def test_sources_are_watched_through_a_service(tmp_path: Path, serve: Serve, sh: Commands):
+    await filled(tmp_path)
+    async with serve(**PAUSED) as served:
+        sh.as_(OPERATOR)
+        at = ("--server", served.url)
+        watched = await sh.run("watch", "acme/web", "acme/api", "--every", "0.5", *at)
+        assert (watched.status, watched.err) == (0, "2 added, 0 watched already.\n")
+        assert len((await same(sh, served.url, "watch", "list")).splitlines()) == 2
+        assert await same(sh, served.url, "watch", "show", "acme/web", "--json")
+        assert (await sh.run("unwatch", "acme/web", *at)).err == "1 removed.\n"
+        assert (await sh.run("watch", "show", "acme/web", *at)).status == 1
+        assert (await sh.run("watch", "nothing at all", *at)).status == 2
+
+
 async def test_what_is_changed_through_a_service_is_changed(tmp_path: Path, serve: Serve, sh: Commands):
     await filled(tmp_path)
     async with serve(**PAUSED) as served:

@@ -29,6 +29,7 @@ from ghcrawl.platforms.kind import Thing
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.redelivery import Pace, Redelivery
+from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings.live import Base, LiveSettings
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import (
@@ -47,6 +48,7 @@ from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore
+from stores.sources import MemorySources
 from tests.support.builders import API, NOW, a_request
 from tests.support.clock import FakeClock
 from tests.support.library import book
@@ -121,6 +123,7 @@ class Rig:
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock)
+        self.sources = MemorySources()
         self.store = MemoryStore()
         self.deadletters = MemoryDeadletters()
         self.idempotency_keys = MarkerIdempotencyKeys(MemoryDedupMarkers())
@@ -159,6 +162,13 @@ class Rig:
             stored=lambda: self.over.get("store", self.store).counts(),
             buried=lambda: self.over.get("deadletters", self.deadletters).count(DeadletterFilter()),
             applied=self._applied,
+            watching=WatchedHere(
+                sources=self.sources,
+                store=self.store,
+                mounts=mounted(self.platform),
+                clock=self.clock,
+                policy="default",
+            ),
             redelivery=self.redelivery,
         )
         return replace(site, **self.over)

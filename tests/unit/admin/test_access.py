@@ -27,6 +27,8 @@ BODIES: dict[str, Any] = {
     "pushRequests": {"specs": ["acme"]},
     "requeueDeadletters": {"all": True},
     "deleteDeadletters": {"all": True},
+    "watchSources": {"specs": ["acme"]},
+    "unwatchSources": {"specs": ["acme"]},
     "changeSettings": {"crawl.loops": 3},
     "legacy PATCH /config": [{"op": "replace", "path": "/crawler/count", "value": 3}],
     "legacy PUT /config/tokens": "token#public",

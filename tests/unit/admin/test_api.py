@@ -463,6 +463,38 @@ def test_the_manual_names_every_route():
     assert [word for word in sorted(words) if f"/{word}" not in manual] == []
 
 
+# Sources ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_source_is_watched_looked_at_and_removed(asker: Asker):
+    added = await asker.post("/api/v1/sources", {"specs": ["acme", "acme"], "weight": 2, "every_d": 0.5})
+    assert (added.status, added.json) == (201, {"added": 1, "changed": 0, "known": 0})
+    again = await asker.post("/api/v1/sources", {"specs": ["acme"]})
+    assert again.json == {"added": 0, "changed": 1, "known": 0}
+    [listed] = (await asker.get("/api/v1/sources")).json["sources"]
+    [named] = (await asker.get("/api/v1/sources?spec=acme")).json["sources"]
+    assert listed == named
+    assert (listed["due"], listed["why"], listed["weight"]) == (None, "never read", 1.0)
+    [schedule] = (await asker.get("/api/v1/schedules")).json["schedules"]
+    assert (schedule["sources"], schedule["ticked_at"]) == (1, None)
+    assert (await asker.post("/api/v1/sources/remove", {"specs": ["acme"]})).json == {"removed": 1}
+    assert (await asker.get("/api/v1/sources?spec=acme")).json["sources"] == []
+    assert (await asker.get("/api/v1/schedules")).json["schedules"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"specs": []}, {"specs": ["no spec"]}, {"specs": ["acme"], "weight": 0}, {"specs": ["acme"], "every_d": -1}, {}],
+)
+async def test_a_source_that_makes_no_sense_is_refused(asker: Asker, body: dict[str, Any]):
+    assert (await asker.post("/api/v1/sources", body)).status == 422
+    assert (await asker.get("/api/v1/sources")).json["sources"] == []
+
+
+async def test_a_spec_excludes_the_other_parameters(asker: Asker):
+    assert (await asker.get("/api/v1/sources?spec=acme&limit=3")).status == 422
+
+
 # Nesting ------------------------------------------------------------------------------------------------------
 
 

@@ -47,7 +47,7 @@ def test_weight_and_interval_can_be_changed(ghcrawl: Command, db: Path):
     ghcrawl("watch", "acme/web")
     assert "1 changed" in ghcrawl("watch", "acme/web", "--weight", "3", "--every", "0.5").err
     shown = ghcrawl("watch", "show", "acme/web", "--json").json
-    assert (shown["weight"], shown["every"], shown["read"]) == (3.0, 0.5, None)
+    assert (shown["weight"], shown["every_d"], shown["read"], shown["why"]) == (3.0, 0.5, None, "never read")
 
 
 def test_a_source_is_shown_with_a_picture_of_its_days(ghcrawl: Command, db: Path):
@@ -62,11 +62,10 @@ def test_a_source_is_shown_with_a_picture_of_its_days(ghcrawl: Command, db: Path
 
     asyncio.run(learn())
     shown = ghcrawl("watch", "show", "acme/web", "--json").json
-    assert shown["days"].endswith("█▇▅▄▂")
-    assert shown["days"].startswith("·" * 25)
-    assert shown["class"] == "inactive"
+    assert shown["days"] == [*[0] * 25, 5, 4, 3, 2, 1]
+    assert shown["user_class"] == "inactive"
     assert shown["due"] > shown["read"]
-    assert "days" in ghcrawl("watch", "show", "acme/web").out
+    assert "·█▇▅▄▂" in ghcrawl("watch", "show", "acme/web").out
 
 
 @pytest.mark.parametrize("words", [("watch", "no spec at all"), ("unwatch", "///")])
