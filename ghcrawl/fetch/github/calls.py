@@ -8,11 +8,11 @@ from typing import Final, Literal
 
 import structlog
 
+from ghcrawl.fetch.client import Answer, Client
 from ghcrawl.fetch.github import headers as said
 from ghcrawl.fetch.github import responses
 from ghcrawl.fetch.github.app_auth import MintAnswer
 from ghcrawl.fetch.github.budget import CORE, Quota
-from ghcrawl.fetch.github.client import Answer, Client
 from ghcrawl.fetch.github.conditions import condition
 from ghcrawl.fetch.github.limits import Finished
 from ghcrawl.fetch.github.pool import Grant
@@ -20,7 +20,7 @@ from ghcrawl.fetch.github.principals import Installation, fingerprint
 from ghcrawl.fetch.github.refusals import Limited, limited, message
 from ghcrawl.fetch.github.responses import Asked, Moved, Verdict
 from ghcrawl.fetch.github.server_clock import ServerClock
-from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
+from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings, accept_for
 from ghcrawl.fetch.redaction import Secret
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
@@ -71,6 +71,12 @@ class RedirectState:
             self.aliases = (*self.aliases, self.name)
             self.name = moved.url
         self.url = moved.url
+
+
+def new_client(settings: GitHubSettings, clock: Clock) -> Client:
+    """A client with the headers that GitHub wants in every call."""
+    headers = {"User-Agent": settings.user_agent, "Accept": ACCEPT, "X-GitHub-Api-Version": settings.api_version}
+    return Client(clock, headers=headers, timeout_s=settings.timeout_s, max_body_bytes=settings.max_body_bytes)
 
 
 class Calls:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ghcrawl.fetch.client import Answer, Client
 from ghcrawl.fetch.github.app_auth import InstallationTokens, MintRefused
-from ghcrawl.fetch.github.calls import Calls
-from ghcrawl.fetch.github.client import Answer, Client
+from ghcrawl.fetch.github.calls import Calls, new_client
 from ghcrawl.fetch.github.principals import Anonymous, Credential, Installation, Token
 from ghcrawl.fetch.github.refusals import said
 from ghcrawl.fetch.github.settings import GitHubSettings
@@ -26,7 +26,7 @@ _EXPIRY: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:UTC|([+-]\d{4}
 
 async def check(settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock) -> AsyncIterator[Checked]:
     """Each of `credentials`, or nobody where there are none. Costs a call for each token. Raises FetchError."""
-    client = Client(settings, clock)
+    client = new_client(settings, clock)
     await client.open()
     try:
         calls = Calls(settings, client, clock, _Nobody())

@@ -17,8 +17,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, Self
 
 from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
-from ghcrawl.fetch.github.calls import Calls, RedirectState
-from ghcrawl.fetch.github.client import Client
+from ghcrawl.fetch.github.calls import Calls, RedirectState, new_client
 from ghcrawl.fetch.github.conditions import smaller_page, usable
 from ghcrawl.fetch.github.credential_slot import CredentialSlot
 from ghcrawl.fetch.github.pool import Grant, Need, Pool
@@ -64,7 +63,7 @@ class GitHubFetcher:
         self._settings = settings
         self._credentials = tuple(credentials)
         self._clock = clock
-        self._client = Client(settings, clock)
+        self._client = new_client(settings, clock)
         self._calls = Calls(settings, self._client, clock, observer)
         self._pool = Pool(settings, clock, self._calls.mint, self._calls.server_now)
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ghcrawl.fetch.github.client import Answer
-from ghcrawl.fetch.github.headers import retry_after_s
+from ghcrawl.fetch.client import Answer
+from ghcrawl.fetch.headers import retry_after_s
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.model import Json
 from ghcrawl.values.outcome import Denied, DeniedReason

@@ -20,8 +20,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from yarl import URL
 
-from ghcrawl.fetch.github.client import Answer
-from ghcrawl.fetch.github.headers import links
+from ghcrawl.fetch.client import Answer
 from ghcrawl.fetch.github.refusals import (
     Unauthorized,
     Unfit,
@@ -32,6 +31,7 @@ from ghcrawl.fetch.github.refusals import (
     unauthorized,
     with_block,
 )
+from ghcrawl.fetch.headers import links
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.errors import FetchError, Malformed
 from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, loads

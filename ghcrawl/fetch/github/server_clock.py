@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
+
+from ghcrawl.fetch.headers import http_date
 
 DRIFT: Final = 1e-4
 """Seconds a second: clocks that are worse than this keep no appointments."""
@@ -12,15 +13,6 @@ NOTABLE_S: Final = 2.0
 """`Date` has a resolution of one second; a smaller difference may be none."""
 ROUNDING_S: Final = 1.0
 """`x-ratelimit-reset` has been cut to whole seconds."""
-
-
-def http_date(text: str) -> float | None:
-    """Epoch seconds of an HTTP date; None for what is none."""
-    try:
-        parsed = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
 
 
 class ServerClock:

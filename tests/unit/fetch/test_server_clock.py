@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.fetch.github.server_clock import ServerClock, http_date
+from ghcrawl.fetch.github.server_clock import ServerClock
+from ghcrawl.fetch.headers import http_date
 
 START = 1_795_262_400.0
 

@@ -11,7 +11,6 @@ import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.clock import Clock
 from ghcrawl.values.errors import FetchError
@@ -43,26 +42,27 @@ READ_S: Final = 30.0
 
 
 class Client:
-    """Makes exactly one call for each time it is asked to."""
+    """Makes exactly one call for each time it is asked to.
 
-    def __init__(self, settings: GitHubSettings, clock: Clock) -> None:
-        self._settings = settings
+    headers: of every call. max_body_bytes: of the decompressed body.
+    """
+
+    def __init__(
+        self, clock: Clock, *, headers: Mapping[str, str], timeout_s: float = 60.0, max_body_bytes: int = 100_000_000
+    ) -> None:
         self._clock = clock
+        self._headers = {"Accept-Encoding": "gzip, deflate", **headers}
+        self._timeout_s = timeout_s
+        self._max_body_bytes = max_body_bytes
         self._session: aiohttp.ClientSession | None = None
 
     async def open(self) -> None:
         """Calls can be made."""
-        settings = self._settings
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={
-                "User-Agent": settings.user_agent,
-                "Accept": ACCEPT,
-                "Accept-Encoding": "gzip, deflate",
-                "X-GitHub-Api-Version": settings.api_version,
-            },
-            timeout=aiohttp.ClientTimeout(total=settings.timeout_s, connect=CONNECT_S, sock_read=READ_S),
+            headers=self._headers,
+            timeout=aiohttp.ClientTimeout(total=self._timeout_s, connect=CONNECT_S, sock_read=READ_S),
             max_line_size=MAX_HEADER_BYTES,
             max_field_size=MAX_HEADER_BYTES,
         )
@@ -74,14 +74,18 @@ class Client:
             await self._session.close()
             self._session = None
 
-    async def ask(self, method: Literal["GET", "POST"], url: str, headers: Mapping[str, str]) -> Answer:
-        """One call, redirects not followed. Raises FetchError without a status where no whole answer came."""
+    async def ask(
+        self, method: Literal["GET", "POST"], url: str, headers: Mapping[str, str], json: object = None
+    ) -> Answer:
+        """One call, redirects not followed. json: its body. Raises FetchError where no whole answer came."""
         assert self._session is not None, "the fetcher is not open"
         target = URL(url, encoded=url.isascii() and url.isprintable() and " " not in url)
         asked_at = self._clock.now()
         try:
-            async with self._session.request(method, target, headers=headers, allow_redirects=False) as response:
-                body = await _body(response, self._settings.max_body_bytes)
+            async with self._session.request(
+                method, target, headers=headers, json=json, allow_redirects=False
+            ) as response:
+                body = await _body(response, self._max_body_bytes)
                 return Answer(
                     url=url,
                     status=response.status,
