@@ -16,6 +16,7 @@ from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
 from ghcrawl.ports.dedup import CrashCounter, DedupMarkers
 from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
 from ghcrawl.ports.queue import Broker, Queue
+from ghcrawl.ports.quotas import Quotas
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import Store
 from ghcrawl.ports.unit_of_work import UnitOfWork
@@ -38,8 +39,10 @@ from stores.mongo.deadletters import MongoDeadletters
 from stores.mongo.dedup import RECEIPTS, MongoCrashCounter, MongoDedupMarkers
 from stores.mongo.documents import MongoStore
 from stores.mongo.driver import Mongo
+from stores.mongo.quotas import MongoQuotas
 from stores.mongo.settings import MongoSettings
 from stores.mongo.sources import MongoSources
+from stores.quotas import MemoryQuotas
 from stores.sources import MemorySources
 from stores.sqlite import deadletters as sqlite_deadletters
 from stores.sqlite import documents as sqlite_store
@@ -47,6 +50,7 @@ from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.dedup import SqliteCrashCounter, SqliteDedupMarkers
 from stores.sqlite.documents import SqliteStore
 from stores.sqlite.idempotency_keys import SqliteIdempotencyKeys
+from stores.sqlite.quotas import SqliteQuotas
 from stores.sqlite.sources import SqliteSources
 from stores.unit_of_work import Part, SequentialUnitOfWork, SqliteUnitOfWork
 
@@ -86,6 +90,7 @@ class Backend:
     idempotency_keys: IdempotencyKeys
     inbox: Inbox
     sources: Sources
+    quotas: Quotas
     clock: Clock
     broker: Broker | None = None
 
@@ -112,6 +117,7 @@ class Kept:
     starts: CrashCounter
     idempotency_keys: IdempotencyKeys
     sources: Sources
+    quotas: Quotas
 
 
 @asynccontextmanager
@@ -142,6 +148,7 @@ async def open_backend(
             idempotency_keys=kept.idempotency_keys,
             inbox=_inbox(file, queue, kept, clock),
             sources=kept.sources,
+            quotas=kept.quotas,
             clock=clock,
             broker=queue if isinstance(queue, AmqpQueue) else None,
         )
@@ -176,6 +183,7 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
                 starts=MongoCrashCounter(mongo),
                 idempotency_keys=MarkerIdempotencyKeys(await MongoDedupMarkers.open(mongo, RECEIPTS)),
                 sources=await MongoSources.open(mongo),
+                quotas=await MongoQuotas.open(mongo),
             )
         case "sqlite":
             assert file is not None
@@ -186,6 +194,7 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
                 starts=SqliteCrashCounter(file),
                 idempotency_keys=SqliteIdempotencyKeys(file),
                 sources=SqliteSources(file),
+                quotas=SqliteQuotas(file),
             )
         case "memory":
             return Kept(
@@ -195,6 +204,7 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
                 starts=MemoryCrashCounter(),
                 idempotency_keys=MarkerIdempotencyKeys(MemoryDedupMarkers()),
                 sources=MemorySources(),
+                quotas=MemoryQuotas(),
             )
         case _:
             assert_never(settings.store.provider)

@@ -27,6 +27,7 @@ from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.queue import Queue
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, Source
 from ghcrawl.redelivery import Pace, Redelivery, Run
 from ghcrawl.schedule.budget import hourly
@@ -229,9 +230,11 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
             await backend.queue.know(mount.name for mount in mounted)
         spending = Spending(max_calls) if max_calls is not None else None
         told = Observers(observer, spending) if spending else observer
+        egress = Egress(quotas=backend.quotas, address=settings.crawl.address)
         opened = {}
         for mount in mounted:
-            opening = mount.platform.open(mount.section, credentials.get(mount.name, ()), backend.clock, told)
+            own = credentials.get(mount.name, ())
+            opening = mount.platform.open(mount.section, own, backend.clock, told, egress)
             source = await stack.enter_async_context(opening)
             opened[mount.name] = _guarded(mount, source, settings, backend.clock, spending)
         service = _service(

@@ -16,6 +16,7 @@ from ghcrawl.platforms.survey import Survey
 from ghcrawl.platforms.tables import NO_TABLES, Schema
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, Source
 from ghcrawl.ports.stream import Stream
 from ghcrawl.ports.webhooks import Hooks
@@ -161,9 +162,12 @@ class Open(Protocol):
     """Opens a platform's source of answers."""
 
     def __call__(
-        self, section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer
+        self, section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer, egress: Egress
     ) -> AbstractAsyncContextManager[Source]:
-        """It is open until the block is left. Raises ConfigError."""
+        """It is open until the block is left. egress: where its calls come from, and quotas that all replicas share.
+
+        Raises ConfigError.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ from ghcrawl.platforms.kind import Kind
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.webhooks import Hooks
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import Document
@@ -109,9 +110,9 @@ class GitHubSource(GitHubFetcher):
 
 @asynccontextmanager
 async def _open(
-    section: Section, credentials: Sequence[ports.Credential], clock: Clock, observer: Observer
+    section: Section, credentials: Sequence[ports.Credential], clock: Clock, observer: Observer, egress: Egress
 ) -> AsyncIterator[GitHubSource]:
-    async with GitHubSource(_settings(_mine(section)), _ours(credentials), clock, observer) as source:
+    async with GitHubSource(_settings(_mine(section)), _ours(credentials), clock, observer, egress) as source:
         yield source
 
 

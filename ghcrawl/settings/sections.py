@@ -70,6 +70,7 @@ class CrawlSettings(Section):
     shutdown_grace_s: Seconds = 20.0
     allow: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    address: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{0,100}$")] = ""
     weights: dict[QueueName, Weight] = Field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
 
     @field_validator("weights")

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Deadletter,
@@ -17,6 +18,7 @@ from ghcrawl.values.model import (
     TypeName,
     digest,
 )
+from stores.quotas import MemoryQuotas
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 API = "https://api.example.test"
@@ -25,6 +27,11 @@ API = "https://api.example.test"
 def at(seconds: float) -> datetime:
     """The moment `seconds` after NOW."""
     return NOW + timedelta(seconds=seconds)
+
+
+def an_egress() -> Egress:
+    """Of a process that shares its quotas with no other."""
+    return Egress(quotas=MemoryQuotas())
 
 
 def a_type(name: str = "issue", platform: str = LEGACY_PLATFORM) -> TypeName:

@@ -15,6 +15,7 @@ from ghcrawl.platforms.contract import Open, Platform
 from ghcrawl.platforms.kind import List, Thing
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, PrincipalView, Source
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import ConfigError, FetchError, Malformed, SpecError
@@ -179,7 +180,7 @@ class LibrarySource:
 def _opening(platform: str) -> Open:
     @asynccontextmanager
     async def opened(
-        section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer
+        section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer, egress: Egress
     ) -> AsyncIterator[Source]:
         async with ClientSession() as session:
             yield LibrarySource(session, platform, clock, observer)

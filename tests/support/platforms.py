@@ -10,6 +10,7 @@ from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.mount import Mount, Mounts
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, Source
 from ghcrawl.values.section import Section
 from tests.support.builders import API
@@ -26,7 +27,7 @@ class ApiSection(Section):
 
 @asynccontextmanager
 async def never_opened(
-    section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer
+    section: Section, credentials: Sequence[Credential], clock: Clock, observer: Observer, egress: Egress
 ) -> AsyncIterator[Source]:
     """For platforms whose answers a test brings along."""
     raise AssertionError("this platform's source is not to be opened")

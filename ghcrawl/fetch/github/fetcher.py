@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Self
 
+from ghcrawl.fetch.budgets import DeclaredBudgets
 from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
-from ghcrawl.fetch.github.calls import Calls, RedirectState, new_client
+from ghcrawl.fetch.github.calls import PLATFORM, Calls, RedirectState, new_client
 from ghcrawl.fetch.github.conditions import smaller_page, usable
 from ghcrawl.fetch.github.credential_slot import CredentialSlot
 from ghcrawl.fetch.github.pool import Grant, Need, Pool
@@ -27,6 +28,7 @@ from ghcrawl.fetch.github.responses import Moved, Verdict
 from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import ConfigError
@@ -57,7 +59,12 @@ class GitHubFetcher:
     """Asks GitHub, as far as the principals' limits allow. Use as an async context manager."""
 
     def __init__(
-        self, settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock, observer: Observer
+        self,
+        settings: GitHubSettings,
+        credentials: Sequence[Credential],
+        clock: Clock,
+        observer: Observer,
+        egress: Egress,
     ) -> None:
         self.api_url = settings.api_url
         self._settings = settings
@@ -65,7 +72,8 @@ class GitHubFetcher:
         self._clock = clock
         self._client = new_client(settings, clock)
         self._calls = Calls(settings, self._client, clock, observer)
-        self._pool = Pool(settings, clock, self._calls.mint, self._calls.server_now)
+        declared = DeclaredBudgets(PLATFORM, settings.budgets, egress, clock, longest_s=settings.timeout_s)
+        self._pool = Pool(settings, clock, self._calls.mint, self._calls.server_now, declared)
 
     async def __aenter__(self) -> Self:
         await self._pool.use(self._credentials)
@@ -172,7 +180,7 @@ class GitHubFetcher:
 
     async def _follow(self, grant: Grant, need: Need, redirects: RedirectState) -> Retrieved | _Elsewhere:
         """The answer, wherever redirects lead. Each of them is one more call, which needs leave of its own."""
-        verdict = await self._calls.ask(grant, redirects)
+        verdict = await self._call(grant, redirects)
         for _ in range(MAX_REDIRECTS):
             if not isinstance(verdict, Moved):
                 break
@@ -182,12 +190,18 @@ class GitHubFetcher:
                 leave = await self._pool.again(grant)
                 if isinstance(leave, Throttled):
                     return leave
-                verdict = await self._calls.ask(leave, redirects)
+                verdict = await self._call(leave, redirects)
             else:
                 verdict = await self._calls.ask_stranger(redirects)
         if isinstance(verdict, Limited):  # whoever was told to stop is benched by now
             return _Elsewhere(need=need._replace(resource=self._calls.learned(need.type) or need.resource))
         return _judged(verdict, grant, need)
+
+    async def _call(self, grant: Grant, redirects: RedirectState) -> Verdict | Limited:
+        try:
+            return await self._calls.ask(grant, redirects)
+        finally:
+            await self._pool.spend(grant)
 
 
 def _judged(verdict: Verdict, grant: Grant, need: Need) -> Retrieved | _Elsewhere:

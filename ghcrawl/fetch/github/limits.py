@@ -7,7 +7,6 @@ spent. What the server says outranks what we reckon; where it says nothing, the 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ghcrawl.fetch.budgets import Allowance
@@ -45,7 +44,6 @@ class Limits:
         reserve: float,
         calls_per_min: int | None = None,
         load_s: float | None = None,
-        allowances: Sequence[Allowance] = (),
     ) -> None:
         self.budgets: dict[str, Budget] = {}
         self.in_flight = 0
@@ -57,7 +55,6 @@ class Limits:
         self._reserve = reserve
         self._pace = Allowance(calls_per_min, 60.0) if calls_per_min else None
         self._load = Load(load_s) if load_s else None
-        self._allowances = tuple(allowances)
         self._strikes = 0
         self._struck_at = -math.inf
         self._mean_s = 0.1
@@ -81,8 +78,6 @@ class Limits:
         if now < self.benched_until:
             return Wait(self.benched_until, self.benched_for)
         wait = self.budget(resource).wait(now)
-        if wait is None and self._allowances:
-            wait = self._allowed(now)
         if wait is not None:
             return wait
         if self.in_flight >= self._concurrency:
@@ -93,20 +88,12 @@ class Limits:
             return Wait(now, "busy", settles=True) if until == math.inf else Wait(until, "busy")
         return None
 
-    def _allowed(self, now: float) -> Wait | None:
-        waits = [until for allowance in self._allowances if (until := allowance.wait(now)) is not None]
-        if not waits:
-            return None
-        return Wait(now, "busy", settles=True) if max(waits) == math.inf else Wait(max(waits), "budget")
-
     def take(self, resource: str) -> None:
         """A call to `resource` is about to be made."""
         self.in_flight += 1
         self.budget(resource).in_flight += 1
         if self._pace is not None:
             self._pace.take()
-        for allowance in self._allowances:
-            allowance.take()
 
     def cancel(self, resource: str) -> None:
         """A call that was taken was not made."""
@@ -114,8 +101,6 @@ class Limits:
         self.budget(resource).in_flight -= 1
         if self._pace is not None:
             self._pace.cancel()
-        for allowance in self._allowances:
-            allowance.cancel()
 
     def finish(self, resource: str, finished: Finished, now: float) -> None:
         """A call that was taken has ended so."""
@@ -134,8 +119,6 @@ class Limits:
             self._load.finish(now, finished.seconds)
         if self._pace is not None:
             self._pace.finish(now)
-        for allowance in self._allowances:
-            allowance.finish(now)
 
     def exhaust(self, resource: str, until: float | None, now: float) -> None:
         """The primary limit of `resource` was hit; `until`, if it was said."""

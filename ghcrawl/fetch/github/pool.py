@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from ghcrawl.fetch.budgets import Allowance
+from ghcrawl.fetch.budgets import DeclaredBudgets, Spent
 from ghcrawl.fetch.github.app_auth import InstallationTokens, Mint
 from ghcrawl.fetch.github.budget import Wait
 from ghcrawl.fetch.github.credential_slot import CredentialSlot
@@ -46,12 +46,13 @@ class Need(NamedTuple):
 
 @dataclass(slots=True)
 class Grant:
-    """Leave for one call. It must be finished or lost, once."""
+    """Leave for one call. It must be finished or lost, once. spent: what it takes of declared budgets."""
 
     slot: CredentialSlot
     resource: str
     header: str = field(repr=False)
     fingerprint: str
+    spent: tuple[Spent, ...] = ()
 
     def finish(self, finished: Finished) -> None:
         """The call has ended so. Whoever waits is let go by `lane.serve`, when all consequences are drawn."""
@@ -66,15 +67,22 @@ class Grant:
 class Pool:
     """All credentials of one API."""
 
-    def __init__(self, settings: GitHubSettings, clock: Clock, mint: Mint, server_now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        settings: GitHubSettings,
+        clock: Clock,
+        mint: Mint,
+        server_now: Callable[[], datetime],
+        declared: DeclaredBudgets,
+    ) -> None:
         self._settings = settings
+        self._budgets = declared
         self._clock = clock
         self._mint = mint
         self._server_now = server_now
         self._slots: tuple[CredentialSlot, ...] = ()
         self._declared = False
         self._orders: dict[str, tuple[CredentialSlot, ...]] = {}
-        self._shared = tuple(Allowance(b.calls, b.period_s) for b in settings.budgets if b.per == "address")
 
     # Who there is -------------------------------------------------------------------------------------------
 
@@ -110,13 +118,11 @@ class Pool:
 
     def _lane(self) -> RateLimiter:
         settings = self._settings
-        own = [Allowance(b.calls, b.period_s) for b in settings.budgets if b.per == "credential"]
         limits = Limits(
             concurrency=settings.concurrency,
             reserve=settings.reserve,
             calls_per_min=settings.calls_per_min,
             load_s=settings.response_s_per_min,
-            allowances=(*own, *self._shared),
         )
         return RateLimiter(limits, self._clock, patience_s=settings.patience_s)
 
@@ -144,20 +150,42 @@ class Pool:
                 denied = denial
                 continue
             patient = not waits or all(wait.reason != "busy" for wait, _ in waits)
-            wait = await _take(slot, need.resource, patient=patient)
-            if wait is None:
-                return Grant(slot, need.resource, *slot.authorization)
-            waits.append((wait, slot))
+            leave = await self._leave(slot, need.resource, patient=patient)
+            if isinstance(leave, Grant):
+                return leave
+            waits.append((leave, slot))
         if waits:
             return _put_off(waits, need.resource)
         return denied or _nobody_for(need)
 
     async def again(self, grant: Grant) -> Grant | Throttled:
         """Leave for one more call with the same credential."""
-        wait = await _take(grant.slot, grant.resource, patient=True)
-        if wait is None:
-            return Grant(grant.slot, grant.resource, *grant.slot.authorization)
-        return _put_off([(wait, grant.slot)], grant.resource)
+        leave = await self._leave(grant.slot, grant.resource, patient=True)
+        return leave if isinstance(leave, Grant) else _put_off([(leave, grant.slot)], grant.resource)
+
+    async def spend(self, grant: Grant) -> None:
+        """The call has ended, however."""
+        await self._budgets.finish(grant.spent)
+
+    async def _leave(self, slot: CredentialSlot, resource: str, *, patient: bool) -> Grant | Wait:
+        """Leave for one call, of every budget that it needs. Raises StoreError."""
+        wait = await _take(slot, resource, patient=patient)
+        if wait is not None:
+            return wait
+        try:
+            spent = await self._budgets.take(slot.principal_id)
+        except BaseException:
+            slot.lane.cancel(resource)
+            raise
+        if isinstance(spent, float):
+            slot.lane.limits.bench(spent, "budget")
+            slot.lane.cancel(resource)
+            return Wait(spent, "budget")
+        if (unfit := slot.unfit()) is not None:
+            slot.lane.cancel(resource)
+            await self._budgets.cancel(spent)
+            return unfit
+        return Grant(slot, resource, *slot.authorization, spent)
 
     def _candidates(self, need: Need) -> Sequence[CredentialSlot]:
         """Who may answer `need`, first choice first."""

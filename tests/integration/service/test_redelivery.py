@@ -28,6 +28,7 @@ from ghcrawl.telemetry.tally import Tally
 from ghcrawl.wiring import Service
 from stores.memory import MemoryStore
 from tests.integration.service.conftest import Serve
+from tests.support.builders import an_egress
 from tests.support.crawling import TOKEN, stage
 from tests.support.door import SECRET, Door, standing, webhook
 from tests.support.keys import as_pem, public_pem, rsa_key
@@ -97,7 +98,7 @@ async def test_an_apps_deliveries_are_sent_again_too():
         running(world, Setup(app=App(id=12, public_key=public_pem(rsa_key())))) as server,
         standing(Door(open=False)) as door,
         ClientSession() as session,
-        GitHubFetcher(GitHubSettings(api_url=server.url), (app,), clock, Tally()) as fetcher,
+        GitHubFetcher(GitHubSettings(api_url=server.url), (app,), clock, Tally(), an_egress()) as fetcher,
     ):
         sender = Sender(door.url, SECRET, Random(1))
         server.webhooks.add("app", sender)

@@ -8,6 +8,7 @@ import pytest
 
 from ghcrawl.fetch.github import Credential, GitHubFetcher, GitHubSettings, read_tokens
 from ghcrawl.ports.clock import Clock
+from tests.support.builders import an_egress
 from tests.support.clock import FakeClock
 from tests.unit.fetch.scripted import Scripted, Watching
 
@@ -41,7 +42,8 @@ async def start(clock: Clock, server: Scripted, watching: Watching) -> AsyncIter
             tokens: str = "token-aaaa", *, credentials: tuple[Credential, ...] | None = None, **settings: Any
         ) -> GitHubFetcher:
             made = GitHubSettings(api_url=server.url, **settings)
-            fetcher = GitHubFetcher(made, read_tokens(tokens) if credentials is None else credentials, clock, watching)
+            held = read_tokens(tokens) if credentials is None else credentials
+            fetcher = GitHubFetcher(made, held, clock, watching, an_egress())
             return await stack.enter_async_context(fetcher)
 
         yield opened

@@ -20,7 +20,7 @@ from ghcrawl.values.outcome import (
     Throttled,
     Unchanged,
 )
-from tests.support.builders import NOW, a_request, at
+from tests.support.builders import NOW, a_request, an_egress, at
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start
 from tests.unit.fetch.scripted import Handler, Hit, Reply, Scripted, Watching, a_stored, no, ok, quota
@@ -423,7 +423,7 @@ async def test_credentials_are_never_swapped_for_none(start: Start) -> None:
 
 async def test_no_credentials_are_nobody(clock: FakeClock, server: Scripted, watching: Watching) -> None:
     server.script(PATH, ok(ETag='"e"'), Reply(status=304, headers=quota(58, limit=60)))
-    async with GitHubFetcher(GitHubSettings(api_url=server.url), (), clock, watching) as fetcher:
+    async with GitHubFetcher(GitHubSettings(api_url=server.url), (), clock, watching, an_egress()) as fetcher:
         first = await fetcher.fetch(of(server), None)
         assert isinstance(first, Fetched)
         assert first.validator is not None

@@ -273,7 +273,7 @@ def test_concurrency_is_bounded() -> None:
 
 
 def test_a_call_that_was_not_made_gives_everything_back() -> None:
-    made = limits(concurrency=1, calls_per_min=1, allowances=(Allowance(1, 10.0),))
+    made = limits(concurrency=1, calls_per_min=1)
     made.take("core")
     made.cancel("core")
     assert made.wait("core", 0.0) is None

@@ -10,7 +10,7 @@ import pytest
 
 from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Redactor, Secret, read_tokens
 from ghcrawl.values.errors import FetchError
-from tests.support.builders import a_request
+from tests.support.builders import a_request, an_egress
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start
 from tests.unit.fetch.scripted import HANG_UP, Reply, Scripted, Watching, no, ok
@@ -145,7 +145,7 @@ async def test_an_answer_that_is_no_http_does_not_tell_the_token_either(clock: F
     async with listening:
         port = listening.sockets[0].getsockname()[1]
         settings = GitHubSettings(api_url=f"http://127.0.0.1:{port}")
-        async with GitHubFetcher(settings, read_tokens(TOKEN), clock, watching) as fetcher:
+        async with GitHubFetcher(settings, read_tokens(TOKEN), clock, watching, an_egress()) as fetcher:
             with pytest.raises(FetchError) as raised:
                 await fetcher.fetch(a_request(url=f"{settings.api_url}/x"), None)
     assert raised.value.status is None

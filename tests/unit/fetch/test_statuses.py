@@ -22,7 +22,7 @@ from ghcrawl.values.outcome import (
     Refused,
     Unchanged,
 )
-from tests.support.builders import NOW, a_failure, a_request
+from tests.support.builders import NOW, a_failure, a_request, an_egress
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start
 from tests.unit.fetch.scripted import HANG_UP, Reply, Scripted, Watching, a_stored, no, ok, quota
@@ -382,7 +382,9 @@ async def test_what_is_below_an_enterprise_prefix_is_the_apis_and_nothing_else(
     start: Start, server: Scripted, clock: FakeClock, watching: Watching
 ) -> None:
     url = server.script("/api/v3/repos/acme/web", ok())
-    async with GitHubFetcher(GitHubSettings(api_url=f"{server.url}/api/v3/"), (), clock, watching) as fetcher:
+    async with GitHubFetcher(
+        GitHubSettings(api_url=f"{server.url}/api/v3/"), (), clock, watching, an_egress()
+    ) as fetcher:
         assert isinstance(await fetcher.fetch(a_request(url=url), None), Fetched)
         assert isinstance(await fetcher.fetch(a_request(url=f"{server.url}/login"), None), Refused)
         assert isinstance(await fetcher.fetch(a_request(url=f"{server.url}/api/v30/x"), None), Refused)

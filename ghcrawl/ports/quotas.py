@@ -1,0 +1,40 @@
+"""Calls that all replicas may make together in any period. Contract: `tests/contracts/quotas_contract.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+class Slot(NamedTuple):
+    """One call of a quota, taken until `until` (epoch seconds). number: which of the quota's calls, from 0."""
+
+    quota: str
+    number: int
+    until: float
+
+
+class Quotas(Protocol):
+    """A quota of *n* calls is *n* slots. A call takes one, which is free again when the call's period is over.
+
+    So no period of any length of time holds more than *n* calls, whoever makes them. A process that dies leaves its
+    slots taken until the moment it named. Moments are epoch seconds by the callers' clocks, which must agree.
+    Implementations raise StoreError.
+    """
+
+    async def take(self, quota: str, calls: int, *, now: float, until: float) -> Slot | float:
+        """A slot of the quota of so many `calls` that is free at `now`, taken until `until`. One atomic step.
+
+        Where none is free: the moment at which the first one will be.
+        """
+
+    async def release(self, slot: Slot, until: float) -> None:
+        """The slot is free from `until` on, earlier than it was said to be. One that was taken anew stays taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Egress:
+    """How this process calls out. address: names where its calls come from; replicas of one name share its quotas."""
+
+    quotas: Quotas
+    address: str = ""

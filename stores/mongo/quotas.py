@@ -1,0 +1,65 @@
+"""Quotas in MongoDB, for all replicas.
+
+ghcrawl.quotas  {"_id": "QUOTA#NUMBER", "quota", "number", "until": epoch seconds}
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, Final, Self
+
+from ghcrawl.ports.quotas import Slot
+from stores.mongo.driver import OURS, Mongo
+from stores.mongo.errors import opening
+from stores.mongo.settings import Index
+
+QUOTAS: Final = f"{OURS}quotas"
+INDEXES: Final = (Index(name="until", fields=("quota", "until")),)
+CHOICES: Final = 8
+"""Free slots that are read at a time: replicas that take at the same moment should not all want the same one."""
+
+
+class MongoQuotas:
+    """As the port says. A slot is taken by replacing the moment that was read: one document, one step."""
+
+    def __init__(self, mongo: Mongo) -> None:
+        self._mongo = mongo.strict()
+
+    @classmethod
+    async def open(cls, mongo: Mongo) -> Self:
+        """The quotas, with their index. Raises ConfigError, StoreError."""
+        with opening():
+            await mongo.index(QUOTAS, *INDEXES)
+        return cls(mongo)
+
+    async def take(self, quota: str, calls: int, *, now: float, until: float) -> Slot | float:
+        """As the port says."""
+        while True:
+            rows = await self._mongo.find(
+                QUOTAS, {"quota": quota, "number": {"$lt": calls}}, first="until", limit=CHOICES
+            )
+            free = [row for row in rows if row["until"] <= now]
+            slot = await self._claim(free, until) if free else await self._add(quota, rows, calls, until)
+            if slot is not None:
+                return slot
+
+    async def _claim(self, free: Sequence[dict[str, Any]], until: float) -> Slot | None:
+        """One of those; None: another replica took it."""
+        row = random.choice(free)  # noqa: S311  # no secret
+        which = {"_id": row["_id"], "until": row["until"]}
+        taken = await self._mongo.update(QUOTAS, which, {"$set": {"until": until}})
+        return Slot(row["quota"], row["number"], until) if taken else None
+
+    async def _add(self, quota: str, rows: Sequence[dict[str, Any]], calls: int, until: float) -> Slot | float | None:
+        """One more slot, where the quota has not made all of them yet; None: another replica made this one."""
+        number = await self._mongo.count(QUOTAS, {"quota": quota})
+        if rows and number >= calls:
+            return float(rows[0]["until"])
+        row = {"_id": f"{quota}#{number}", "quota": quota, "number": number, "until": until}
+        return Slot(quota, number, until) if await self._mongo.insert(QUOTAS, row) else None
+
+    async def release(self, slot: Slot, until: float) -> None:
+        """As the port says."""
+        which = {"_id": f"{slot.quota}#{slot.number}", "until": slot.until}
+        await self._mongo.update(QUOTAS, which, {"$set": {"until": min(until, slot.until)}})

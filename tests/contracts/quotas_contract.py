@@ -1,0 +1,70 @@
+"""What every store of quotas does. Bind it by a class with a fixture `quotas`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ghcrawl.ports.quotas import Quotas, Slot
+
+HOUR = 3600.0
+NOW = 1_800_000_000.125
+
+
+async def take(quotas: Quotas, calls: int, *, now: float = NOW, quota: str = "web:a token") -> Slot | float:
+    return await quotas.take(quota, calls, now=now, until=now + HOUR)
+
+
+class QuotasContract:
+    """No period holds more calls than the quota says, and each call makes room for one when its time is over."""
+
+    async def test_so_many_calls_and_not_one_more(self, quotas: Quotas):
+        taken = [await take(quotas, 5) for _ in range(5)]
+        assert sorted(slot.number for slot in taken if isinstance(slot, Slot)) == [0, 1, 2, 3, 4]
+        assert await take(quotas, 5) == NOW + HOUR
+        assert await take(quotas, 5, now=NOW + HOUR - 0.25) == NOW + HOUR
+        assert isinstance(await take(quotas, 5, now=NOW + HOUR), Slot)
+
+    async def test_each_call_makes_room_for_one(self, quotas: Quotas):
+        for second in range(3):
+            await take(quotas, 3, now=NOW + second)
+        assert await take(quotas, 3, now=NOW + 3) == NOW + HOUR
+        assert isinstance(await take(quotas, 3, now=NOW + HOUR), Slot)
+        assert await take(quotas, 3, now=NOW + HOUR) == NOW + 1 + HOUR
+
+    async def test_quotas_are_apart(self, quotas: Quotas):
+        assert isinstance(await take(quotas, 1), Slot)
+        assert isinstance(await take(quotas, 1, quota="web:another token"), Slot)
+        assert await take(quotas, 1) == NOW + HOUR
+
+    async def test_of_many_at_once_as_many_are_served_as_there_are_calls(self, quotas: Quotas):
+        taken = await asyncio.gather(*(take(quotas, 7) for _ in range(20)))
+        numbers = [slot.number for slot in taken if isinstance(slot, Slot)]
+        assert sorted(numbers) == list(range(7))
+        again = await asyncio.gather(*(take(quotas, 7, now=NOW + HOUR) for _ in range(20)))
+        assert sum(isinstance(slot, Slot) for slot in again) == 7
+
+    async def test_a_slot_that_is_released_is_free_from_then_on(self, quotas: Quotas):
+        slot = await take(quotas, 1)
+        assert isinstance(slot, Slot)
+        await quotas.release(slot, NOW + 60)
+        assert await take(quotas, 1) == NOW + 60
+        assert isinstance(await take(quotas, 1, now=NOW + 60), Slot)
+
+    async def test_a_slot_is_never_released_for_longer_than_it_was_taken(self, quotas: Quotas):
+        slot = await take(quotas, 1)
+        assert isinstance(slot, Slot)
+        await quotas.release(slot, NOW + 2 * HOUR)
+        assert await take(quotas, 1) == NOW + HOUR
+
+    async def test_who_releases_too_late_frees_nobody_elses(self, quotas: Quotas):
+        slot = await take(quotas, 1)
+        assert isinstance(slot, Slot)
+        assert isinstance(await take(quotas, 1, now=NOW + HOUR), Slot)
+        await quotas.release(slot, NOW)
+        assert await take(quotas, 1, now=NOW + HOUR) == NOW + 2 * HOUR
+
+    async def test_a_quota_that_was_changed_holds_at_once(self, quotas: Quotas):
+        for _ in range(3):
+            await take(quotas, 3)
+        assert isinstance(await take(quotas, 4), Slot)
+        assert await take(quotas, 2) == NOW + HOUR
