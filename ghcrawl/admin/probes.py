@@ -17,10 +17,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from ghcrawl.admin.routing import courteous
 from ghcrawl.admin.site import Workers
+from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Broker, Queue
-from ghcrawl.ports.store import Store
-from ghcrawl.settings.live import STATE
 from ghcrawl.values.errors import CrawlError, QueueError
 from ghcrawl.values.jsontext import dumps
 
@@ -39,7 +38,7 @@ class Probed:
     """
 
     queue: Queue
-    store: Store
+    writes: WriteCheck
     clock: Clock
     registry: CollectorRegistry
     workers: Callable[[], Workers]
@@ -73,13 +72,11 @@ class _Probes:
     async def readyz(self, _: web.Request) -> web.Response:
         workers, probed = self._probed.workers(), self._probed
         queue, store = await asyncio.gather(
-            why_not(_takes_pushes(probed), within_s=CHECK_S),
-            why_not(probed.store.read_state(STATE), within_s=CHECK_S),
+            why_not(takes_pushes(probed.queue, probed.broker), within_s=CHECK_S),
+            probed.writes.why_not(within_s=CHECK_S),
         )
         draining = "the process is draining" if workers.draining else ""
-        crawl = (
-            workers.trouble if workers.wanted and not workers.paused else ""
-        )  # what does not work cannot find out it could
+        crawl = workers.trouble if workers.wanted and not workers.paused else ""
         return _verdict({"draining": draining, "queue": queue, "store": store, "crawl": crawl})
 
     def _stalled(self) -> str:
@@ -92,14 +89,14 @@ class _Probes:
         return f"no worker has made progress for {silent.total_seconds():.0f} s" if silent > longest else ""
 
 
-async def _takes_pushes(probed: Probed) -> None:
+async def takes_pushes(queue: Queue, broker: Broker | None) -> None:
     """Raises QueueError where the queue does not."""
-    if probed.broker is None:
-        await probed.queue.depths()
-    elif probed.broker.blocked:
+    if broker is None:
+        await queue.depths()
+    elif broker.blocked:
         raise QueueError("the broker blocks publishing: it is short of memory or disk")
     else:
-        await probed.broker.answer()
+        await broker.answer()
 
 
 async def why_not(asking: Awaitable[object], *, within_s: float) -> str:

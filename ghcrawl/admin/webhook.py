@@ -103,7 +103,9 @@ class Webhook:
                 result, answer = await self._accepted(heading, _parsed(raw, request.content_type), until_s)
         except Problem as problem:
             result = getattr(problem, "result", _OF_STATUS.get(problem.status, result))
-            log.warning("delivery_refused", result=result, hook_event=event, status=problem.status)
+            log.warning(
+                "delivery_refused", result=result, hook_event=event, status=problem.status, why=problem.detail[:300]
+            )
             raise
         finally:
             self._intake.count(event, result)

@@ -47,6 +47,8 @@ log = structlog.stdlib.get_logger(__name__)
 TICK_S: Final = 1.0
 """How often live settings and files of secrets are looked at."""
 SWEEP_S: Final = 3600.0
+CHECK_S: Final = 10.0
+"""How often each replica checks that the store takes writes, asked or not."""
 SCHEDULE_S: Final = 10.0
 """How often each replica looks whether a tick of the schedule is due."""
 
@@ -127,6 +129,7 @@ class _Serving:
         self._redelivery = open_redelivery(service, settings, worker=worker, tell=watching.gauges.swept)
         self._redelivering, self._sweeping = Beside("redelivery"), Beside("sweep of receipts")
         self._scheduling, self._next_schedule_s = Beside("schedule"), 0.0
+        self._checking, self._next_check_s = Beside("write check"), 0.0
         self._surface = Surface(
             settings=settings,
             environ=base.environ,
@@ -176,7 +179,7 @@ class _Serving:
         finished, *_ = await asyncio.gather(
             self._service.supervisor.drain(grace_s),
             self._service.streams.stop(),
-            *(work.stop(grace_s) for work in (self._redelivering, self._sweeping, self._scheduling)),
+            *(work.stop(grace_s) for work in (self._redelivering, self._sweeping, self._scheduling, self._checking)),
         )
         log.info("service_stopped", finished=finished)
 
@@ -195,6 +198,7 @@ class _Serving:
             except CrawlError as error:
                 log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
         self._sweep(webhook)
+        self._check()
         self._schedule()
         if self._redelivery is not None:
             self._redelivering.go_on(self._redelivery.turn)
@@ -224,6 +228,12 @@ class _Serving:
         if now_s >= self._next_schedule_s and not self._service.supervisor.tuning.paused:
             self._next_schedule_s = now_s + SCHEDULE_S
             self._scheduling.go_on(self._service.look_again)
+
+    def _check(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        if now_s >= self._next_check_s:
+            self._next_check_s = now_s + CHECK_S
+            self._checking.go_on(self._surface.check)
 
     def _sweep(self, webhook: Webhook) -> None:
         now_s = asyncio.get_running_loop().time()

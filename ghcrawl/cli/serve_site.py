@@ -9,15 +9,16 @@ from datetime import datetime
 from typing import Final, get_args
 
 from ghcrawl.admin.access import TOKENS, Access
-from ghcrawl.admin.probes import Probed, why_not
+from ghcrawl.admin.probes import CHECK_S, Probed, takes_pushes, why_not
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.shared import Shared
 from ghcrawl.admin.site import Doing, Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
+from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.redelivery import Redelivery
-from ghcrawl.settings.live import STATE, LiveSettings
+from ghcrawl.settings.live import LiveSettings
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.metrics import Metrics
 from ghcrawl.telemetry.rates import Rates
@@ -56,11 +57,14 @@ class Surface:
     draining: bool = False
     _stored: Shared[Mapping[TypeName, int]] = field(init=False)
     _buried: Shared[DeadletterCounts] = field(init=False)
+    _writes: WriteCheck = field(init=False)
 
     def __post_init__(self) -> None:
         backend = self.service.backend
         self._stored = Shared(backend.store.counts)
         self._buried = Shared(lambda: backend.deadletters.count(DeadletterFilter()))
+        unit_of_work = self.service.unit_of_work
+        self._writes = WriteCheck(backend.store, backend.clock, failed=unit_of_work.failed, worked=self._writable)
 
     def access(self) -> Access:
         """Who may do what. Raises ConfigError for tokens that cannot be used."""
@@ -116,7 +120,7 @@ class Surface:
         backend, queue = self.service.backend, self.service.queue
         return Probed(
             queue=backend.queue,
-            store=backend.store,
+            writes=self._writes,
             clock=backend.clock,
             registry=self.watching.metrics.registry,
             workers=self.workers,
@@ -150,6 +154,25 @@ class Surface:
         """The credentials in use."""
         opened = self.service.opened.items()
         return [replace(view, platform=name) for name, each in opened for view in each.source.principals()]
+
+    async def check(self) -> None:
+        """Try the store and the queue, so that an outage is noticed, and its end too, when no worker would notice."""
+        backend, queue = self.service.backend, self.service.queue
+        await self._writes.why_not(within_s=CHECK_S)
+        if queue.outage is None or self._works:
+            return
+        if not await why_not(takes_pushes(backend.queue, backend.broker), within_s=CHECK_S):
+            queue.worked()
+
+    @property
+    def _works(self) -> bool:
+        """Whether workers take requests, and so notice an end of an outage themselves."""
+        tuning = self.service.supervisor.tuning
+        return not tuning.paused and tuning.loops > 0
+
+    def _writable(self) -> None:
+        if not self._works or not self.service.engine.busy:
+            self.service.unit_of_work.worked()
 
     def _blocked(self) -> Mapping[str, datetime]:
         now = self.service.backend.clock.now()
@@ -190,7 +213,7 @@ class Surface:
             retired=sum(bool(one.retired) for one in found),
         )
         gauges.blocked({platform: workers.blocked.get(platform) for platform in self.service.engine.platforms})
-        asking: list[Awaitable[object]] = [self._tell("store", self._kept())]
+        asking: list[Awaitable[object]] = [self._tell_store()]
         if backend.broker is None:
             asking.append(self._tell("queue", self._queued()))
         else:  # its depths need the store as well, which must not make it look unreachable
@@ -200,12 +223,17 @@ class Surface:
     async def _tell(self, port: str, asking: Awaitable[None]) -> None:
         self.watching.gauges.reachable(port, answers=not await why_not(asking, within_s=SCRAPE_S))
 
+    async def _tell_store(self) -> None:
+        written, kept = await asyncio.gather(
+            self._writes.why_not(within_s=SCRAPE_S), why_not(self._kept(), within_s=SCRAPE_S)
+        )
+        self.watching.gauges.reachable("store", answers=not written and not kept)
+
     async def _queued(self) -> None:
         self.watching.gauges.depths(await self.service.queue.depths(), self.service.engine.platforms)
 
     async def _kept(self) -> None:
         gauges = self.watching.gauges
-        await self.service.backend.store.read_state(STATE)  # whether it answers, the count may be too old to tell
         gauges.deadletters((await self._buried.now()).by_kind)
         if self.redelivery is not None:
             gauges.redelivery(await self.redelivery.read())

@@ -78,9 +78,14 @@ class _Watched:
         self.outages = 0
         self._clock = clock
 
-    def _failed(self, error: CrawlError) -> None:
+    def failed(self, error: CrawlError) -> None:
+        """A call failed."""
         self.outages += self.outage is None
         self.outage = PortOutage(since=self.outage.since if self.outage else self._clock.now(), error=error)
+
+    def worked(self) -> None:
+        """A call succeeded: whatever outage there was is over."""
+        self.outage = None
 
 
 class InstrumentedQueue(_Watched):
@@ -127,9 +132,9 @@ class InstrumentedQueue(_Watched):
         try:
             delivery = await self._queue.pop(order, patience_s=patience_s)
         except CrawlError as error:
-            self._failed(error)
+            self.failed(error)
             raise
-        self.outage = None
+        self.worked()
         if delivery is not None and self._measure is not None:
             self._measure.phase("pop", _now_s() - began)
             self._note(delivery)
@@ -179,9 +184,9 @@ class InstrumentedUnitOfWork(_Watched):
         except Unstorable:
             raise
         except CrawlError as error:
-            self._failed(error)
+            self.failed(error)
             raise
-        self.outage = None
+        self.worked()
         if self._measure is not None:
             self._measure.phase("settle", _now_s() - began)
             if committed.saved == "saved" and effects.document is not None:

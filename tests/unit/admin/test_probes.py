@@ -11,9 +11,11 @@ from typing import Any
 from aiohttp import ClientSession
 from aiohttp.test_utils import TestServer
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from ghcrawl.admin import probes
 from ghcrawl.admin.probes import Probed, application
+from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.queue import Depth
 from ghcrawl.telemetry.service_metrics import MAX_EVENTS, ServiceMetrics
 from ghcrawl.values.errors import QueueError, StoreError
@@ -29,7 +31,7 @@ async def probing(rig: Rig, **over: Any) -> AsyncIterator[Any]:
     """Asks the probes of a service."""
     probed = Probed(
         queue=rig.queue,
-        store=rig.store,
+        writes=writing(rig, rig.store),
         clock=rig.clock,
         registry=CollectorRegistry(),
         workers=lambda: rig.workers,
@@ -50,6 +52,10 @@ async def probing(rig: Rig, **over: Any) -> AsyncIterator[Any]:
 
 async def nothing() -> None:
     pass
+
+
+def writing(rig: Rig, store: MemoryStore) -> WriteCheck:
+    return WriteCheck(store, rig.clock, failed=lambda _: None, worked=lambda: None)
 
 
 async def test_a_service_that_is_well_passes_both(rig: Rig):
@@ -77,17 +83,28 @@ class AwayQueue(MemoryQueue):
 
 
 class AwayStore(MemoryStore):
-    async def read_state(self, name: str) -> Any:
-        raise StoreError("the database is away")
+    """Answers reads, and takes no write: a locked file, a full disk, a secondary."""
+
+    away = True
+
+    async def write_state(self, name: str, value: Any) -> None:
+        if self.away:
+            raise StoreError("the database is away")
+        await super().write_state(name, value)
 
 
 class SilentStore(MemoryStore):
-    async def read_state(self, name: str) -> Any:
-        await asyncio.Event().wait()
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers = asyncio.Event()
+
+    async def write_state(self, name: str, value: Any) -> None:
+        await self.answers.wait()
+        await super().write_state(name, value)
 
 
 async def test_traffic_goes_elsewhere_while_nothing_can_be_made_durable_and_starting_anew_helps_nobody(rig: Rig):
-    async with probing(rig, queue=AwayQueue(rig.clock), store=AwayStore()) as ask:
+    async with probing(rig, queue=AwayQueue(rig.clock), writes=writing(rig, AwayStore())) as ask:
         ready, live = await ask("/readyz"), await ask("/livez")
     assert (ready.status, live.status) == (503, 200)
     assert ready.json["checks"]["queue"] == "the broker is away"
@@ -113,9 +130,28 @@ async def test_a_broker_judges_the_queue_by_itself_and_takes_nothing_while_it_is
 
 async def test_a_store_that_does_not_answer_is_a_store_that_is_away(rig: Rig, monkeypatch: Any):
     monkeypatch.setattr(probes, "CHECK_S", 0.02)
-    async with probing(rig, store=SilentStore()) as ask:
+    silent = SilentStore()
+    async with probing(rig, writes=writing(rig, silent)) as ask:
         ready = await ask("/readyz")
-    assert (ready.status, ready.json["checks"]["store"]) == (503, "no answer within 0.02 s")
+        assert (ready.status, ready.json["checks"]["store"]) == (503, "no answer to a write within 0.02 s")
+        monkeypatch.setattr(probes, "CHECK_S", 4.0)
+        silent.answers.set()
+        assert (await ask("/readyz")).status == 200
+
+
+async def test_each_result_of_a_write_is_told_and_the_log_has_the_reason_once(rig: Rig):
+    store, told = AwayStore(), list[str]()
+    check = WriteCheck(store, rig.clock, failed=lambda error: told.append(str(error)), worked=lambda: told.append(""))
+    with capture_logs() as logged:
+        assert [await check.why_not(within_s=1) for _ in range(3)] == ["the database is away"] * 3
+        rig.clock.advance(97)
+        store.away = False
+        assert await check.why_not(within_s=1) == ""
+    assert told == [*["the database is away"] * 3, ""]
+    assert [(line["event"], line.get("error"), line.get("after_s")) for line in logged] == [
+        ("store_not_writable", "the database is away", None),
+        ("store_writable_again", None, 97.0),
+    ]
 
 
 async def test_traffic_goes_elsewhere_while_this_process_stops(rig: Rig):
