@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,6 +14,7 @@ from aiohttp import web
 
 from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, redelivery, running, sources, whoami
 from ghcrawl.admin.access import Access
+from ghcrawl.admin.connections import PROBES, Connections, Limits
 from ghcrawl.admin.console import Console
 from ghcrawl.admin.probes import Probed
 from ghcrawl.admin.routing import Bounds, Handlers, courteous
@@ -33,6 +35,7 @@ KEEPALIVE_S: Final = 75.0
 QUIET: Final = logging.getLogger("ghcrawl.admin.http")
 """What strangers send that is no HTTP is no error of ours; what our handlers do wrong is logged where it happens."""
 QUIET.setLevel(logging.CRITICAL)
+BACKLOG: Final = 128
 CLOSING_S: Final = 5.0
 """How long answers that are under way at the end may take."""
 RUNNER: Final[Mapping[str, Any]] = {
@@ -75,19 +78,27 @@ def application(site: Site, access: Access, webhook: Webhook, bounds: Bounds) ->
 
 
 @asynccontextmanager
-async def serving(app: web.Application, probed: Probed, addresses: Addresses) -> AsyncIterator[Listening]:
-    """Both ports answer until the block is left. Raises ConfigError for an address that cannot be used."""
+async def serving(
+    app: web.Application, probed: Probed, addresses: Addresses, connections: Connections | None = None
+) -> AsyncIterator[Listening]:
+    """Both ports answer until the block is left. Raises ConfigError for an address that cannot be used.
+
+    connections: those of the API; the probes have a budget of their own.
+    """
     async with AsyncExitStack() as stack:
-        probe_url = await _listen(stack, probes.application(probed), addresses.probe_host, addresses.probe_port)
-        url = await _listen(stack, app, addresses.host, addresses.port)
+        probing = probes.application(probed)
+        probe_url = await _listen(stack, probing, addresses.probe_host, addresses.probe_port, Connections(PROBES))
+        url = await _listen(stack, app, addresses.host, addresses.port, connections or Connections(Limits()))
         yield Listening(url=url, probe_url=probe_url)
 
 
-async def _listen(stack: AsyncExitStack, app: web.Application, host: str, port: int) -> str:
+async def _listen(stack: AsyncExitStack, app: web.Application, host: str, port: int, connections: Connections) -> str:
+    app.middlewares.insert(0, connections.middleware)
     runner = web.AppRunner(app, **RUNNER)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
-    site = web.TCPSite(runner, host, port)
+    assert runner.server is not None, "it was set up"
+    site = _Site(runner, host, port, connections.over(runner.server))
     try:
         await site.start()
     except OSError as error:
@@ -98,3 +109,22 @@ async def _listen(stack: AsyncExitStack, app: web.Application, host: str, port: 
     bound = runner.addresses[0]
     shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
     return f"http://{shown}:{bound[1]}"
+
+
+class _Site(web.BaseSite):
+    """As `web.TCPSite`, with protocols that `factory` makes."""
+
+    def __init__(self, runner: web.BaseRunner, host: str, port: int, factory: Callable[[], asyncio.Protocol]) -> None:
+        super().__init__(runner)
+        self._host, self._port, self._factory = host, port, factory
+
+    @property
+    def name(self) -> str:
+        """Where it listens."""
+        return f"http://{self._host}:{self._port}"
+
+    async def start(self) -> None:
+        """Listen. Raises OSError."""
+        await super().start()
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._factory, self._host, self._port, backlog=BACKLOG)

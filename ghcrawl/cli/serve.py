@@ -14,6 +14,7 @@ from typing import Any, Final, TextIO
 import structlog
 from prometheus_client import ProcessCollector
 
+from ghcrawl.admin.connections import Connections, Limits, raise_descriptor_limit, within
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import Addresses, Listening, application, serving
 from ghcrawl.admin.webhook import Webhook
@@ -25,7 +26,7 @@ from ghcrawl.cli.signals import Signals
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.live import Base, Holding, LiveSettings
 from ghcrawl.settings.sections import LogSection, Settings
-from ghcrawl.telemetry.logs import SettledLog
+from ghcrawl.telemetry.logs import SettledLog, log_suppressed
 from ghcrawl.telemetry.metrics import Metrics, Observers
 from ghcrawl.telemetry.rates import Rates
 from ghcrawl.telemetry.schedule_metrics import ScheduleMetrics
@@ -149,8 +150,10 @@ class _Serving:
         webhook = surface.webhook()
         bounds = Bounds(max_bytes=section.max_body_mb * 1_000_000, timeout_s=section.request_timeout_s)
         app = application(surface.site(), surface.access(), webhook, bounds)
+        limits = Limits(in_all=section.max_connections, of_address=section.max_connections_per_address)
+        connections = Connections(within(limits, raise_descriptor_limit()), surface.watching.gauges.closed)
         async with AsyncExitStack() as stack:
-            listening = await stack.enter_async_context(serving(app, surface.probed(), addresses))
+            listening = await stack.enter_async_context(serving(app, surface.probed(), addresses, connections))
             try:
                 await unless_told_to_stop(signals, self._attend(webhook))
                 if not signals.received:
@@ -197,6 +200,7 @@ class _Serving:
                 await look()
             except CrawlError as error:
                 log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
+        log_suppressed()
         self._sweep(webhook)
         self._check()
         self._schedule()

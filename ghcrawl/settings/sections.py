@@ -199,6 +199,8 @@ class ServiceSection(Section):
     request_timeout_s: PositiveFloat = 30.0
     webhook_timeout_s: PositiveFloat = 8.0
     max_body_mb: Annotated[int, Field(ge=1, le=100)] = 2
+    max_connections: Annotated[int, Field(ge=10, le=100_000)] = 1000
+    max_connections_per_address: Annotated[int, Field(ge=5, le=100_000)] = 250
     redeliver: tuple[Annotated[str, Field(max_length=200, pattern=TELLER)], ...] = ()
     redeliver_every_s: Annotated[Seconds, Field(ge=1)] = 300.0
     webhook_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""

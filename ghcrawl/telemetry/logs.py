@@ -11,6 +11,7 @@ import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
 from ghcrawl.ports.observer import Call, Settled
+from ghcrawl.telemetry.repeats import REPEATS
 
 LogFormat = Literal["json", "console"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
@@ -30,12 +31,13 @@ def configure_logging(
     ]
     rendered: list[Processor] = [structlog.processors.format_exc_info, *redact, _renderer(format, stream)]
     structlog.configure(
-        processors=[*shared, *rendered],
+        processors=[REPEATS.processor, *shared, *rendered],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.WriteLoggerFactory(file=stream),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(stream)
+    handler.addFilter(REPEATS.filter)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -50,6 +52,13 @@ def _renderer(format: LogFormat, stream: TextIO) -> Processor:
         return structlog.processors.JSONRenderer()
     # A plain traceback: a rich one would show locals, after everything that redacts has run.
     return structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback)
+
+
+def log_suppressed() -> None:
+    """Log how many lines were left out, of each warning that repeated too often."""
+    log = structlog.get_logger("ghcrawl")
+    for event, lines in REPEATS.suppressed().items():
+        log.warning("log_suppressed", of=event, lines=lines)
 
 
 _LEVELS: Final = {"retry": logging.WARNING, "bury": logging.ERROR}

@@ -61,6 +61,11 @@ class ServiceMetrics:
             ["platform", "queue"],
             registry=registry,
         )
+        self._closed = Counter(
+            "ghcrawl_connections_closed", "Connections closed because of a limit", ["why"], registry=registry
+        )
+        for why in ("headers", "address", "all"):
+            self._closed.labels(why)
         self._outages_told: dict[str, int] = {}
         self._describe_process(registry)
         self._describe_redelivery(registry)
@@ -125,6 +130,10 @@ class ServiceMetrics:
         self._events.add(event)
         self._deliveries.labels(event, result).inc()
         self._answers.labels(result).inc()
+
+    def closed(self, why: str) -> None:
+        """A connection was closed because of a limit: `headers`, `address` or `all`."""
+        self._closed.labels(why).inc()
 
     def swept(self, run: Run) -> None:
         """This process looked for deliveries that did not arrive."""

@@ -116,9 +116,10 @@ def serve(tmp_path: Path) -> Serve:
     numbers = count()
 
     @asynccontextmanager
-    async def start(*words: str, **environ: str) -> AsyncIterator[Served]:
+    async def start(*words: str, descriptors: int = 0, **environ: str) -> AsyncIterator[Served]:
         log = tmp_path / f"serve-{next(numbers)}.log"
-        wrap = ("sh", "-c", f'exec "$@" 2>{shlex.quote(str(log))}', "sh")
+        limited = f"ulimit -n {descriptors} && " if descriptors else ""
+        wrap = ("sh", "-c", f'{limited}exec "$@" 2>{shlex.quote(str(log))}', "sh")
         known = {
             "GHCRAWL_ADMIN_TOKEN": f"{OPERATOR};{READER}#read",
             "GHCRAWL_WEBHOOK_SECRETS": SECRET,
