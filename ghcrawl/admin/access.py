@@ -20,6 +20,7 @@ from aiohttp import web
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretKind, SecretLines
+from ghcrawl.admin.sign_ins import SignIns
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -27,7 +28,8 @@ Role = Literal["anyone", "read", "operate"]
 """What a route demands: nothing, leave to look, or leave to change things."""
 
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="ghcrawl"'}
-_PROXIES: Final = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
+_PROXIES: Final = ("Forwarded", "X-Real-IP", "Via")
+_FORWARDED: Final = "x-forwarded-"
 _ROLES: Final[Mapping[str, Role]] = {"": "operate", "operate": "operate", "read": "read"}
 """By what stands behind the `#` of a token."""
 MIN_LENGTH: Final = 8
@@ -62,23 +64,25 @@ TOKENS: Final = SecretKind(
 class Access:
     """Decides by the tokens of this moment."""
 
-    def __init__(self, tokens: SecretLines) -> None:
+    def __init__(self, tokens: SecretLines, sign_ins: SignIns | None = None) -> None:
         self._tokens = tokens
+        self._sign_ins = sign_ins or SignIns()
 
-    def demand(self, request: web.Request, role: Role) -> Caller:
-        """Who asks, if they may. Raises Problem: 401 unknown, 403 may not."""
+    async def demand(self, request: web.Request, role: Role) -> Caller:
+        """Who asks, if they may. Raises Problem: 401 unknown, 403 may not, 429 too many failures."""
         if role == "anyone":
             return Caller(role="anyone", name="anyone")
         tokens = self._tokens.now()
-        caller = self._known(request, tokens) if tokens else _at_this_machine(request)
+        caller = await self._known(request, tokens) if tokens else _at_this_machine(request)
         if role == "operate" and caller.role != "operate":
             raise Problem(403, "this token grants read access only; use a token with the role operate")
         return caller
 
-    def _known(self, request: web.Request, tokens: tuple[str, ...]) -> Caller:
+    async def _known(self, request: web.Request, tokens: tuple[str, ...]) -> Caller:
         offered = _offered(request)
         if not offered:
             raise Problem(401, "authentication required; send Authorization: Bearer TOKEN", headers=_CHALLENGE)
+        address = self._sign_ins.demand_calm(request)
         hashed = sha256(offered.encode("utf-8", "surrogateescape")).digest()
         found: Caller | None = None
         for text in tokens:  # all of them, so that the time says nothing about which
@@ -86,7 +90,8 @@ class Access:
             if hmac.compare_digest(hashed, sha256(token.encode()).digest()) and role in _ROLES:
                 found = found or Caller(role=_ROLES[role], name=f"token {hashed.hex()[:8]}")
         if found is None:
-            log.warning("sign_in_failed", address=request.remote or "", path=request.path[:200])
+            log.warning("sign_in_failed", address=address, path=request.path[:200])
+            await self._sign_ins.fail(address)
             raise Problem(401, "unknown token", headers=_CHALLENGE)
         return found
 
@@ -99,7 +104,8 @@ def _offered(request: web.Request) -> str:
 
 
 def _at_this_machine(request: web.Request) -> Caller:
-    proxied = any(name in request.headers for name in _PROXIES)
+    forwarded = any(name.lower().startswith(_FORWARDED) for name in request.headers)
+    proxied = forwarded or any(name in request.headers for name in _PROXIES)
     if proxied or not _is_loopback(request.remote or "") or not _is_loopback(_host(request.headers.get("Host", ""))):
         detail = f"no admin token is set, so only local requests are accepted; set {TOKENS.variable}"
         raise Problem(401, detail, headers=_CHALLENGE)

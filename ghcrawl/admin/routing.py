@@ -136,7 +136,7 @@ class Handlers:
 
     def _handler(self, route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handle(request: web.Request) -> web.StreamResponse:
-            caller = self._access.demand(request, route.role)
+            caller = await self._access.demand(request, route.role)
             asked = Asked(
                 site=self._site,
                 caller=caller,

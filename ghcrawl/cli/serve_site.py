@@ -12,6 +12,7 @@ from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.probes import CHECK_S, Probed, takes_pushes, why_not
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.shared import Shared
+from ghcrawl.admin.sign_ins import SignIns, networks
 from ghcrawl.admin.site import Doing, Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.admin.write_check import WriteCheck
@@ -69,7 +70,9 @@ class Surface:
     def access(self) -> Access:
         """Who may do what. Raises ConfigError for tokens that cannot be used."""
         text, file = self.environ.get(TOKENS.variable, ""), self.settings.service.admin_tokens_file
-        return Access(SecretLines(text, file, TOKENS, learn=lambda text: conceal(text.partition("#")[0])))
+        lines = SecretLines(text, file, TOKENS, learn=lambda text: conceal(text.partition("#")[0]))
+        proxies = networks(self.settings.service.trusted_proxies)
+        return Access(lines, SignIns(failed=self.watching.gauges.sign_in_failed, proxies=proxies))
 
     def webhook(self) -> Webhook:
         """Where deliveries are taken. Raises ConfigError for secrets that cannot be read."""

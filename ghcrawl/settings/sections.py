@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_origin
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     Field,
     NonNegativeInt,
@@ -53,6 +55,18 @@ SecretUrl = Annotated[SecretStr, PlainSerializer(without_password, return_type=s
 
 Seconds = Annotated[float, Field(gt=0, le=604_800, allow_inf_nan=False)]
 """A length of time: a week at the most, which no clock overflows on."""
+
+
+def _network(text: str) -> str:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"{text!r} is not an IP address or a network such as 10.0.0.0/8") from None
+    return text
+
+
+Network = Annotated[str, AfterValidator(_network)]
+"""One address, or many in CIDR notation."""
 Weight = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
@@ -201,6 +215,7 @@ class ServiceSection(Section):
     max_body_mb: Annotated[int, Field(ge=1, le=100)] = 2
     max_connections: Annotated[int, Field(ge=10, le=100_000)] = 1000
     max_connections_per_address: Annotated[int, Field(ge=5, le=100_000)] = 250
+    trusted_proxies: tuple[Network, ...] = ()
     redeliver: tuple[Annotated[str, Field(max_length=200, pattern=TELLER)], ...] = ()
     redeliver_every_s: Annotated[Seconds, Field(ge=1)] = 300.0
     webhook_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
@@ -417,7 +432,7 @@ def _sentence(problem: Any, origins: Origins, model: type[Settings]) -> str:
     if problem["type"] == "string_pattern_mismatch" and shape:
         return f"{name}{where}: {problem['input']!r} is not {shape}"
     if problem["type"] != "extra_forbidden":
-        return f"{name}{where}: {problem['msg']}"
+        return f"{name}{where}: {problem['msg'].removeprefix('Value error, ')}"
     close = difflib.get_close_matches(name, names(model), n=1)
     meant = f"; did you mean {close[0]}?" if close else f"; known settings: {', '.join(names(model))}"
     return f"{name}{where}: unknown setting{meant}"

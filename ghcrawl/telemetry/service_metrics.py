@@ -66,6 +66,10 @@ class ServiceMetrics:
         )
         for why in ("headers", "address", "all"):
             self._closed.labels(why)
+        self._failed_sign_ins = Counter(
+            "ghcrawl_sign_ins_failed", "Requests to the admin API with an unknown token", registry=registry
+        )
+        self._restarts_told = 0
         self._outages_told: dict[str, int] = {}
         self._describe_process(registry)
         self._describe_redelivery(registry)
@@ -73,7 +77,7 @@ class ServiceMetrics:
     def _describe_process(self, registry: CollectorRegistry) -> None:
         self._letters = Gauge("ghcrawl_deadletters", "Deadletters, by class", ["class"], registry=registry)
         self._loops = Gauge("ghcrawl_loops", "Workers of this process", ["state"], registry=registry)
-        self._restarts = Gauge(
+        self._restarts = Counter(
             "ghcrawl_loop_restarts", "Workers restarted after a crash, since startup", registry=registry
         )
         self._paused = Gauge("ghcrawl_paused", "1 while crawling is paused", registry=registry)
@@ -97,6 +101,8 @@ class ServiceMetrics:
         self._sweeps = Counter(
             "ghcrawl_redelivery_sweeps", "Checks for failed deliveries", ["result"], registry=registry
         )
+        for result in ("partial", "complete"):
+            self._sweeps.labels(result)
         self._redelivered = Counter(
             "ghcrawl_redelivery_deliveries",
             "Failed deliveries, by result of a check",
@@ -134,6 +140,10 @@ class ServiceMetrics:
     def closed(self, why: str) -> None:
         """A connection was closed because of a limit: `headers`, `address` or `all`."""
         self._closed.labels(why).inc()
+
+    def sign_in_failed(self) -> None:
+        """A request came with an unknown token."""
+        self._failed_sign_ins.inc()
 
     def swept(self, run: Run) -> None:
         """This process looked for deliveries that did not arrive."""
@@ -188,7 +198,8 @@ class ServiceMetrics:
         """What the loops do."""
         for state, number in (("running", running), ("busy", busy), ("wanted", wanted)):
             self._loops.labels(state).set(number)
-        self._restarts.set(restarts)
+        self._restarts.inc(restarts - self._restarts_told)
+        self._restarts_told = restarts
         self._paused.set(paused)
 
     def principals(self, *, benched: int, retired: int) -> None:

@@ -22,6 +22,7 @@ from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import RUNNER, application
+from ghcrawl.admin.sign_ins import SignIns
 from ghcrawl.admin.site import Doing, Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Webhook
 from ghcrawl.platforms.contract import Deliveries, Platform
@@ -103,6 +104,10 @@ PRINCIPAL = PrincipalView(
 )
 
 
+async def at_once(_: float) -> None:
+    """A delay that takes no time."""
+
+
 @dataclass(kw_only=True)
 class Rig:
     """One service. over: replaces parts of its site. pieces: how many pairs of deadletters an answer has time for."""
@@ -120,6 +125,7 @@ class Rig:
     told: asyncio.Event = field(default_factory=asyncio.Event)
     used_tokens: list[str] = field(default_factory=list)
     applied: int = 0
+    sign_ins: SignIns = field(default_factory=lambda: SignIns(sleep=at_once))
 
     def __post_init__(self) -> None:
         self.queue = MemoryQueue(self.clock)
@@ -210,7 +216,7 @@ class Rig:
     @asynccontextmanager
     async def running(self, token: str = TOKEN) -> AsyncIterator[Asker]:
         lines = self.lines or SecretLines(self.tokens, "", TOKENS)
-        app = application(self.site(), Access(lines), Webhook(self.intake()), self.bounds)
+        app = application(self.site(), Access(lines, self.sign_ins), Webhook(self.intake()), self.bounds)
         server = TestServer(app)
         await server.start_server(**RUNNER)
         async with TestClient(server) as client:

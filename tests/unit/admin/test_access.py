@@ -96,6 +96,7 @@ async def test_without_any_token_this_machine_alone_is_answered(rig: Rig):
         assert (await asker.post("/api/v1/pause")).status == 200
         assert (await asker.get("/api/v1/status", X_Forwarded_For="203.0.113.7")).status == 401
         assert (await asker.get("/api/v1/status", Forwarded="for=203.0.113.7")).status == 401
+        assert (await asker.get("/api/v1/status", X_Forwarded_Host="ghcrawl.example.com")).status == 401
         assert (await asker.get("/api/v1/status", Host="rebound.example.com")).status == 401
         assert (await asker.get("/api/v1/status", Host="localhost:3000")).status == 200
         assert (await asker.get("/api/v1/status", Host="[::1]:3000")).status == 200

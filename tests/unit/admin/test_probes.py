@@ -232,7 +232,7 @@ async def test_phases_sizes_and_loops_are_told():
     assert value("ghcrawl_phase_seconds_sum", {"phase": "settle"}) == 0.5
     assert value("ghcrawl_document_bytes_sum") == 2_000
     assert value("ghcrawl_loops", {"state": "wanted"}) == 3
-    assert (value("ghcrawl_loop_restarts"), value("ghcrawl_paused")) == (4, 1)
+    assert (value("ghcrawl_loop_restarts_total"), value("ghcrawl_paused")) == (4, 1)
     assert (value("ghcrawl_principals_benched"), value("ghcrawl_principals_retired")) == (1, 2)
     assert value("ghcrawl_blocked_until_timestamp_seconds", {"platform": "mine"}) == NOW.timestamp()
     assert value("ghcrawl_blocked_until_timestamp_seconds", {"platform": "yours"}) == 0
