@@ -16,7 +16,7 @@ from pydantic import Field
 from ghcrawl.admin import legacy_shapes as shapes
 from ghcrawl.admin.deadletters import the
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.queues import demand_policy, named, push, spec_request
+from ghcrawl.admin.queues import named, push, spec_request
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
@@ -96,7 +96,7 @@ def _request(site: Site, spec: Any, policy: str) -> Request:
     if not isinstance(spec, dict):
         raise SpecError("a request is a string such as org or org/repo, or an object with a type and a url")
     request = shapes.read_request(spec, site.clock, policy=policy)
-    demand_policy(site, request)
+    site.mounts.demand(request)
     return request
 
 

@@ -20,8 +20,6 @@ from ghcrawl.values.model import (
     QueueName,
     Request,
 )
-from ghcrawl.values.policy import parse
-from ghcrawl.values.type_names import suggestion
 
 MAX_REQUESTS: Final = 1000
 MAX_PEEKED: Final = 500
@@ -111,9 +109,7 @@ async def push(site: Site, requests: list[Request], queue: QueueName) -> Pushed:
 def spec_request(site: Site, spec: str, policy: str) -> Request:
     """What a person's words mean. Raises SpecError."""
     request = site.mounts.read_spec(spec, policy)
-    demand_policy(site, request)
-    for deferred in request.context.then:
-        demand_policy(site, replace(request, type=deferred.type, policy=deferred.policy))
+    site.mounts.demand(request)
     return request
 
 
@@ -125,21 +121,8 @@ def object_request(site: Site, value: dict[str, Any], policy: str) -> Request:
     except (TypeError, ValueError, RecursionError) as error:
         raise SpecError(f"a request cannot be encoded as JSON: {error}") from error
     request = site.read(message)
-    demand_policy(site, request)
+    site.mounts.demand(request)
     return request
-
-
-def demand_policy(site: Site, request: Request) -> None:
-    """Raises SpecError for a type that nothing here processes, and for a policy that leads nowhere."""
-    platform = site.platforms.get(request.platform)
-    if platform is None:
-        raise SpecError(f"unknown platform {request.platform[:50]!r}; known platforms: {', '.join(site.platforms)}")
-    kind = platform.kinds.get(request.type)
-    if kind is None:
-        raise SpecError(f"unknown type {request.type[:80]!r}; {suggestion(request.type[:80], platform.kinds)}")
-    if request.attempt < 0:
-        raise SpecError(f"attempt is {request.attempt}; it must be at least 0")
-    platform.scenarios.onward(parse(request.policy).placed(kind.position).spec)
 
 
 _QUEUE: Final = "/api/v1/queues/{queue}"

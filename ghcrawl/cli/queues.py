@@ -24,7 +24,6 @@ from ghcrawl.values.model import (
     Request,
     iso,
 )
-from ghcrawl.values.type_names import suggestion
 from ghcrawl.wiring import read_message
 
 
@@ -94,11 +93,15 @@ async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
     return 0
 
 
-async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | None) -> int:
+async def push(place: Place, typed: Sequence[str], *, queue: str, policy: str | None, dry_run: bool = False) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, DecodeError, QueueError."""
     to = queue_name(queue)
     read = await reading(place, policy)
     requests = [_request(one, read) for one in _words(typed)]
+    if dry_run:
+        for request in requests:
+            say(f"Would queue in {to}: {request.type} {request.url} ({request.policy})")
+        return 0
     async with opened(place, makes=True) as backend:
         now = backend.now()
         asked = [request if request.asked_at else replace(request, asked_at=now) for request in requests]
@@ -129,11 +132,7 @@ def _request(text: str, read: Reading) -> Request:
         raise SpecError(f"{text[:60]!r} is not a JSON object: {error}") from None
     defaults = {"v": 1, "policy": read.policy, "platform": read.mounts.default.name}
     request = read_message(jsonlib.dumps({**defaults, **value}))
-    if request.attempt < 0:
-        raise SpecError(f"attempt is {request.attempt}; it must be at least 0")
-    mount = read.mounts.get(request.platform)
-    if mount is not None and request.type not in mount.platform.kinds:
-        raise SpecError(f"unknown type {request.type!r}; {suggestion(request.type, mount.platform.kinds)}")
+    read.mounts.demand(request)
     return request
 
 

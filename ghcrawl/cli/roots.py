@@ -10,7 +10,6 @@ from ghcrawl.platforms.mount import Mounts
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Request
-from ghcrawl.values.policy import parse
 from ghcrawl.wiring import redacted
 
 
@@ -65,12 +64,11 @@ def _root(mounts: Mounts, spec: str, policy: str) -> Root:
     if redacted(spec) != spec:
         raise SpecError("a SPEC looks like a token; put tokens into GHCRAWL_TOKENS or a --tokens-file")
     request = mounts.read_spec(spec, policy)
+    mounts.demand(request)
     platform = mounts[request.platform].platform
     other = alternative(platform.kinds[request.type], request)
     asks = {request.url: request.type}
     if other is not None:
         asks[other.url] = other.type
     asks |= {deferred.url: deferred.type for deferred in request.context.then}
-    for type, wanted in [(request.type, request.policy), *((e.type, e.policy) for e in request.context.then)]:
-        platform.scenarios.onward(parse(wanted).placed(platform.kinds[type].position).spec)
     return Root(spec=spec, request=request, asks=asks)

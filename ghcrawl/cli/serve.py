@@ -123,6 +123,7 @@ class _Serving:
         self._settings = settings
         self._logging = logging
         self._live = LiveSettings(service.backend.store, service.backend.clock, base, demand=demand_runnable)
+        self._overrides = base.overrides
         self._holding: Holding | None = None
         self._strange: Mapping[str, str] = {}
         self._rotations = rotations(service, settings, base.environ)
@@ -213,6 +214,8 @@ class _Serving:
         self._tell_of(holding.strange)
         if before is not None and holding.settings == before.settings:
             return
+        if before is None:
+            self._tell_of_overridden(holding.live)
         self._service.tune(holding.settings)
         self._logging.follow(holding.settings.log)
         self._holding = holding
@@ -226,6 +229,18 @@ class _Serving:
         for name in sorted({*strange} - {*self._strange}):
             log.warning("live_setting_not_understood", name=name, why=strange[name])
         self._strange = strange
+
+    def _tell_of_overridden(self, live: Mapping[str, Any]) -> None:
+        """Options of the command line that have no effect, because the setting was changed live."""
+        for name, typed in sorted(self._overrides.items()):
+            if name in live and live[name] != typed:
+                log.warning(
+                    "live_setting_wins",
+                    name=name,
+                    live=live[name],
+                    command_line=typed,
+                    remove_with=f"ghcrawl config set {name} --unset",
+                )
 
     def _schedule(self) -> None:
         now_s = asyncio.get_running_loop().time()

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Request, TypeName
+from ghcrawl.values.policy import parse
 from ghcrawl.values.section import Section
+from ghcrawl.values.type_names import suggestion
+
+_CREDENTIAL: Final = re.compile(
+    r"(?i)://(?P<user>[^/\s?#@]+)@|[?&](?P<name>access_token|token|api_key|client_secret|password)="
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +77,33 @@ class Mounts:
         """All types of all platforms, in order."""
         return {type: None for mount in self for type in mount.platform.types}
 
+    def demand(self, request: Request) -> None:
+        """Raises SpecError for a request that could only become a deadletter, however it came here."""
+        mount = self._mounts.get(request.platform)
+        if mount is None:
+            raise SpecError(f"unknown platform {request.platform[:50]!r}; known platforms: {', '.join(self._mounts)}")
+        kind = mount.platform.kinds.get(request.type)
+        if kind is None:
+            raise SpecError(
+                f"unknown type {request.type[:80]!r}; {suggestion(request.type[:80], mount.platform.kinds)}"
+            )
+        if request.attempt < 0:
+            raise SpecError(f"attempt is {request.attempt}; it must be at least 0")
+        _demand_no_credential(request.url)
+        if request.payload is None and not mount.owns(request.url):
+            below = f"is not below {mount.base_url}" if mount.base_url else "is no http or https URL"
+            raise SpecError(f"url: {request.url[:200]} {below}")
+        policies = [(kind, request.policy)]
+        policies += [(mount.platform.kinds[each.type], each.policy) for each in request.context.then]
+        for each, policy in policies:
+            mount.platform.scenarios.onward(parse(policy).placed(each.position).spec)
+
     def read_spec(self, spec: str, policy: str) -> Request:
         """The request that `spec` means: `platform:spec`, or words that exactly one platform understands.
 
         Raises SpecError with a sentence that says what would be understood.
         """
+        _demand_no_credential(spec)
         name, colon, rest = spec.strip().partition(":")
         if colon and name in self._mounts:
             return _read(self._mounts[name], rest, policy)
@@ -91,6 +121,14 @@ class Mounts:
         if len(errors) == 1:
             raise next(iter(errors.values()))
         raise SpecError("; ".join(f"{name}: {error}" for name, error in errors.items()))
+
+
+def _demand_no_credential(url: str) -> None:
+    """Raises SpecError, which does not show it: the URL would be queued, saved and logged."""
+    match = _CREDENTIAL.search(url)
+    if match is not None:
+        where = "before the host" if match["user"] else f"as {match['name']}"
+        raise SpecError(f"the URL has a credential {where}; remove it: credentials belong into the settings")
 
 
 def _read(mount: Mount, spec: str, policy: str) -> Request:

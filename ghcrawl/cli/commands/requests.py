@@ -32,6 +32,7 @@ def push(
             show_default=False,
         ),
     ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be queued, change nothing.")] = False,
     server: Server = None,
     db: Db = None,
     api_url: ApiUrl = None,
@@ -48,7 +49,7 @@ def push(
     from ghcrawl.cli import queues as work
 
     place = Place(db=db, server=server, config=config, api_url=api_url)
-    return perform(work.push(place, requests, queue=queue, policy=policy))
+    return perform(work.push(place, requests, queue=queue, policy=policy, dry_run=dry_run))
 
 
 @app.command()

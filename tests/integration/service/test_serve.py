@@ -145,6 +145,20 @@ async def test_settings_changed_elsewhere_take_effect_in_a_moment(tmp_path: Path
         assert len(served.logged()) == before, "only errors are logged now"
 
 
+async def test_a_live_setting_that_wins_over_the_command_line_is_told(tmp_path: Path, serve: Serve):
+    async with stage(tmp_path, TINY) as it:
+        words = ("--api-url", it.server.url, "--loops", "2")
+        async with serve(*words, GHCRAWL_TOKENS=TOKEN) as served:
+            await served.ask("PATCH", "/api/v1/settings", {"crawl.loops": 6})
+            assert not any(line["event"] == "live_setting_wins" for line in served.logged())
+            await served.stop(signal.SIGTERM)
+        async with serve(*words, GHCRAWL_TOKENS=TOKEN) as served:
+            line = await served.until("live_setting_wins")
+            assert (line["name"], line["live"], line["command_line"]) == ("crawl.loops", 6, 2)
+            assert line["remove_with"] == "ghcrawl config set crawl.loops --unset"
+            await served.stop(signal.SIGTERM)
+
+
 async def test_new_secrets_are_good_as_soon_as_they_are_written(tmp_path: Path, serve: Serve):
     tokens, secrets = tmp_path / "tokens", tmp_path / "secrets"
     tokens.write_text("first-admin-token")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -22,7 +22,7 @@ from ghcrawl.values.model import Document, JsonObject, Push, TypeName
 from ghcrawl.wiring import SETTINGS
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
-from tests.support.builders import NOW, a_deadletter, a_document, a_request, at, by_type
+from tests.support.builders import API, NOW, a_deadletter, a_document, a_request, at, by_type
 from tests.support.lanes import lanes
 from tests.unit.admin.conftest import Asker, Peeked, Rig
 
@@ -534,6 +534,25 @@ async def test_a_date_at_the_edge_of_the_calendar_is_refused(asker: Asker, path:
 async def test_a_negative_attempt_is_refused(asker: Asker):
     asked = {"type": "org", "url": "https://x", "attempt": -5}
     assert (await asker.post("/api/v1/requests", {"requests": [asked]})).status == 422
+
+
+BAD: Sequence[tuple[str, str]] = [
+    ("https://evil.example/orgs/acme", "is not below"),
+    (f"{API}/orgs/acme?access_token=sesame-1", "the URL has a credential as access_token"),
+    ("https://me:sesame-1@api.example.test/orgs/acme", "the URL has a credential before the host"),
+]
+
+
+@pytest.mark.parametrize(("url", "sentence"), BAD)
+@pytest.mark.parametrize("path", ["/api/v1/requests", "/requests"])
+async def test_a_url_that_can_never_be_asked_is_refused_at_every_door(
+    asker: Asker, rig: Rig, path: str, url: str, sentence: str
+):
+    asked = [{"type": "org", "url": url}]
+    answer = await asker.post(path, {"requests": asked} if "api" in path else asked)
+    assert (answer.status, sentence in answer.json["detail"]) == (422, True)
+    assert "sesame" not in answer.text
+    assert await rig.queue.is_empty()
 
 
 async def test_an_unknown_type_is_answered_with_the_nearest(asker: Asker):

@@ -130,7 +130,7 @@ def test_requests_are_pushed_as_json(ghcrawl: Command, monkeypatch: pytest.Monke
         json.dumps({"type": "repo", "url": f"{API}/repos/acme/r{n}", "context": {"scope": "acme"}}) for n in (1, 2)
     ]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([lines[1], "", "acme"])))
-    assert ghcrawl("requests", "push", lines[0], "-").status == 0
+    assert ghcrawl("requests", "push", lines[0], "-", "--api-url", API).status == 0
     first, second, third = waiting("immediate")
     assert (first.type, first.url, first.policy, first.context.scope) == (
         "repo",
@@ -148,6 +148,9 @@ def test_requests_are_pushed_as_json(ghcrawl: Command, monkeypatch: pytest.Monke
         ('{"type": "repo", "url": 5}', "the message is malformed"),
         ('{"type": "rpo", "url": "https://x"}', "unknown type 'rpo'; did you mean repo?"),
         ('{"type": "org", "url": "https://x", "attempt": -5}', "attempt is -5"),
+        ('{"type": "repo", "url": "https://evil.example/x"}', "is not below https://api.github.com"),
+        ('{"type": "repo", "platform": "nowhere", "url": "https://x"}', "unknown platform 'nowhere'"),
+        ("https://api.github.com/orgs/acme?access_token=sesame-1", "a SPEC looks like a token"),
         ("{nonsense", "is not a JSON object"),
         ("two words", "is nothing to crawl"),
     ],
@@ -156,6 +159,14 @@ def test_what_is_no_request_is_refused_and_nothing_is_pushed(ghcrawl: Command, t
     ran = ghcrawl("requests", "push", "acme", typed)
     assert ran.status == 2
     assert sentence in ran.err
+    assert "sesame" not in ran.err
+    assert not Path("ghcrawl.db").exists()
+
+
+def test_a_dry_run_says_what_would_be_queued_and_queues_nothing(ghcrawl: Command) -> None:
+    ran = ghcrawl("requests", "push", "acme/web", "--policy", "refresh", "--dry-run")
+    assert ran.status == 0
+    assert "Would queue in immediate: repo https://api.github.com/repos/acme/web (refresh)" in ran.err
     assert not Path("ghcrawl.db").exists()
 
 
