@@ -61,17 +61,10 @@ class ServiceMetrics:
             ["platform", "queue"],
             registry=registry,
         )
-        self._closed = Counter(
-            "ghcrawl_connections_closed", "Connections closed because of a limit", ["why"], registry=registry
-        )
-        for why in ("headers", "address", "all"):
-            self._closed.labels(why)
-        self._failed_sign_ins = Counter(
-            "ghcrawl_sign_ins_failed", "Requests to the admin API with an unknown token", registry=registry
-        )
         self._restarts_told = 0
         self._outages_told: dict[str, int] = {}
         self._describe_process(registry)
+        self._describe_callers(registry)
         self._describe_redelivery(registry)
 
     def _describe_process(self, registry: CollectorRegistry) -> None:
@@ -95,6 +88,16 @@ class ServiceMetrics:
             "Time of the next API call while the platform is blocked; 0: not blocked",
             ["platform"],
             registry=registry,
+        )
+
+    def _describe_callers(self, registry: CollectorRegistry) -> None:
+        self._closed = Counter(
+            "ghcrawl_connections_closed", "Connections closed because of a limit", ["why"], registry=registry
+        )
+        for why in ("headers", "address", "all"):
+            self._closed.labels(why)
+        self._failed_sign_ins = Counter(
+            "ghcrawl_sign_ins_failed", "Requests to the admin API with an unknown token", registry=registry
         )
 
     def _describe_redelivery(self, registry: CollectorRegistry) -> None:
