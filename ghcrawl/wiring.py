@@ -48,9 +48,10 @@ from ghcrawl.telemetry.instrumented import (
 from ghcrawl.telemetry.load_shedding import Answering
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.telemetry.metrics import Observers
-from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.errors import ConfigError, SpecError
 from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request, TypeName
 from ghcrawl.values.tuning import Tuning
+from ghcrawl.values.type_names import TypeNames, suggestion
 from queues import codec
 from queues.amqp.queue import AmqpQueue
 from queues.sqlite.queue import SqliteQueue
@@ -169,7 +170,7 @@ class Service:
         for name, opened in self.opened.items():
             opened.source.limit(settings.section(name))
         for ticker in self.tickers:
-            ticker.options = _options(settings)
+            ticker.options = _options(settings, self.mounts)
 
     async def look_again(self) -> None:
         """Ask what is watched and due, of every platform that can be asked; produce the streams.
@@ -272,7 +273,7 @@ def _service(  # noqa: PLR0913  # the same
     answering = Answering()
     queue = InstrumentedQueue(backend.queue, clock, measure=measure, answering=answering)
     unit_of_work = InstrumentedUnitOfWork(backend.unit_of_work, clock, measure=measure)
-    tickers = [_ticker(one, backend, queue, settings, worker) for one in opened.values()]
+    tickers = [_ticker(one, backend, queue, settings, mounted, worker) for one in opened.values()]
     ports = Ports(
         queue=queue,
         store=backend.store,
@@ -314,7 +315,9 @@ def _streams(opened: Iterable[OpenPlatform], backend: Backend, queue: Queue, wor
     return Streams(streamed, ports, worker=worker or uuid4().hex)
 
 
-def _ticker(opened: OpenPlatform, backend: Backend, queue: Queue, settings: Settings, worker: str) -> Ticker:
+def _ticker(  # the same
+    opened: OpenPlatform, backend: Backend, queue: Queue, settings: Settings, mounted: Mounts, worker: str
+) -> Ticker:
     """What decides when this platform's sources are asked again."""
     feed = opened.platform.feed
     ticker = Ticker(
@@ -326,7 +329,7 @@ def _ticker(opened: OpenPlatform, backend: Backend, queue: Queue, settings: Sett
         clock=backend.clock,
         hourly=lambda: hourly(opened.source.principals(), backend.clock.now(), ticker.options.budget_share),
         worker=worker or uuid4().hex,
-        options=_options(settings),
+        options=_options(settings, mounted),
         free_now=lambda: bool(feed and feed.free) and any(not one.anonymous for one in opened.source.principals()),
     )
     return ticker
@@ -343,8 +346,9 @@ def watching(backend: Backend, mounted: Mounts, settings: Settings) -> WatchedHe
     )
 
 
-def _options(settings: Settings) -> Options:
-    return Options(**settings.schedule.model_dump())
+def _options(settings: Settings, mounted: Mounts) -> Options:
+    section = settings.schedule.model_dump()
+    return Options(**{**section, "discover": _discovered(settings, mounted)})
 
 
 def _worked(opened: OpenPlatform, measure: Measure | None) -> Mounted:
@@ -451,7 +455,9 @@ def mounts_of(shown: Mapping[str, Any]) -> Mounts:
 
 def demand_runnable(settings: Settings) -> None:
     """Raises ConfigError for what the settings themselves cannot know to be wrong."""
-    _demand_scenario(settings, mounts(settings))
+    mounted = mounts(settings)
+    _demand_scenario(settings, mounted)
+    _discovered(settings, mounted)
 
 
 def _demand_scenario(settings: Settings, mounted: Mounts) -> None:
@@ -459,6 +465,21 @@ def _demand_scenario(settings: Settings, mounted: Mounts) -> None:
     known = dict.fromkeys(name for mount in mounted for name in mount.platform.scenarios.names)
     if scenario and scenario not in known:
         raise ConfigError(f"crawl.scenario: unknown scenario {scenario}; known scenarios: {', '.join(known)}")
+
+
+def _discovered(settings: Settings, mounted: Mounts) -> frozenset[TypeName]:
+    """The types of `schedule.discover`. Raises ConfigError for one that no platform has, or several have."""
+    names, found = TypeNames(mounted.types), set[TypeName]()
+    for text in settings.schedule.discover:
+        try:
+            type = names.read(text)
+        except SpecError as error:
+            raise ConfigError(f"schedule.discover: {error}") from error
+        if type is None:
+            known = [each.name for each in mounted.types]
+            raise ConfigError(f"schedule.discover: unknown type {text!r}; {suggestion(text, known)}")
+        found.add(type)
+    return frozenset(found)
 
 
 def based(settings: Settings, bases: Mapping[str, str], *, but: Container[str] = ()) -> Settings:

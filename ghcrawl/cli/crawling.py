@@ -247,7 +247,14 @@ class _Crawl:
         if not self._plan.follow:
             return None
         platforms = self._service.platforms
-        return Follower(platforms=platforms, queue=backend.queue, store=backend.store, clock=backend.clock, roots=roots)
+        return Follower(
+            platforms=platforms,
+            queue=backend.queue,
+            store=backend.store,
+            sources=backend.sources,
+            clock=backend.clock,
+            roots=roots,
+        )
 
     async def _go_on(self, follower: Follower, begun: Begun | None) -> None:
         """Keep what was asked for up to date, once it is there: what still waits was put off until bursts are over."""

@@ -14,8 +14,11 @@ from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import alternative
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Queue
+from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import DocumentFilter, Store
+from ghcrawl.schedule.ticker import answering
 from ghcrawl.values.model import Document, Push, Request, TypeName
+from ghcrawl.values.source import source_key
 
 POLL_EVERY: Final = timedelta(seconds=60)
 AUDIT_EVERY: Final = timedelta(hours=24)
@@ -30,6 +33,7 @@ class Follower:
     platforms: Mapping[str, Platform]
     queue: Queue
     store: Store
+    sources: Sources
     clock: Clock
     roots: Sequence[Request]
     poll_every: timedelta = POLL_EVERY
@@ -70,7 +74,11 @@ class Follower:
             self._next_look = now + LOOK_EVERY
             owners = {each.urn for each in known}
             self._separate = tuple([feed async for feed in self._separate_feeds(owners)])
-        return [*feeds, *self._separate]
+        return [feed for feed in (*feeds, *self._separate) if not await self._is_watched(feed)]
+
+    async def _is_watched(self, feed: Request) -> bool:
+        """Whether the schedule asks it anyway, as often as its news deserve."""
+        return await self.sources.get(source_key(feed.platform, *answering(feed))) is not None
 
     async def _found_instead(self, root: Request) -> Sequence[Document]:
         """What was found where the URL of `root` did not exist."""

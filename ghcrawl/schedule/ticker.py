@@ -27,7 +27,7 @@ from ghcrawl.schedule.pool import Outlook
 from ghcrawl.schedule.poolstate import WINDOW_D, PoolState, from_json, state_name, to_json
 from ghcrawl.schedule.strategies import EXPONENT, Strategy, new_items, strategy_of
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.model import Context, Push, Request
+from ghcrawl.values.model import Context, Push, Request, TypeName
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Retry, Save, Skip
 from ghcrawl.values.source import DAY_S, Source, StrategyName, days, source_key
 
@@ -50,13 +50,18 @@ TRIES: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the settings say; may change at any moment."""
+    """What the settings say; may change at any moment.
+
+    discover: types of which every document that is saved becomes a source, while there are fewer than discover_limit.
+    """
 
     budget_share: float = 0.5
     calls_per_hour: float = 0.0
     exponent: float = EXPONENT
     max_age_d: float = 30.0
     strategy: StrategyName = "power"
+    discover: frozenset[TypeName] = frozenset()
+    discover_limit: int = 0
 
     @property
     def chosen(self) -> Strategy:
@@ -108,6 +113,7 @@ class Ticker:
     _noticed: list[tuple[Source, Reading]] = field(default_factory=list)
     _plan: tick.Plan = field(default_factory=tick.Plan)
     _reach: float = 0.0
+    _discovered: set[str] = field(default_factory=set)
 
     # Ticking
 
@@ -236,7 +242,14 @@ class Ticker:
     # Readings
 
     async def read(self, request: Request, outcome: Outcome) -> None:
-        """Learn from a settled request, if it answers for a source. Never raises: what is lost is asked again."""
+        """Learn from a settled request, if it answers for a source, and watch what it discovered. Never raises.
+
+        What is lost is asked again, or discovered again.
+        """
+        try:
+            await self._discover(request, outcome)
+        except CrawlError as error:
+            log.warning("discovery_lost", url=request.url, error=str(error))
         if request.type not in self._types or request.payload is not None or request.context.pagination.page > 1:
             return
         if isinstance(outcome, Defer | Retry):
@@ -245,6 +258,20 @@ class Ticker:
             await self._read(request, outcome)
         except CrawlError as error:
             log.warning("reading_lost", url=request.url, error=str(error))
+
+    async def _discover(self, request: Request, outcome: Outcome) -> None:
+        """The saved document becomes a source, where the settings say so and there is room."""
+        if not isinstance(outcome, Save) or outcome.document.deleted_at is not None:
+            return
+        document, limit = outcome.document, self.options.discover_limit
+        if TypeName(self.platform, document.type) not in self.options.discover or len(self._discovered) >= limit:
+            return
+        scope = Context(scope=request.context.scope)
+        found = replace(request, type=document.type, url=document.url, payload=None, attempt=0, context=scope)
+        source = replace(watched(self.platform, self.feed, found), named_by="rule")
+        if source.key not in self._discovered and await self.sources.count(self.platform) < limit:
+            await watch(self.sources, self.store, {self.platform: self.feed}, [source])
+            self._discovered.add(source.key)
 
     async def _read(self, request: Request, outcome: Outcome) -> None:
         now = days(self.clock.now())

@@ -241,6 +241,8 @@ class ScheduleSection(Section):
     strategy: StrategyName = "power"
     exponent: Annotated[float, Field(ge=0, le=2)] = 0.5
     max_age_d: Annotated[float, Field(gt=0, le=365)] = 30.0
+    discover: tuple[str, ...] = ()
+    discover_limit: Annotated[int, Field(ge=0, le=1_000_000)] = 10_000
 
 
 class Settings(Section):

@@ -7,9 +7,11 @@ from typing import Any
 
 import ghcrawl.platforms.github
 from ghcrawl.cli.following import Follower
+from ghcrawl.schedule.ticker import watch, watched
 from ghcrawl.values.model import LEGACY_PLATFORM, Link, Request
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
+from stores.sources import MemorySources
 from tests.support.builders import API, a_document
 from tests.support.clock import FakeClock
 
@@ -20,9 +22,14 @@ ACME = Request(platform=LEGACY_PLATFORM, type="org", url=f"{API}/orgs/acme", pol
 class Bench:
     def __init__(self, *roots: Request) -> None:
         self.clock, self.store = FakeClock(), MemoryStore()
-        self.queue = MemoryQueue(self.clock)
+        self.queue, self.sources = MemoryQueue(self.clock), MemorySources()
         self.follower = Follower(
-            platforms={"github": PLATFORM}, queue=self.queue, store=self.store, clock=self.clock, roots=roots or (ACME,)
+            platforms={"github": PLATFORM},
+            queue=self.queue,
+            store=self.store,
+            sources=self.sources,
+            clock=self.clock,
+            roots=roots or (ACME,),
         )
 
     async def attend(self, *, complete: bool = True) -> Sequence[str]:
@@ -63,6 +70,13 @@ async def test_what_is_private_is_polled_by_itself_and_strangers_are_not():
 
     polled = await bench.attend()
     assert [each.partition(" ")[0] for each in polled] == [f"org@{ACME.url}", f"repo@{API}/repos/acme/secret"]
+
+
+async def test_what_is_watched_is_left_to_the_schedule():
+    bench = Bench()
+    await watch(bench.sources, bench.store, {"github": PLATFORM.feed}, [watched("github", PLATFORM.feed, ACME)])
+
+    assert await bench.attend() == []
 
 
 async def test_a_name_that_turned_out_to_be_a_users_is_polled_as_a_user():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ghcrawl.settings.sections import CrawlSettings
+from ghcrawl.settings.sections import CrawlSettings, ScheduleSection
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.tuning import Tuning
 from ghcrawl.values.visitor_map import Scenarios
@@ -39,6 +39,16 @@ async def test_a_request_that_names_a_scenario_goes_where_that_one_says():
 
 async def test_where_a_scenario_has_no_map_the_default_holds():
     assert await asked(Tuning(scenario="books")) == [SHELF.url, BOOKS]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("repoo", "unknown type 'repoo'; did you mean repo"), ("github/rope", "unknown type 'github/rope'")],
+)
+def test_a_type_to_discover_that_is_not_there_is_refused(name: str, said: str):
+    demand_runnable(SETTINGS(schedule=ScheduleSection(discover=("repo",))))
+    with pytest.raises(ConfigError, match=f"schedule.discover: {said}"):
+        demand_runnable(SETTINGS(schedule=ScheduleSection(discover=(name,))))
 
 
 def test_a_scenario_that_is_not_there_is_refused_before_anything_is_crawled_in_it():

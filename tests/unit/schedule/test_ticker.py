@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.poolstate import from_json, state_name, to_json
-from ghcrawl.schedule.ticker import ASKED_D, asking, watch, watched
-from ghcrawl.values.errors import QueueError
-from ghcrawl.values.model import Request
-from ghcrawl.values.outcome import Bury, Defer, Outcome, Skip
+from ghcrawl.schedule.ticker import ASKED_D, Options, asking, watch, watched
+from ghcrawl.values.errors import QueueError, StoreError
+from ghcrawl.values.model import Request, TypeName
+from ghcrawl.values.outcome import Bury, Defer, Outcome, Save, Skip
 from ghcrawl.values.source import DAY_S, Source, days
 from queues.memory import MemoryQueue
+from stores.sources import MemorySources
 from tests.support.builders import NOW, a_failure
-from tests.support.scheduled import FEED, MINUTE, World, a_page
+from tests.support.scheduled import FEED, MINUTE, World, a_blog, a_page
 
 
 async def test_what_was_never_read_is_asked_first_and_then_waits_until_it_is_due():
@@ -241,3 +244,53 @@ class TestBudget:
         assert hourly([self.principal(retired="revoked")], NOW, 1.0) == 0
         assert hourly([self.principal(benched_until=NOW + timedelta(minutes=1))], NOW, 1.0) == 0
         assert hourly([self.principal(budgets=())], NOW, 1.0) == 60
+
+
+# Discovery
+
+
+def saved(name: str, **over: Any) -> Save:
+    save = a_page(a_blog(name), [])
+    return replace(save, document=replace(save.document, type="blog", **over))
+
+
+DISCOVER = Options(discover=frozenset({TypeName("web", "blog")}), discover_limit=2)
+
+
+async def test_what_a_crawl_saves_becomes_a_source_where_the_settings_say_so():
+    world = World()
+    [ticker] = world.tickers
+    await ticker.read(a_blog("a"), saved("a"))
+    assert await world.sources.count("web") == 0
+
+    ticker.options = DISCOVER
+    for _ in range(2):
+        await ticker.read(a_blog("a"), saved("a"))
+    assert (await world.get("a")).named_by == "rule"
+    ticked = await ticker.turn()
+    assert ticked is not None
+    assert ticked.asked == 1
+
+
+async def test_no_more_is_discovered_than_the_limit_allows_and_nothing_that_is_gone():
+    world = World()
+    [ticker] = world.tickers
+    ticker.options = DISCOVER
+    await ticker.read(a_blog("gone"), saved("gone", deleted_at=NOW))
+    for name in "abc":
+        await ticker.read(a_blog(name), saved(name))
+    assert await world.sources.count("web") == 2
+
+
+async def test_a_source_that_cannot_be_kept_is_discovered_again():
+    class Away(MemorySources):
+        async def add(self, sources: Sequence[Source]) -> int:
+            raise StoreError("away")
+
+    world = World()
+    [ticker] = world.tickers
+    ticker.options, ticker.sources = DISCOVER, Away()
+    await ticker.read(a_blog("a"), saved("a"))
+    ticker.sources = world.sources
+    await ticker.read(a_blog("a"), saved("a"))
+    assert await world.sources.count("web") == 1
