@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
-EMBEDDED: Final = ("engine", "queue_pops", "queue_memory")
+EMBEDDED: Final = ("engine", "queue_pops", "queue_memory", "choosing")
 AT_LENGTH: Final = ("freshness",)
 ON_SERVERS: Final = ("amqp", "backlog", "deadletters", "mongo", "processes", "webhooks")
 ALL: Final = (*EMBEDDED, *ON_SERVERS, *AT_LENGTH)
