@@ -56,6 +56,8 @@ def test_what_tuning_holds_may_be_set_live_and_limits_and_the_log_level_and_noth
         "schedule.calls_per_hour",
         "schedule.exponent",
         "schedule.max_age_d",
+        "schedule.discover",
+        "schedule.discover_limit",
         "schedule.strategy",
     }
 
