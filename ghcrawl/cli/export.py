@@ -1,74 +1,198 @@
-"""`ghcrawl documents export`."""
+"""`ghcrawl documents export`: what is saved, as lines of JSON, as a table, or as messages for another tool."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 
-from ghcrawl.cli.documents import Which, selected
+from ghcrawl.cli.crawl_backend import CrawlBackend
+from ghcrawl.cli.documents import Which, selected, selection
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say
+from ghcrawl.cli.tables import Wanted, filled_from, tables_of
 from ghcrawl.cli.words import counted
+from ghcrawl.platforms.mount import Mounts
+from ghcrawl.platforms.tables import Table
+from ghcrawl.tables.choose import demand
+from ghcrawl.tables.csvfiles import CsvRows
+from ghcrawl.tables.folder import RowFile
+from ghcrawl.tables.parquet import ParquetRows
+from ghcrawl.tables.projection import Projector, Row
+from ghcrawl.tables.singer import SingerTarget
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import Document, JsonObject
+from ghcrawl.values.type_names import TypeNames
 
-__all__ = ["Which", "export"]
+__all__ = ["Export", "Which", "export"]
+
+FORMATS: Final = ("jsonl", "csv", "parquet", "singer")
+BATCH: Final = 1_000
+"""Rows written at a time."""
 
 
-async def export(place: Place, which: Which, *, output: Path | None, format: str, flat: bool = False) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """How to write. output: a file; None: standard output.
+
+    flat: bodies as the platform sent them, with `_urn`, `_type` and what the platform adds. by_type: `output` is a
+    folder for a file of each type. state: the last STATE of the Singer export before.
+    """
+
+    format: str = "jsonl"
+    output: Path | None = None
+    flat: bool = False
+    by_type: bool = False
+    state: Path | None = None
+
+    def check(self) -> None:
+        """Raises ConfigError for what does not go together."""
+        if self.format not in FORMATS:
+            raise ConfigError(f"unknown format {self.format}; use {', '.join(FORMATS)}")
+        if self.format != "jsonl" and (self.flat or self.by_type):
+            raise ConfigError(f"--flat and --by-type are for jsonl; {self.format} has a column for each field")
+        if self.format != "singer" and self.state is not None:
+            raise ConfigError("--state is for --format singer")
+        if self.output is None and (self.by_type or self.format == "parquet"):
+            what = "a folder" if self.by_type else "a file"
+            raise ConfigError(f"name {what} with --output")
+        demand(self.format)
+
+
+async def export(place: Place, which: Which, wanted: Export) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError.
 
-    flat: the bodies alone, as the platform sent them.
     A file is written beside its place and put there once it is whole: half an export is never taken for one.
     """
-    if format != "jsonl":
-        raise ConfigError(f"unknown format {format}; use jsonl")
+    wanted.check()
     async with opened(place) as backend:
-        documents = selected(backend, which)
-        if output is None or str(output) == "-":
-            await _write(documents, sys.stdout, flat=flat)
-            return 0
         try:
-            with _whole(output) as file:
-                written = await _write(documents, file, flat=flat)
+            written = await _written(backend, which, wanted)
         except OSError as error:
-            raise ConfigError(f"cannot write {output}: {error.strerror}") from error
-    say(f"{counted(written, 'document')} written to {output}.")
+            raise ConfigError(f"cannot write {wanted.output or 'standard output'}: {error.strerror}") from error
+    if wanted.output is not None:
+        say(f"{counted(written, 'document')} written to {wanted.output}.")
     return 0
 
 
+async def _written(backend: CrawlBackend, which: Which, wanted: Export) -> int:
+    if wanted.by_type:
+        return await _lines_by_type(backend, which, wanted)
+    if wanted.format == "parquet" and wanted.output is not None:
+        table = await _table(backend, which)
+        with _whole(wanted.output) as path, closing(ParquetRows(path, table)) as rows:
+            return await _rows(backend, which, table, rows)
+    with _text(wanted.output) as file:
+        match wanted.format:
+            case "csv":
+                table = await _table(backend, which)
+                return await _rows(backend, which, table, CsvRows(file, table))
+            case "singer":
+                tables = Wanted(to=wanted.output or Path("standard output"), which=which)
+                done = await filled_from(backend, tables, lambda schema: SingerTarget(wanted.state, schema, file))
+                return done.documents
+            case _:
+                return await _lines(selected(backend, which), file, backend.mounts, flat=wanted.flat)
+
+
+# JSON lines --------------------------------------------------------------------------------------------------------
+
+
+async def _lines(documents: AsyncIterator[Document], file: TextIO, mounts: Mounts, *, flat: bool) -> int:
+    written = 0
+    async for document in documents:
+        file.write(_line(document, mounts, flat=flat))
+        written += 1
+    return written
+
+
+async def _lines_by_type(backend: CrawlBackend, which: Which, wanted: Export) -> int:
+    """A file for each type: readers of tables want one shape in each."""
+    folder = wanted.output
+    assert folder is not None, "checked"
+    folder.mkdir(exist_ok=True)
+    files: dict[str, TextIO] = {}
+    names = TypeNames(backend.mounts.types)
+    written = 0
+    with ExitStack() as stack:
+        async for document in selected(backend, which):
+            name = names.text(document.type_name).replace("/", ".")
+            if name not in files:
+                files[name] = stack.enter_context(_text(folder / f"{name}.jsonl"))
+            files[name].write(_line(document, backend.mounts, flat=wanted.flat))
+            written += 1
+    return written
+
+
+def _line(document: Document, mounts: Mounts, *, flat: bool) -> str:
+    value = _flat(document, mounts) if flat else document.to_json()
+    return f"{json.dumps(value, separators=(',', ':'))}\n"
+
+
+def _flat(document: Document, mounts: Mounts) -> JsonObject:
+    """The body with what tells it from all others: in an export of everything, rows of one type can be chosen."""
+    mount = mounts.get(document.platform)
+    more = mount.platform.flat(document) if mount is not None else {}
+    return {**document.body, "_urn": document.urn, "_type": document.type, **more}
+
+
+# One table ---------------------------------------------------------------------------------------------------------
+
+
+async def _table(backend: CrawlBackend, which: Which) -> Table:
+    """The table of the one type that is asked for. Raises ConfigError, SpecError."""
+    if len(which.types) != 1:
+        raise ConfigError("name one type with --type; `ghcrawl tables` writes a table for each")
+    ((type,), schema) = (await selection(backend, which)).which.types, tables_of(backend)
+    if type not in schema.by_kind:
+        raise ConfigError(f"{type} has no table; export it as jsonl")
+    return schema.by_kind[type]
+
+
+async def _rows(backend: CrawlBackend, which: Which, table: Table, file: RowFile) -> int:
+    """Writes the table's own rows; rows of link tables are left out."""
+    projector = Projector(tables_of(backend), moments=lambda at: at)
+    rows: list[Row] = []
+    written = 0
+    async for document in selected(backend, which):
+        rows += [row for into, row in projector.rows(document) if into is table]
+        written += 1
+        if len(rows) >= BATCH:
+            file.write(rows)
+            rows = []
+    file.write(rows)
+    return written
+
+
+# Files -------------------------------------------------------------------------------------------------------------
+
+
 @contextmanager
-def _whole(output: Path) -> Iterator[TextIO]:
-    """A file that takes the place of `output` once the block is through. What is there and no file is written to."""
+def _text(output: Path | None) -> Iterator[TextIO]:
+    """An open file that takes the place of `output` once the block is through, or standard output."""
+    if output is None or str(output) == "-":
+        yield sys.stdout
+        return
+    with _whole(output) as path, path.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def _whole(output: Path) -> Iterator[Path]:
+    """The path of a file that takes the place of `output` afterwards. What is there and no file is written to."""
     if output.exists() and not output.is_file():
-        with output.open("w", encoding="utf-8") as file:
-            yield file
+        yield output
         return
     partial = output.with_name(f"{output.name}.partial")
     try:
-        with partial.open("w", encoding="utf-8") as file:
-            yield file
+        yield partial
         partial.replace(output)
     except BaseException:
         with suppress(OSError):
             partial.unlink()
         raise
-
-
-async def _write(documents: AsyncIterator[Document], file: TextIO, *, flat: bool) -> int:
-    written = 0
-    async for document in documents:
-        value = _flat(document) if flat else document.to_json()
-        file.write(f"{json.dumps(value, separators=(',', ':'))}\n")
-        written += 1
-    return written
-
-
-def _flat(document: Document) -> JsonObject:
-    """The body with what tells it from all others: in an export of everything, rows of one type can be chosen."""
-    return {**document.body, "_urn": document.urn, "_type": document.type}

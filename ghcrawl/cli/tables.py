@@ -12,6 +12,7 @@ from typing import Final
 from rich.console import Console
 
 from ghcrawl.cli import output
+from ghcrawl.cli.crawl_backend import CrawlBackend
 from ghcrawl.cli.documents import Selection, Which, selection
 from ghcrawl.cli.kinds import meant
 from ghcrawl.cli.opening import backend as opened
@@ -20,7 +21,7 @@ from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted, number
 from ghcrawl.platforms.tables import Schema, together
 from ghcrawl.tables.choose import demand, format_of, target
-from ghcrawl.tables.fill import Filling
+from ghcrawl.tables.fill import Filled, Filling
 from ghcrawl.tables.target import State, Target
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import TypeName
@@ -44,24 +45,34 @@ async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
     format = format_of(wanted.to)
     demand(format)
     async with opened(place) as backend:
-        schema = together(platform.tables for platform in backend.mounts.platforms)
-        selected = await selection(backend, replace(wanted.which, types=await _types(wanted.which, schema)))
-        into = target(wanted.to, format, schema)
-        asked = _asked(wanted, selected)
-        before = _before(into, wanted, schema, backend.where, asked)
-        filling = Filling(into, schema, before, bodies=wanted.bodies)
-        try:
-            into.begin(whole=before is None)
-            with _progress(wanted.to) as progress:
-                await filling.take(selected.documents(backend, since=filling.since), progress)
-                into.commit(filling.state(backend.where, asked))
-        finally:
-            into.abandon()
-    filled = filling.filled
+        filled = await filled_from(backend, wanted, lambda schema: target(wanted.to, format, schema))
     if json:
         output.write_json({"to": str(wanted.to), "documents": filled.documents, "rows": filled.rows})
     say(f"{counted(filled.documents, 'document')} written to {wanted.to}.")
     return 0
+
+
+def tables_of(backend: CrawlBackend) -> Schema:
+    """The tables of all platforms that are mounted there."""
+    return together(platform.tables for platform in backend.mounts.platforms)
+
+
+async def filled_from(backend: CrawlBackend, wanted: Wanted, choose: Callable[[Schema], Target]) -> Filled:
+    """Fills the target that `choose` makes. Raises ConfigError, SpecError, StoreError."""
+    schema = tables_of(backend)
+    selected = await selection(backend, replace(wanted.which, types=await _types(wanted.which, schema)))
+    into = choose(schema)
+    asked = _asked(wanted, selected)
+    before = _before(into, wanted, schema, backend.where, asked)
+    filling = Filling(into, schema, before, bodies=wanted.bodies)
+    try:
+        into.begin(whole=before is None)
+        with _progress(wanted.to) as progress:
+            await filling.take(selected.documents(backend, since=filling.since), progress)
+            into.commit(filling.state(backend.where, asked))
+    finally:
+        into.abandon()
+    return filling.filled
 
 
 async def _types(which: Which, schema: Schema) -> tuple[str, ...]:
@@ -81,6 +92,7 @@ def _asked(wanted: Wanted, selected: Selection) -> dict[str, object]:
         "since": which.since,
         "until": which.until,
         "bodies": wanted.bodies,
+        "deleted": which.deleted,
     }
 
 

@@ -188,6 +188,7 @@ class Platform:
     deliveries, feed, hooks: webhooks, polling, and redelivery of webhooks that did not arrive; None: it has none.
     streaming: what happens, as it happens; None: it has no streams.
     tables: what its documents become for SQL.
+    flat: what `documents export --flat` says of a document besides its body, URN and type; names begin with `_`.
     """
 
     name: str
@@ -208,6 +209,7 @@ class Platform:
     hooks: OpenHooks | None = None
     streaming: Streaming | None = None
     tables: Schema = NO_TABLES
+    flat: Callable[[Document], Mapping[str, str]] = lambda _document: {}
 
     @property
     def types(self) -> tuple[TypeName, ...]:

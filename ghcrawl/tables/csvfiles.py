@@ -20,14 +20,18 @@ _REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
 
 def csv_target(where: Path, schema: Schema) -> FolderTarget:
     """`where/issues.csv`, and so on."""
-    return FolderTarget(where, schema, lambda name: f"{name}.csv", CsvRows)
+    return FolderTarget(where, schema, lambda name: f"{name}.csv", _opened)
+
+
+def _opened(path: Path, table: Table | LinkTable) -> CsvRows:
+    return CsvRows(path.open("w", encoding="utf-8", newline=""), table)
 
 
 class CsvRows:
-    """One file."""
+    """One open file."""
 
-    def __init__(self, path: Path, table: Table | LinkTable) -> None:
-        self._file = path.open("w", encoding="utf-8", newline="")
+    def __init__(self, file: TextIO, table: Table | LinkTable) -> None:
+        self._file = file
         self._file.write(f"{','.join(column.name for column in table.columns)}\r\n")
 
     def write(self, rows: Sequence[Row]) -> None:

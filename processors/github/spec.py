@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import Context, DeferredRequest, Request
+from ghcrawl.values.model import Context, DeferredRequest, Document, Request
 from ghcrawl.values.policy import parse
 from processors.github.entity import Entity
 from processors.github.graph import NAME, scope_of
@@ -20,6 +20,7 @@ _ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})")
 _REPO = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,98})/([A-Za-z0-9._-]{1,100})")
 _TYPED = re.compile(r"([a-z_]+):(https?://.+)")
 _IN_REPO = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
+_IN_NAMED_REPO = re.compile(r"/repos/([^/]+/[^/]+)")
 _IN_ACCOUNT = re.compile(
     r"/(?:(?P<team>orgs/[^/]+/teams/[^/]+|organizations/\d+/team/\d+)"
     r"|(?P<org>orgs/[^/]+|organizations/\d+)|(?P<user>users/[^/]+|user/\d+))(?=/)"
@@ -149,6 +150,15 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
         place = base + in_account[0] if in_account else url.partition("?")[0].rpartition("/")[0]
         above = _root(kind, place, f"{parse(policy).name}:self")
     return replace(above, context=replace(above.context, then=deferred_requests))
+
+
+def flat(document: Document) -> Mapping[str, str]:
+    """For `Platform.flat`: the name of the repository that something is, or lies in, as far as its URL tells."""
+    if not document.urn.startswith("urn:repo:"):
+        return {}
+    name = document.body.get("full_name") if document.type == "repo" else None
+    found = _IN_NAMED_REPO.search(document.url)
+    return {"_repo": name} if isinstance(name, str) else {"_repo": found[1]} if found else {}
 
 
 def user_instead(request: Request) -> Request | None:

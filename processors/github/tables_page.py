@@ -45,6 +45,20 @@ the old tables as they were.
   `datasette acme.sqlite -m acme.metadata.json`.
 """
 
+_EXPORTS: Final = """
+## Exports
+
+`ghcrawl documents export` writes other shapes of the same documents:
+
+* `--format csv` and `--format parquet`, with `--type`: one table, without its link tables.
+* `--format singer`: SCHEMA, RECORD and STATE messages for a Singer target. Streams are the tables here; rows of a link
+  table are an array, named like it, in the record of their owner. `--state FILE` takes the value of the last STATE and
+  exports what was written since.
+* `--by-type -o FOLDER`: JSON lines, a file for each type, each of one shape: `SELECT * FROM 'FOLDER/issue.jsonl'` in
+  DuckDB, `read_json('FOLDER/issue.jsonl', lines=True)` in pandas. With `--flat` bodies are as GitHub sent them, with
+  `_urn`, `_type` and, for what lies in a repository, `_repo`.
+"""
+
 
 def page() -> str:
     """The whole page."""
@@ -53,7 +67,8 @@ def page() -> str:
         "## Questions\n",
         "Each is a view in SQLite and DuckDB; `ghcrawl tables ask NAME --in TARGET` answers from Parquet too.\n",
         *(f"* `{question.name}`: {question.about}" for question in TABLES.questions),
-        "\n## Picture\n",
+        _EXPORTS,
+        "## Picture\n",
         "```mermaid",
         "erDiagram",
         *_picture(),

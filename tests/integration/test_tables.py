@@ -8,17 +8,21 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import json
 import sqlite3
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ghcrawl.cli import asking, tables
+from ghcrawl.cli import asking, export, tables
 from ghcrawl.cli.documents import Which
 from ghcrawl.cli.options import Place
 from ghcrawl.simulator.github.entities import Commit, Issue, Repo
@@ -281,3 +285,55 @@ def test_ci_failure_rate(crawled: Any, name: str, capsys: pytest.CaptureFixture[
 
 def suites(repo: Repo) -> Iterable[Any]:
     return repo.records.check_suites.values()
+
+
+def test_datasette_serves_and_searches_it(crawled: Any) -> None:
+    _, found, folder = crawled
+    datasette = Path(sys.executable).with_name("datasette")
+
+    def get(path: str) -> Any:
+        words = [str(datasette), "acme.sqlite", "-m", "acme.metadata.json", "--get", path]
+        return json.loads(subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout)
+
+    issues = [one for (type, _), one in found.documents.items() if type == "issue"]
+    assert get("/acme/issues.json?_size=0")["filtered_table_rows_count"] == len(issues)
+    word = max(str(issues[0].body["title"]).split(), key=len)
+    titles = {one.body["title"] for one in issues if word.lower() in f"{one.body['title']} {one.body['body']}".lower()}
+    rows = get(f"/acme/issues.json?_size=max&_shape=objects&_search={word}")["rows"]
+    assert issues[0].body["title"] in {row["title"] for row in rows} <= titles
+    assert get("/acme/time_to_merge.json?_shape=objects&_size=1")["rows"][0]["hours"] > 0
+
+
+def test_pandas_reads_it(crawled: Any) -> None:
+    pandas: Any = import_module("pandas")
+    _, found, folder = crawled
+    count = sum(type == "pull_request" for type, _ in found.documents)
+    frame = pandas.read_parquet(folder / "parquet" / "pull_requests")
+    assert len(frame) == count
+    assert str(frame["created_at"].dtype) == "datetime64[us, UTC]"
+    assert str(frame["id"].dtype) == "int64"
+    with closing(sqlite3.connect(folder / "acme.sqlite")) as file:
+        told = pandas.read_sql_query("SELECT * FROM pull_requests", file, parse_dates=["created_at"])
+    assert (told["created_at"] == frame["created_at"]).all()
+
+
+def test_a_singer_target_takes_everything(crawled: Any, tmp_path: Path) -> None:
+    it, found, _ = crawled
+    wanted = export.Export(format="singer", output=tmp_path / "messages")
+    assert asyncio.run(export.export(Place(db=it.db), Which(), wanted)) == 0
+    (tmp_path / "config.json").write_text('{"destination_path": "", "do_timestamp_file": false}')
+    target = Path(sys.executable).with_name("target-jsonl")
+    with (tmp_path / "messages").open() as file:
+        subprocess.run([target, "-c", "config.json"], cwd=tmp_path, stdin=file, capture_output=True, check=True)
+    rows = Counter({path.stem: len(path.read_text().splitlines()) for path in tmp_path.glob("*.jsonl")})
+    people = rows.pop("accounts")
+    kinds = Counter(one.type_name for one in found.documents.values() if one.type_name in TABLES.by_kind)
+    assert rows == _by_table(kinds)
+    assert people == len(ask(crawled[2] / "acme.sqlite", "SELECT id FROM accounts"))
+
+
+def _by_table(kinds: Mapping[Any, int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for kind, count in kinds.items():
+        found[TABLES.by_kind[kind].name] += count
+    return found

@@ -134,17 +134,34 @@ def export(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Output file; -: standard output (default)."),
     ] = None,
-    format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="jsonl: one document per line.")] = "jsonl",
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="jsonl: one document per line; csv or parquet: the table of one type; singer: messages for a target.",
+        ),
+    ] = "jsonl",
     flat: Annotated[
-        bool, flag("--flat", help="Entities as the API returned them, without links and metadata.")
+        bool, flag("--flat", help="Entities as the API returned them, without metadata, with _urn, _type, _repo.")
     ] = False,
+    by_type: Annotated[bool, flag("--by-type", help="One file for each type in the folder --output.")] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="FILE",
+            help="With singer: the last STATE; export only what was written since.",
+            show_default=False,
+        ),
+    ] = None,
     no_lists: Annotated[bool, flag("--no-lists", help="Entities only: no list pages, no cursors.")] = False,
     no_deleted: Annotated[bool, flag("--no-deleted", help="Skip deleted entities (those with a deletedAt).")] = False,
     server: Server = None,
     db: Db = None,
     config: Config = None,
 ) -> int:
-    """Export all documents, one per line: entities, list pages and cursors.
+    """Export documents; all by default, one per line: entities, list pages and cursors.
 
     [bold]Examples[/bold]
 
@@ -153,6 +170,12 @@ def export(
     ghcrawl documents export --type issue --repo acme/web --since 2026-11-01
 
     ghcrawl documents export --type issue --flat --no-deleted | jq -r .title
+
+    ghcrawl documents export --by-type -o acme
+
+    ghcrawl documents export --type issue --format csv -o issues.csv
+
+    ghcrawl documents export --format singer | target-jsonl
     """
     from ghcrawl.cli import export as work
 
@@ -164,6 +187,11 @@ def export(
         lists=not (flat or no_lists),
         deleted=False if no_deleted else None,
     )
-    return perform(
-        work.export(Place(db=db, server=server, config=config), which, output=output, format=format, flat=flat)
+    wanted = work.Export(
+        format=format,
+        output=None if output == Path("-") else output,
+        flat=flat,
+        by_type=by_type,
+        state=state,
     )
+    return perform(work.export(Place(db=db, server=server, config=config), which, wanted))
