@@ -22,6 +22,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Store, Touch
 from ghcrawl.values.errors import (
+    CrawlError,
     FetchError,
     Malformed,
     SpecError,
@@ -207,8 +208,7 @@ class Decider:
         """What an error costs: a retry, or a dead letter where none can help."""
         text = "".join(traceback.format_exception(error))[-MAX_TRACEBACK:]
         status = error.status if isinstance(error, FetchError) else None
-        cause = f"http_{status}" if status else type(error).__name__
-        failure = self._failure(cause, str(error) or type(error).__name__, status=status)
+        failure = self._failure(cause_of(error), _sentence(error), status=status)
         if isinstance(error, Malformed | SpecError | Unstorable):
             return Decision(outcome=Bury(failure=failure, traceback=text))
         return Decision(outcome=Retry(failure=failure, traceback=text))
@@ -219,6 +219,35 @@ class Decider:
     def _failure(self, cause: str, message: str, *, status: int | None = None) -> Failure:
         at = self._clock.now()
         return Failure(at=at, cause=cause, message=message[:MAX_MESSAGE], status=status, worker=self._worker)
+
+
+def cause_of(error: Exception) -> str:
+    """The class of a failed attempt, as `docs/operations.md` explains them."""
+    match error:
+        case FetchError():
+            return error.cause
+        case Malformed():
+            return "malformed"
+        case SpecError():
+            return "invalid_request"
+        case Unstorable():
+            return "unstorable"
+        case TimeoutError():
+            return "timeout"
+        case _:
+            return "internal_error"
+
+
+def _sentence(error: Exception) -> str:
+    """What happened, for a person."""
+    match error:
+        case CrawlError():
+            return str(error)
+        case TimeoutError():
+            return "the attempt took longer than crawl.timeout_s"
+        case _:
+            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            return f"unexpected error in ghcrawl ({said}); the traceback is kept"
 
 
 def _as_of(body: Body) -> datetime | None:

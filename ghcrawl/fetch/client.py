@@ -121,7 +121,6 @@ async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes | None:
 
 
 def _translated(error: Exception, method: str, url: str) -> FetchError:
-    kind = "timed out" if isinstance(error, asyncio.TimeoutError) else type(error).__name__
     text = "" if isinstance(error, aiohttp.ClientResponseError) else str(error)
-    reason = f"{kind}: {text}" if text else kind
+    reason = "timed out" if isinstance(error, asyncio.TimeoutError) else text or "the connection broke off"
     return FetchError(REDACTOR.text(f"no answer from {method} {url}: {reason}"), url=url)

@@ -44,12 +44,14 @@ class FetchError(CrawlError):
     """The platform could not be asked, or broke while answering.
 
     status: the HTTP status, or None where no answer came.
+    cause: the class of the failure; empty: `http_` and the status, or `connection_lost` where no answer came.
     """
 
-    def __init__(self, message: str, *, url: str, status: int | None = None) -> None:
+    def __init__(self, message: str, *, url: str, status: int | None = None, cause: str = "") -> None:
         super().__init__(message)
         self.url = url
         self.status = status
+        self.cause = cause or (f"http_{status}" if status else "connection_lost")
 
 
 class StreamRefused(CrawlError):

@@ -66,14 +66,14 @@ class DeadLetterHandler:
     async def file_undecodable(self, incoming: Incoming, error: DecodeError, queue: QueueName) -> None:
         """A message that is no request: its bytes are kept, with a stand-in for what it might have asked."""
         log.warning("message_undecodable", queue=queue, error=str(error))
-        failure = Failure(at=self._clock.now(), cause=type(error).__name__, message=str(error))
+        failure = Failure(at=self._clock.now(), cause="undecodable", message=str(error))
         await self._bury(Deadletter.of(UNREADABLE, queue, failure, urn=_urn(error.body), raw=error.body))
         await incoming.ack()
 
     async def file_killer(self, incoming: Incoming, request: Request, starts: int) -> None:
         """A request whose process was gone every time that it was worked on."""
         reason = f"work on it was begun {starts} times, and each time the process that had it was gone"
-        await self._file(incoming, request, incoming.queue, "KilledWorker", reason)
+        await self._file(incoming, request, incoming.queue, "killed_worker", reason)
 
     async def file_dead(self, incoming: Incoming, publisher: Publisher, names: Names) -> None:
         """What the broker set aside: an innocent neighbour of a killer goes back to work, the rest is filed."""
@@ -88,7 +88,7 @@ class DeadLetterHandler:
             await publisher.send([replace(pardoned, lane=lane)])
             await incoming.ack()
             return
-        kind = "DeliveryLimit" if why == LIMIT else "SetAside"
+        kind = "delivery_limit" if why == LIMIT else "set_aside"
         await self._file(incoming, request, lane.queue, kind, _REASONS.get(why, f"RabbitMQ set it aside: {why}"))
 
     async def _pardoned(self, incoming: Incoming, request: Request, work: str) -> Outgoing | None:

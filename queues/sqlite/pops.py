@@ -218,7 +218,7 @@ class Pops:
 
     def _file_undecodable(self, waiter: _Waiter, claim: Claim, error: DecodeError) -> None:
         """A deadletter takes the place of a message that nobody can read; whoever popped it waits on."""
-        failure = Failure(at=self._clock.now(), cause=type(error).__name__, message=str(error))
+        failure = Failure(at=self._clock.now(), cause="undecodable", message=str(error))
         bury = self._bury(Deadletter.of(UNREADABLE, claim.lane.queue, failure, raw=error.body))
 
         def run(connection: sqlite3.Connection) -> None:

@@ -372,7 +372,7 @@ class QueueContract:
         await rig.inject("normal", encode(a_request()).replace(b'"v":1', b'"v":2'))
         await rig.queue.push([a_push()])
         assert await drain(rig) == [a_request()]
-        letters = await rig.deadletters.list(DeadletterFilter(kinds=("DecodeError",)), limit=10)
+        letters = await rig.deadletters.list(DeadletterFilter(kinds=("undecodable",)), limit=10)
         assert {letter.raw for letter in letters} >= {b"\xff not a request"}
         assert len(letters) == 2
         assert {letter.queue for letter in letters} == {"normal"}

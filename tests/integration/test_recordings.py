@@ -247,7 +247,7 @@ async def test_a_crawl_over_the_recordings_saves_every_recorded_thing(
         print(tally.figures())
 
     assert unsaved == []
-    assert {letter.kind for letter in letters} <= {"Malformed", "http_200"}  # the latter: no JSON was recorded
+    assert {letter.kind for letter in letters} <= {"malformed", "invalid_json"}  # the latter: no JSON was recorded
 
 
 async def crawl(url: str, db: Path, specs: Sequence[str]) -> tuple[Mapping[str, Document], Tally, Sequence[Deadletter]]:

@@ -92,9 +92,10 @@ def parsed(answer: Answer) -> Json:
     except ValueError:
         size, kind = len(answer.body or b""), answer.headers.get("Content-Type", "no type")
     raise FetchError(
-        REDACTOR.text(f"{answer.url} answered {answer.status} with {size} bytes ({kind}) that are no JSON"),
+        REDACTOR.text(f"{answer.url} answered {answer.status} with {size} bytes ({kind}) that are not JSON"),
         url=answer.url,
         status=answer.status,
+        cause="invalid_json",
     )
 
 

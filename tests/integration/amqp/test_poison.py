@@ -54,7 +54,7 @@ async def test_a_message_that_kills_its_process_is_set_aside_after_three_starts(
     assert deaths == 3
     assert set(done) == {a_request(number).url for number in range(1, 12)}
     assert [(letter.request.url, letter.kind, letter.queue) for letter in letters] == [
-        (KILLER, "KilledWorker", "normal")
+        (KILLER, "killed_worker", "normal")
     ]
 
 
@@ -69,7 +69,7 @@ async def test_a_killer_that_somebody_finds_again_after_each_death_has_three_sta
             await die(queue)
     letters = await place.deadletters.list(DeadletterFilter(), limit=10)
     assert deaths == 3
-    assert {(letter.request.url, letter.kind) for letter in letters} == {(KILLER, "KilledWorker")}
+    assert {(letter.request.url, letter.kind) for letter in letters} == {(KILLER, "killed_worker")}
 
 
 async def test_what_survives_a_death_is_not_suspected_for_ever(place: Place) -> None:
@@ -208,7 +208,7 @@ async def test_bytes_that_are_no_request_become_a_deadletter_and_harm_nobody(pla
         assert await queue.pop(LANES, patience_s=0.1) is None
         assert await queue.is_empty()
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
-    assert (letter.raw, letter.kind, letter.queue) == (raw, "DecodeError", "event")
+    assert (letter.raw, letter.kind, letter.queue) == (raw, "undecodable", "event")
 
 
 async def filed(place: Place) -> bool:
@@ -226,6 +226,6 @@ async def test_what_somebody_rejected_by_hand_is_filed(place: Place) -> None:
         async with asyncio.timeout(10):
             assert await queue.is_empty()
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
-    assert (letter.kind, letter.queue, letter.request.url) == ("SetAside", "later", a_request(1).url)
+    assert (letter.kind, letter.queue, letter.request.url) == ("set_aside", "later", a_request(1).url)
     assert letter.raw is None
     assert encode(letter.request)

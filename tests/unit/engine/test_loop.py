@@ -83,7 +83,7 @@ async def test_a_bug_in_an_adapter_costs_an_attempt_and_not_the_loop():
     settled = await rig.step()
 
     assert settled is not None
-    assert (settled.outcome, settled.cause) == ("retry", "TypeError")
+    assert (settled.outcome, settled.cause) == ("retry", "internal_error")
     assert by_queue(await rig.queue.depths())["normal"].delayed == 1
 
 
@@ -137,7 +137,7 @@ async def test_what_the_store_can_never_hold_is_buried_with_that_reason():
     await rig.step()
     (letter,) = await rig.deadletters.list(DeadletterFilter(), limit=9)
 
-    assert (letter.kind, letter.reason) == ("Unstorable", "over 16 MB")
+    assert (letter.kind, letter.reason) == ("unstorable", "over 16 MB")
 
 
 async def test_a_failure_costs_an_attempt_and_comes_back_later_with_its_cause():
@@ -202,16 +202,16 @@ async def test_a_bug_in_a_processor_costs_an_attempt_and_not_the_loop():
     settled = await rig.step()
 
     assert settled is not None
-    assert (settled.outcome, settled.cause) == ("retry", "KeyError")
+    assert (settled.outcome, settled.cause) == ("retry", "internal_error")
 
 
 @pytest.mark.parametrize(
     ("request_", "answer", "cause"),
     [
-        (SHELF, a_body({}, SHELF.url), "Malformed"),
+        (SHELF, a_body({}, SHELF.url), "malformed"),
         (replace(SHELF, type="planet"), SHELF_BODY, "no_processor"),
-        (replace(SHELF, policy="nonsense"), SHELF_BODY, "SpecError"),
-        (replace(SHELF, policy="default:planet"), SHELF_BODY, "SpecError"),
+        (replace(SHELF, policy="nonsense"), SHELF_BODY, "invalid_request"),
+        (replace(SHELF, policy="default:planet"), SHELF_BODY, "invalid_request"),
         (SHELF, Refused(status=422, reason="unprocessable", detail="no"), "http_422"),
     ],
 )
@@ -423,7 +423,7 @@ async def test_a_slow_answer_is_cut_off_and_costs_an_attempt():
     settled = await rig.step()
 
     assert settled is not None
-    assert (settled.outcome, settled.cause) == ("retry", "TimeoutError")
+    assert (settled.outcome, settled.cause) == ("retry", "timeout")
 
 
 async def test_cancelling_while_deciding_releases_and_while_settling_finishes():

@@ -82,7 +82,7 @@ async def test_what_was_popped_once_is_pardoned_thrice_and_filed_then() -> None:
     assert await place.tagging.take(a_request(1), "later", token="t1") == "first"
     assert await place.rounds(dead, 50) == MAX_PARDONS
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=2)
-    assert (letter.kind, letter.queue) == ("DeliveryLimit", "later")
+    assert (letter.kind, letter.queue) == ("delivery_limit", "later")
 
 
 async def test_what_killed_somebody_is_not_pardoned() -> None:
