@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -53,7 +53,7 @@ def document(routes: Sequence[Route], settings: type[Settings]) -> dict[str, Any
     paths: dict[str, dict[str, Any]] = {}
     for route in described:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
-    return {
+    described_api = {
         "openapi": "3.1.0",
         "info": {
             "title": "ghcrawl",
@@ -72,12 +72,50 @@ def document(routes: Sequence[Route], settings: type[Settings]) -> dict[str, Any
         },
         "security": [{"bearer": []}, {"x_token": []}, {}],
     }
+    return cast("dict[str, Any]", _renamed(described_api, {name: _public(name) for name in components}))
+
+
+_NAMES: Final[Mapping[str, str]] = {
+    "Pushing": "PushBody",
+    "Requeueing": "RequeueBody",
+    "Choosing": "DeleteBody",
+    "DoingShape": "Work",
+    "Naming": "SourcesBody",
+    "Removing": "RemoveSourcesBody",
+    "Changing": "SettingsChange",
+}
+
+
+def _public(name: str) -> str:
+    """What a schema is called in clients that are generated from the description."""
+    return _NAMES.get(name) or name.removesuffix("Shape")
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """`value` with the schemas, and everything that refers to them, under their public names."""
+    if isinstance(value, list):
+        return [_renamed(each, names) for each in value]
+    if not isinstance(value, dict):
+        return value
+    renamed: dict[str, Any] = {}
+    for name, each in value.items():
+        if name == "$ref" and isinstance(each, str):
+            head, _, last = each.rpartition("/")
+            renamed[name] = f"{head}/{names.get(last, last)}"
+        elif name == "schemas":
+            renamed[name] = {names.get(one, one): _titled(_renamed(it, names), names) for one, it in each.items()}
+        else:
+            renamed[name] = _renamed(each, names)
+    return renamed
+
+
+def _titled(schema: Any, names: Mapping[str, str]) -> Any:
+    return {**schema, "title": names[schema["title"]]} if schema.get("title") in names else schema
 
 
 def _schemas(routes: Sequence[Route]) -> tuple[Schemas, dict[str, Any]]:
     wanted: list[tuple[type[BaseModel], Any]] = [(ProblemShape, "serialization")]
     for route in routes:
-        wanted += [(route.query, "validation")]
         wanted += [(route.body, "validation")] if route.body else []
         wanted += [(route.answer, "serialization")] if route.answer else []
     schemas, defs = models_json_schema(list(dict.fromkeys(wanted)), ref_template=_REF)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, WithJsonSchema
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
@@ -23,6 +23,20 @@ from ghcrawl.values.model import (
 
 MAX_REQUESTS: Final = 1000
 MAX_PEEKED: Final = 500
+
+
+REQUEST: Final = {
+    "type": "object",
+    "required": ["type", "url"],
+    "properties": {
+        "type": {"type": "string", "description": "a type of the platform"},
+        "url": {"type": "string", "description": "below the base URL of the platform"},
+        "policy": {"type": "string"},
+        "platform": {"type": "string"},
+        "attempt": {"type": "integer", "minimum": 0},
+    },
+}
+"""A message of the queue, as far as a person writes one."""
 
 
 class Purging(Shape):
@@ -44,8 +58,19 @@ class Pushing(Shape):
     and `url` required. policy: for specs and requests without one. dry_run: validate, push nothing.
     """
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": ["specs"], "properties": {"specs": {"minItems": 1}}},
+                {"required": ["requests"], "properties": {"requests": {"minItems": 1}}},
+            ]
+        }
+    )
+
     specs: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = Field(default=(), max_length=MAX_REQUESTS)
-    requests: tuple[dict[str, Any], ...] = Field(default=(), max_length=MAX_REQUESTS)
+    requests: tuple[Annotated[dict[str, Any], WithJsonSchema(REQUEST)], ...] = Field(
+        default=(), max_length=MAX_REQUESTS
+    )
     queue: QueueName = "normal"
     policy: Annotated[str, Field(max_length=500)] | None = None
     dry_run: bool = False

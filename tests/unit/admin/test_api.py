@@ -569,3 +569,17 @@ async def test_a_pause_that_could_not_be_stored_says_that_it_may_hold(rig: Rig):
     async with rig.running() as asker:
         answer = await asker.post("/api/v1/pause")
     assert (answer.status, "may have been stored" in answer.json["detail"]) == (503, True)
+
+
+def test_schemas_are_named_for_readers_and_each_is_used():
+    described = document(DESCRIBED, SETTINGS)
+    names = described["components"]["schemas"].keys()
+    text = json.dumps(described)
+    assert not [name for name in names if name.endswith(("Shape", "ing")) or "__" in name]
+    assert [name for name in names if f"#/components/schemas/{name}" + '"' not in text] == []
+
+
+def test_the_description_says_that_a_push_needs_something_to_push():
+    body = document(DESCRIBED, SETTINGS)["components"]["schemas"]["PushBody"]
+    assert [each["required"] for each in body["anyOf"]] == [["specs"], ["requests"]]
+    assert body["properties"]["requests"]["items"]["required"] == ["type", "url"]
