@@ -34,10 +34,11 @@ from ghcrawl.values.model import (
     Validator,
     digest,
 )
+from stores.merging import merged
 from stores.mongo.documents import MongoStore
 from stores.mongo.driver import Mongo, token
 from stores.mongo.escaping import to_bson
-from stores.mongo.rows import merged, placed, row_of
+from stores.mongo.rows import placed, remembered, row_of
 from stores.mongo.settings import MongoSettings
 from stores.mongo.writes import inserting
 from tests.support.builders import a_type
@@ -319,8 +320,8 @@ async def _deleted(collection: AsyncIOMotorCollection[dict[str, Any]], waiting: 
 
 def as_stored(document: Document) -> dict[str, Any]:
     """As the store would make it."""
-    remembered = placed(document.urn, merged(None, document)[1], ()).remembered
-    return row_of(document, remembered, to_bson(document.body, document.urn, outermost=True), token())
+    memory = placed(document.urn, remembered(None, merged(None, document)), ()).remembered
+    return row_of(document, memory, to_bson(document.body, document.urn, outermost=True), token())
 
 
 if __name__ == "__main__":

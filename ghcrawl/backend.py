@@ -72,6 +72,7 @@ MIGRATIONS: Final = (
     sqlite_queue.MIGRATION,
     (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION),
     sqlite_store.PROCESSING,
+    sqlite_store.FORMS,
 )
 """What a file of each older schema lacks, oldest first. New ones go at the end."""
 PAGES_PER_MB: Final = 256

@@ -22,6 +22,7 @@ from ghcrawl.values.model import Deadletter, Document, TypeName
 from stores import rules
 from stores.deadletters import admits
 from stores.jsontext import from_text, to_text
+from stores.merging import merged, wants_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,7 @@ class _Kept:
 
     @property
     def held(self) -> rules.Held:
-        document = self.document
-        return rules.Held(
-            precedence=document.precedence,
-            digest=document.digest,
-            version=document.version,
-            deleted=document.deleted_at is not None,
-            link_header=document.link_header,
-        )
+        return replace(rules.Held.of(self.document), checked_at=self.checked_at)
 
     def whole(self) -> Document:
         return replace(self.document, body=from_text(self.body))
@@ -60,24 +54,31 @@ class MemoryStore:
         """As the port says."""
         body = to_text(document.body, document.urn)
         before = self._kept.get(document.urn)
-        judged: Saved = "saved" if before is None else rules.judge(before.held, document)
-        saved, document = (judged, document) if before is None else rules.settled(judged, before.held, document)
-        new = _Kept(replace(document, body={}), body, document.fetched_at)
-        kept = new if before is None else _settled(before, new, saved)
-        claims = _claims(before, document)
-        for url in claims:
+        held = before.held if before else None
+        whole = before.whole() if before and wants_body(held, document) else None
+        done = merged(held, document, whole)
+        claims = dict(before.claims) if before else {}
+        for url, strength in done.claims.items():
+            claims[url] = max(strength, claims.get(url, ""))
             self._claimed.setdefault(url, set()).add(document.urn)
-        if before is not None:
-            old, names = before.document, (kept.document.url, *kept.document.aliases)
-            for url in rules.forgotten(document, old.url, old.aliases, names):
-                self._claimed[url].discard(document.urn)
-                del claims[url]
-        self._kept[document.urn] = replace(kept, claims=claims)
-        if supersede and judged != "stale":
+        for url in done.forgotten:
+            self._claimed[url].discard(document.urn)
+            del claims[url]
+        if done.written is not None:
+            body = body if whole is None else to_text(done.written.body, document.urn)
+            self._kept[document.urn] = _Kept(_as_held(done.written, done.held), body, done.held.checked_at, claims)
+        elif before is not None:
+            self._kept[document.urn] = replace(
+                before,
+                document=_as_held(before.document, done.held),
+                checked_at=done.held.checked_at,
+                claims=claims,
+            )
+        if supersede and done.saved != "stale":
             low, high = rules.older_generations(document.urn, supersede)
             for urn in [urn for urn in self._kept if low <= urn < high]:
                 self._remove(urn)
-        return judged
+        return done.saved
 
     async def touch(self, touch: Touch) -> None:
         """As the port says."""
@@ -146,34 +147,20 @@ class MemoryStore:
             self._claimed[url].discard(urn)
 
 
-def _settled(before: _Kept, new: _Kept, saved: Saved) -> _Kept:
-    """What is kept after a save over `before` that came to `saved`."""
-    old, document = before.document, new.document
-    url = document.url if saved == "saved" else old.url
-    keeps_validator = saved == "stale" or rules.keeps_validator(before.held, document)
-    truth = {
-        "saved": document,
-        "same": replace(old, changed_at=document.changed_at, observed_at=document.observed_at),
-        "stale": old,
-    }[saved]
-    kept = replace(
-        truth,
-        url=url,
-        validator=old.validator if keeps_validator else document.validator,
-        visits=rules.visited(old.visits, document, saved),
-        aliases=rules.known_as(document, url, old.url, old.aliases),
+def _as_held(document: Document, held: rules.Held) -> Document:
+    """The document without its body, with what is remembered of it."""
+    return replace(
+        document,
+        body={},
+        url=held.url,
+        changed_at=held.changed_at,
+        observed_at=held.observed_at,
+        digest=held.digest,
+        validator=held.validator,
+        visits=held.visits,
+        aliases=held.aliases,
+        forms=held.forms,
     )
-    body = new.body if saved == "saved" else before.body
-    checked_at = before.checked_at if saved == "stale" else max(before.checked_at, new.checked_at)
-    return _Kept(kept, body, checked_at)
-
-
-def _claims(before: _Kept | None, document: Document) -> dict[str, str]:
-    claims = dict(before.claims) if before else {}
-    strength = rules.claim_strength(document)
-    for url in (document.url, *document.aliases):
-        claims[url] = max(strength, claims.get(url, ""))
-    return claims
 
 
 def _stored(kept: _Kept) -> Stored:
@@ -190,6 +177,7 @@ def _stored(kept: _Kept) -> Stored:
         validator=document.validator,
         visits=document.visits,
         deleted_at=document.deleted_at,
+        forms=document.forms,
     )
 
 

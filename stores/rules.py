@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from ghcrawl.ports.store import Saved
-from ghcrawl.values.model import Document, credible, moment
+from ghcrawl.values.model import Document, Form, Forms, Known, Validator, credible, moment, precedence
 from ghcrawl.values.ties import unsettled
 
 MAX_ALIASES: Final = 20
@@ -17,34 +17,89 @@ MAX_VISITS: Final = 20
 """Policies that name a date are new every day."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Of the document that is there, all that decides about one that comes."""
+    """What is remembered of a document beside body and links: all that decides about one that comes.
 
-    precedence: str
+    The fields are as in `Document`, and `checked_at` as in `Stored`.
+    """
+
+    url: str
+    changed_at: str
+    observed_at: datetime
+    checked_at: datetime
     digest: str
     version: int
     deleted: bool
     link_header: Mapping[str, str]
+    validator: Validator | None
+    visits: Mapping[str, datetime]
+    aliases: tuple[str, ...]
+    forms: Forms
+
+    @property
+    def precedence(self) -> str:
+        """As of the document."""
+        return precedence(self.changed_at, self.observed_at)
+
+    @classmethod
+    def of(cls, document: Document) -> Held:
+        """What is remembered of a document that was just fetched."""
+        return cls(
+            url=document.url,
+            changed_at=document.changed_at,
+            observed_at=document.observed_at,
+            checked_at=document.fetched_at,
+            digest=document.digest,
+            version=document.version,
+            deleted=document.deleted_at is not None,
+            link_header=document.link_header,
+            validator=document.validator,
+            visits=document.visits,
+            aliases=document.aliases,
+            forms=document.forms,
+        )
+
+
+def form_of(document: Document) -> tuple[Form, Known] | None:
+    """The form in which a living document was just seen; None where it is of no form, or put together."""
+    if document.deleted_at is not None or len(document.forms) != 1:
+        return None
+    return next(iter(document.forms.items()))
+
+
+def says_the_same(held: Held, document: Document) -> bool:
+    """Whether `document` is known to say what is held, or what it said in its form last, which still holds."""
+    if not document.digest:
+        return not held.digest
+    form = form_of(document)
+    last = held.forms.get(form[0]) if form else None
+    return document.digest in (held.digest, last.digest if last else None)
 
 
 def judge(held: Held, document: Document) -> Saved:
-    """What saving `document` over `held` does.
+    """What saving `document` over `held` does, as far as can be told without their bodies.
 
     Content is the same if the body is, if it was made by a processor that is no newer, if both or neither are
     tombstones, and if it leads to the same next page: a full first page looks the same when a second one appears.
     """
-    if _tied(held, document):
+    same_body = says_the_same(held, document)
+    if not same_body and may_tie(held, document):
         return "tied"
-    if _rank(document.precedence) < _rank(held.precedence):
+    if older(document, held):
         return "stale"
     same = (
-        document.digest == held.digest
+        same_body
         and document.version <= held.version
         and (document.deleted_at is not None) == held.deleted
         and document.link_header == held.link_header
     )
     return "same" if same else "saved"
+
+
+def older(document: Document, held: Held) -> bool:
+    """Whether what is held is truer."""
+    return _rank(document.precedence) < _rank(held.precedence)
 
 
 def _rank(precedence: str) -> tuple[str, str]:
@@ -56,9 +111,10 @@ def _rank(precedence: str) -> tuple[str, str]:
     return credible(changed_at, moment(observed)), observed
 
 
-def _tied(held: Held, document: Document) -> bool:
-    changed_at, _, observed = held.precedence.rpartition("|")
-    if not changed_at or changed_at != document.changed_at or document.digest == held.digest:
+def may_tie(held: Held, document: Document) -> bool:
+    """Whether it is a tie if they say different things. What comes from our own copy says nothing new."""
+    changed_at = held.changed_at
+    if not changed_at or changed_at != document.changed_at or document.origin == "storage":
         return False
     if not credible(changed_at, document.observed_at):
         return False
@@ -66,21 +122,7 @@ def _tied(held: Held, document: Document) -> bool:
         return False
     if document.precedence == held.precedence:
         return True
-    return unsettled(changed_at, document.observed_at) and unsettled(changed_at, moment(observed))
-
-
-def settled(judged: Saved, held: Held, document: Document) -> tuple[Saved, Document]:
-    """What to do about it, which is never "tied", and with which document."""
-    if judged != "tied":
-        return judged, document
-    if _rank(document.precedence) < _rank(held.precedence):
-        return "stale", document
-    return "saved", replace(document, digest="")
-
-
-def keeps_validator(held: Held, document: Document) -> bool:
-    """Whether the stored validator stays: it still describes the body, and nothing better came with it."""
-    return document.validator is None and document.digest == held.digest and document.deleted_at is None
+    return unsettled(changed_at, document.observed_at) and unsettled(changed_at, held.observed_at)
 
 
 def visited(before: Mapping[str, datetime], document: Document, saved: Saved) -> Mapping[str, datetime]:

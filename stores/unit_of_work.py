@@ -45,8 +45,8 @@ class SequentialUnitOfWork:
         saved: Saved | None = None
         if effects.document is not None:
             saved = await self._timed("save", self._store.save(effects.document, supersede=effects.supersede))
-        if saved == "tied" and effects.if_tied is not None:
-            pushed = _together(pushed, await self._timed("push", self._queue.push((effects.if_tied,))))
+        if (asked := effects.asks(saved)) is not None:
+            pushed = _together(pushed, await self._timed("push", self._queue.push((asked,))))
         if effects.touch is not None:
             await self._timed("save", self._store.touch(effects.touch))
         if effects.deadletter is not None:
@@ -99,7 +99,7 @@ class SqliteUnitOfWork:
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says. Either all of it is durable or none; what was submitted cannot be cancelled any more."""
         settle = self._queue.settling(delivery, effects.pushes)
-        ask = self._queue.pushing((effects.if_tied,)) if effects.if_tied is not None else None
+        questions: list[Work[Pushed]] = []
         save = self._saving(effects)
         rest = self._rest(effects)
 
@@ -107,13 +107,17 @@ class SqliteUnitOfWork:
             saved = save.run(connection) if save else None
             for work in rest:
                 work.run(connection)
-            asked = ask.run(connection) if ask and saved == "tied" else Pushed()
-            return Committed(pushed=_together(settle.run(connection), asked), saved=saved)
+            if (push := effects.asks(saved)) is not None:
+                questions.append(self._queue.pushing((push,)))
+            pushed = settle.run(connection)
+            for question in questions:
+                pushed = _together(pushed, question.run(connection))
+            return Committed(pushed=pushed, saved=saved)
 
         def done(committed: Committed) -> None:
             settle.done(committed.pushed)
-            if ask and committed.saved == "tied":
-                ask.done(committed.pushed)
+            for question in questions:
+                question.done(committed.pushed)
 
         return await self._file.write(Work(run, done), StoreError)
 

@@ -292,7 +292,7 @@ def _worth_saving(document: Document, body: Body, kind: Processed, policy: Polic
         return body.processes
     if policy.freshness not in (Freshness.MATCH, Freshness.DAYS):
         return True
-    return stored.digest != document.digest or stored.deleted_at is not None or stored.version < kind.version
+    return not stored.said(document) or stored.deleted_at is not None or stored.version < kind.version
 
 
 def _touch(body: Body, urn: str, policy: Policy) -> Touch:

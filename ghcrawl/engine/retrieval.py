@@ -91,7 +91,7 @@ class Retrieval:
         if mode in (Fetch.ORIGIN_STORAGE, Fetch.ORIGIN_ONLY):
             return await self._from_origin(request, kind, policy, conditional=mode is Fetch.ORIGIN_STORAGE)
         stored = await self._look_up(request)
-        if stored is not None:
+        if stored is not None and (stored.answers or policy.fetch is not Fetch.MUTABLES):
             if _answered(request, policy, stored):
                 return NoBody(reason="visited")
             body = await self._from_storage(request, kind, policy, stored)
@@ -137,7 +137,7 @@ class Retrieval:
         self, request: Request, kind: Processed, policy: Policy, stored: Stored | None
     ) -> Answer | None:
         """What there is to say without asking; None: ask."""
-        if stored is not None and self._fresh_enough(request, policy, stored):
+        if stored is not None and stored.answers and self._fresh_enough(request, policy, stored):
             if _answered(request, policy, stored):
                 return NoBody(reason="visited")
             return await self._from_storage(request, kind, policy, stored)

@@ -20,7 +20,7 @@ from ghcrawl.ports.unit_of_work import Committed, Effects, UnitOfWork
 from ghcrawl.values.errors import QueueError, StoreError, Unstorable
 from ghcrawl.values.model import Deadletter, Document, Push, Request
 from ghcrawl.values.outcome import Bury, Defer, Outcome, OutcomeName, Retry, Save, Skip
-from ghcrawl.values.ties import question
+from ghcrawl.values.ties import question, whole_again
 from ghcrawl.values.tuning import Tuning
 
 
@@ -76,8 +76,11 @@ class Settlement:
         request, outcome = delivery.request, decision.outcome
         match outcome:
             case Save(document=document, follow_ups=follow_ups, supersede=supersede):
-                pushes, if_tied = self._wanted(follow_ups, tuning), self._question(document, request)
-                return outcome, Effects(pushes=pushes, document=document, supersede=supersede, if_tied=if_tied)
+                pushes = self._wanted(follow_ups, tuning)
+                if_tied, if_mixed = self._questions(document, request)
+                return outcome, Effects(
+                    pushes=pushes, document=document, supersede=supersede, if_tied=if_tied, if_mixed=if_mixed
+                )
             case Skip(follow_ups=follow_ups):
                 pushes = self._wanted(follow_ups, tuning)
                 return outcome, Effects(pushes=pushes, touch=decision.touch, document=decision.refusal)
@@ -98,13 +101,14 @@ class Settlement:
         admits, covers = tuning.scope.admits, self._recent.covers
         return tuple(p for p in follow_ups if admits(p.request.context.scope) and not covers(p.request))
 
-    def _question(self, document: Document, request: Request) -> Push | None:
-        """What settles a tie; None where the platform cannot be asked for this thing alone."""
+    def _questions(self, document: Document, request: Request) -> tuple[Push | None, Push | None]:
+        """What settles a tie, and what makes one moment of two; None where the platform cannot be asked for it."""
         kind = self._platforms[request.platform].platform.kinds.get(document.type)
         if not isinstance(kind, Thing) or kind.listed:
-            return None
+            return None, None
         window = self._platforms[request.platform].platform.tie_window
-        return question(document, request, self._clock.now(), window)
+        if_mixed = None if kind.immutable else whole_again(document, request)
+        return question(document, request, self._clock.now(), window), if_mixed
 
 
 _NAMES: Final[Mapping[type, OutcomeName]] = {

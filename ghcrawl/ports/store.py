@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from ghcrawl.values.model import Document, TypeName, Validator
+from ghcrawl.values.forms import answers
+from ghcrawl.values.model import Document, Forms, TypeName, Validator
 
-Saved = Literal["saved", "same", "stale", "tied"]
-"""What a save did: wrote, found the same content, found something truer, or found what may be as true."""
+Saved = Literal["saved", "same", "stale", "tied", "mixed"]
+"""What a save did: wrote, found the same content, found something truer, or found what may be as true; or it left a
+document of two moments, of which somebody once wanted all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +20,7 @@ class Stored:
     """What is known of a stored document without reading its body: one look-up decides how to fetch.
 
     checked_at: when we last asked the platform and it was, or became, what we hold.
-    visits: as in `Document`.
+    visits, forms: as in `Document`.
     """
 
     urn: str
@@ -32,6 +34,17 @@ class Stored:
     validator: Validator | None = None
     visits: Mapping[str, datetime] = field(default_factory=dict)
     deleted_at: datetime | None = None
+    forms: Forms = field(default_factory=dict)
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says what the thing's own URL would have said then."""
+        return answers(self.forms, self.observed_at)
+
+    def said(self, document: Document) -> bool:
+        """Whether it says what `document` does, or did when it was seen in that form last."""
+        last = {self.forms[form].digest for form in document.forms if form in self.forms}
+        return document.digest in {self.digest, *last}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +96,10 @@ class Store(Protocol):
     * "tied": both name the same last change, say different things, and nothing tells which of them came later
       (`values.ties`). The greater precedence stays, of equal ones the last, and what is written has no digest, so
       that whatever comes next is held against it anew: a tie is found again until the platform has been asked;
+    * a document only becomes richer: what it was seen with and the one that comes does not mention stays, unless that
+      is the word on it (`values.forms`); a stale one adds what is missing;
+    * "mixed": what is there now is of two moments, though the thing itself was asked once. Whoever comes again in the
+      same form comes to the same, until the thing itself was asked again;
     * a document found once under a URL is found under it for ever (aliases), until another one claims that URL;
     * JSON comes back as it went in, whatever its keys.
     """

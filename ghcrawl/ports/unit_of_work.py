@@ -14,15 +14,20 @@ from ghcrawl.values.model import Deadletter, Document, Push
 class Effects:
     """Everything one request leaves behind, as data: made durable in one go where that is possible.
 
-    if_tied: what is pushed as well if saving the document comes to a tie.
+    if_tied, if_mixed: what is pushed as well if saving the document comes to that.
     """
 
     pushes: tuple[Push, ...] = ()
     document: Document | None = None
     if_tied: Push | None = None
+    if_mixed: Push | None = None
     supersede: str = ""
     touch: Touch | None = None
     deadletter: Deadletter | None = None
+
+    def asks(self, saved: Saved | None) -> Push | None:
+        """What is pushed as well, now that it is known what saving the document came to."""
+        return self.if_tied if saved == "tied" else self.if_mixed if saved == "mixed" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,7 @@ class UnitOfWork(Protocol):
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """Order: pushes confirmed → document, touch or deadletter written → ack; or all of it in one transaction.
 
-        What a tie asks for is pushed once the tie is known, before the ack.
+        What a save asks for (`Effects.asks`) is pushed once it is known what it came to, before the ack.
 
         Goes on to its end even if the caller is cancelled meanwhile. Raises QueueError or StoreError before the ack;
         the caller then releases the delivery.

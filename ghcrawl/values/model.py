@@ -24,8 +24,18 @@ LEGACY_PLATFORM: Final = "github"
 QUEUES: Final[tuple[QueueName, ...]] = ("event", "immediate", "soon", "normal", "later")
 """The five queues, most urgent first. `event` holds requests that carry their payload and so need no call."""
 
-Origin = Literal["fetch", "storage", "list", "webhook", "event"]
-"""Where a body was seen: its own URL, our store, a page of a list, a webhook, an event feed."""
+Origin = Literal["fetch", "storage", "list", "webhook", "event", "batch"]
+"""Where a body was seen: its own URL, our store, a page of a list, a webhook, an event feed, an answer about many."""
+Form = Literal["own", "list", "webhook", "event", "batch"]
+"""How a thing is told: by its own URL, or in one of the shorter ways, each of which may leave fields out."""
+FORM_OF: Final[Mapping[Origin, Form]] = {
+    "fetch": "own",
+    "list": "list",
+    "webhook": "webhook",
+    "event": "event",
+    "batch": "batch",
+}
+"""The form that a body has by where it was seen. Our own copy has none of its own: it is made of all that was seen."""
 
 
 class Lane(NamedTuple):
@@ -385,6 +395,62 @@ class Validator:
         )
 
 
+def precedence(changed_at: str, observed_at: datetime) -> str:
+    """`Document.precedence` of what changed and was observed then."""
+    return f"{changed_at}|{iso(observed_at)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Since when one form of a thing is known, see `ghcrawl.values.forms`.
+
+    changed_at, observed_at: as of the document that came in this form last.
+    digest: of its body; empty once another form said otherwise, or nobody can tell which is true.
+    partial: it lacked fields that this form is known to leave out.
+    """
+
+    observed_at: datetime
+    digest: str
+    changed_at: str = ""
+    partial: bool = False
+
+    @property
+    def rank(self) -> tuple[str, datetime]:
+        """Sorts by how true it is."""
+        return self.changed_at, self.observed_at
+
+    def to_json(self) -> dict[str, Json]:
+        """JSON with the metadata's camelCase names; moments to the microsecond."""
+        value: dict[str, Json] = {"observedAt": time_text(self.observed_at), "digest": self.digest}
+        if self.changed_at:
+            value["changedAt"] = self.changed_at
+        return {**value, "partial": True} if self.partial else value
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Known:
+        """What `to_json` wrote."""
+        return cls(
+            observed_at=moment(value["observedAt"]),
+            digest=value["digest"],
+            changed_at=value.get("changedAt", ""),
+            partial=value.get("partial", False),
+        )
+
+
+Forms = Mapping[Form, Known]
+"""The forms in which a thing was seen. None: it was saved before forms were told apart, or it has but one."""
+
+
+def forms_json(forms: Forms) -> dict[str, Json]:
+    """As `_metadata.forms` has them."""
+    return {form: known.to_json() for form, known in forms.items()}
+
+
+def forms_of(value: JsonObject) -> Forms:
+    """What `forms_json` wrote."""
+    return {form: Known.from_json(known) for form, known in value.items()}  # type: ignore[misc]  # ours, as written
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One thing as it was last seen: the platform's JSON, untouched, and what we know about it.
@@ -396,6 +462,7 @@ class Document:
     aliases: other URLs that have led here (renames, transfers, numeric routes).
     visits: policy spec → when a request with that policy was last settled here; says what need not be asked again.
     root, origin: which crawl brought it, and by which way.
+    forms: the forms in which it was seen; of one that was just seen, that form alone.
     """
 
     platform: str
@@ -418,6 +485,7 @@ class Document:
     visits: Mapping[str, datetime] = field(default_factory=dict)
     deleted_at: datetime | None = None
     deleted_reason: str = ""
+    forms: Forms = field(default_factory=dict)
 
     @property
     def type_name(self) -> TypeName:
@@ -430,7 +498,7 @@ class Document:
 
         A store replaces a document only by one whose precedence is not smaller; what has a date replaces what has none.
         """
-        return f"{self.changed_at}|{iso(self.observed_at)}"
+        return precedence(self.changed_at, self.observed_at)
 
     def metadata(self) -> dict[str, Json]:
         """The `_metadata` object, with the names that readers of the predecessor's documents use."""
@@ -457,6 +525,7 @@ class Document:
             "deletedAt": iso(self.deleted_at) if self.deleted_at else None,
             "deletedReason": self.deleted_reason,
             "visits": {policy: iso(at) for policy, at in self.visits.items()},
+            "forms": forms_json(self.forms),
         }
         meta.update({name: value for name, value in optional.items() if value})
         return meta
@@ -492,6 +561,7 @@ class Document:
             visits={policy: moment(at) for policy, at in meta.get("visits", {}).items()},
             deleted_at=moment(deleted) if deleted else None,
             deleted_reason=meta.get("deletedReason", ""),
+            forms=forms_of(meta.get("forms", {})),
         )
 
 

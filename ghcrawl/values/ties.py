@@ -33,6 +33,17 @@ def unsettled(changed_at: str, observed_at: datetime, window: timedelta = UNSETT
         return False
 
 
+def whole_again(document: Document, request: Request) -> Push | None:
+    """The request for the thing itself, if saving `document` leaves one of two moments; None: it cannot.
+
+    request: the one that `document` is the answer to.
+    """
+    if document.deleted_at is not None or not document.forms:
+        return None
+    asked = request.about(document, "refresh:self", qualifier=request.context.qualifier)
+    return Push(request=replace(asked, asked_at=document.fetched_at), queue="normal")
+
+
 def question(document: Document, request: Request, now: datetime, window: timedelta = UNSETTLED) -> Push | None:
     """The request that settles it if saving `document` comes to a tie; None: it cannot.
 

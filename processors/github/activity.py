@@ -50,6 +50,7 @@ ISSUE_EVENT = Entity(
     describe=describe_issue_event,
     parent="issue",
     changed=("created_at",),
+    lacks={"list": ("issue",)},
     people=("actor", "assignee", "requested_reviewer"),
 )
 REACTION = Entity(

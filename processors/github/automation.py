@@ -99,6 +99,7 @@ CHECK_SUITE = Entity(
     endpoint="/repos/{owner}/{repo}/check-suites/{check_suite_id}",
     urn=lambda body, qualifier: _on_commit("check_suite", text(body.get("head_sha")), body, qualifier),
     describe=describe_check_suite,
+    lacks=dict.fromkeys(("list", "webhook"), ("rerequestable", "runs_rerequestable")),
     parent="commit",
 )
 CHECK_RUN = Entity(

@@ -40,6 +40,7 @@ COMMIT = Entity(
     parent="repo",
     changed=(),
     immutable=True,
+    lacks=dict.fromkeys(("list", "webhook", "event", "batch"), ("files", "stats")),
     people=("author", "committer"),
 )
 COMMIT_COMMENT = Entity(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import JsonObject, dated
+from ghcrawl.values.forms import lacks
+from ghcrawl.values.model import FORM_OF, Form, JsonObject, Known, Origin, dated
 from ghcrawl.values.outcome import (
     Processor,
     Save,
@@ -29,7 +30,7 @@ def plain(_node: Node) -> None:
     """It leads to nothing but persons, lists and parts."""
 
 
-def as_sent(body: JsonObject) -> JsonObject:
+def as_sent(body: JsonObject, _origin: Origin) -> JsonObject:
     """Webhooks and events write it as its own URL does."""
     return body
 
@@ -54,6 +55,7 @@ class Entity:
     changed: the fields that say when it last changed, the first that is there counting.
     moved: what becomes of a visit that was answered with a thing of another repository; None where it was not.
     as_rest: its body as its own URL writes it, where webhooks and events write it in another way.
+    lacks: the fields that each form is known to leave out; those of `own` depend on who asks. Dots lead into objects.
     has_url: the body's `url` is its own; otherwise the URL that led here names it.
     was: what the predecessor called it, and what else of the predecessor's it holds.
     version: raised when its documents change shape.
@@ -71,7 +73,8 @@ class Entity:
     changed: tuple[str, ...] = ("updated_at",)
     immutable: bool = False
     moved: Callable[[Visit], Skip | None] = stays
-    as_rest: Callable[[JsonObject], JsonObject] = as_sent
+    as_rest: Callable[[JsonObject, Origin], JsonObject] = as_sent
+    lacks: Mapping[Form, tuple[str, ...]] = field(default_factory=dict)
     has_url: bool = True
     version: int = 1
     was: str = ""
@@ -87,6 +90,14 @@ class Entity:
         """
         changed = self.changed_at(body)
         return bool(self.parent and changed) and changed < floor
+
+    def form(self, origin: Origin) -> Form | None:
+        """The form in which it was seen there. What is found in lists alone is whole in them."""
+        return "own" if origin == "list" and not self.endpoint else FORM_OF.get(origin)
+
+    def leaves_out(self, form: Form) -> frozenset[str]:
+        """The fields that it is known to lack in this form."""
+        return frozenset(self.lacks.get(form, ()))
 
     def siblings(self, urn: str) -> str:
         """URN of the collection that things of this type form beside each other."""
@@ -106,7 +117,7 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
             raise Malformed(f"a {entity.type} is an object, and this is {type(body).__name__}")
         if (moved := entity.moved(visit)) is not None:
             return moved
-        body = entity.as_rest(body)
+        body = entity.as_rest(body, visit.fetched.origin)
         node = _described(entity, visit, body)
         for listing in own:
             add(node, listing, listings, node.urn, node.url)
@@ -116,9 +127,24 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
         for part in held:
             add_part(node, part, node.url)
         _run_deferred(node)
-        return node.save(entity.type, changed_at=entity.changed_at(body))
+        saved = node.save(entity.type, changed_at=entity.changed_at(body))
+        return _in_form(entity.form(visit.fetched.origin), entity, saved)
 
     return process
+
+
+def _in_form(form: Form | None, entity: Entity, saved: Save) -> Save:
+    """The same, with the form in which it was seen; our own copy has none of its own."""
+    if form is None:
+        return saved
+    document = saved.document
+    known = Known(
+        changed_at=document.changed_at,
+        observed_at=document.observed_at,
+        digest=document.digest,
+        partial=lacks(document.body, entity.leaves_out(form)),
+    )
+    return replace(saved, document=replace(document, forms={form: known}))
 
 
 def _described(entity: Entity, visit: Visit, body: JsonObject) -> Node:

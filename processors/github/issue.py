@@ -10,6 +10,7 @@ from ghcrawl.values.model import (
     Context,
     Json,
     JsonObject,
+    Origin,
     Payload,
     Push,
 )
@@ -57,6 +58,12 @@ def transferred(visit: Visit) -> Skip | None:
     )
 
 
+def issue_as_rest(body: JsonObject, origin: Origin) -> JsonObject:
+    """Webhooks and events do not say that an open issue was closed by nobody: who closed it before counts no more."""
+    told = origin in ("webhook", "event") and body.get("state") == "open"
+    return {"closed_by": None, **body} if told else body
+
+
 def describe_issue(node: Node) -> None:
     """An issue leads to people, and to the pull request that it also is."""
     body = node.body
@@ -97,6 +104,8 @@ ISSUE = Entity(
     describe=describe_issue,
     parent="repo",
     moved=transferred,
+    as_rest=issue_as_rest,
+    lacks=dict.fromkeys(("list", "webhook", "event", "batch"), ("closed_by",)),
     people=("user", "assignee", "assignees", "closed_by"),
 )
 ISSUE_COMMENT = Entity(

@@ -44,6 +44,7 @@ ORG = Entity(
     endpoint="/orgs/{org}",
     urn=lambda body, _: account_urn("org", body),
     describe=describe_org,
+    lacks={"own": ("plan",), "list": ("name", "created_at"), "batch": ("plan",)},
     version=2,
 )
 USER = Entity(
@@ -52,6 +53,7 @@ USER = Entity(
     endpoint="/users/{username}",
     urn=lambda body, _: account_urn("user", body),
     describe=describe_user,
+    lacks={"own": ("plan",), "list": ("name", "created_at"), "batch": ("plan",)},
 )
 TEAM = Entity(
     type="team",
@@ -59,6 +61,9 @@ TEAM = Entity(
     endpoint="/orgs/{org}/teams/{team_slug}",
     urn=lambda body, _: account_urn("team", body),
     describe=describe_team,
+    lacks=dict.fromkeys(
+        ("list", "webhook"), ("members_count", "repos_count", "created_at", "updated_at", "organization")
+    ),
 )
 
 ENTITIES: Final = (ORG, USER, TEAM)

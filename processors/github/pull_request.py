@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.model import JsonObject, Origin
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, text
 from processors.github.issue import below, tagged
@@ -36,7 +36,7 @@ def review_urn(body: JsonObject, qualifier: str) -> str:
     return f"{pull_request}:review:{required(number(body.get('id')), 'id')}"
 
 
-def review_as_rest(body: JsonObject) -> JsonObject:
+def review_as_rest(body: JsonObject, _origin: Origin) -> JsonObject:
     """Webhooks and events write `approved` for what REST calls `APPROVED`."""
     state = text(body.get("state"))
     return body if state == state.upper() else {**body, "state": state.upper()}
@@ -64,6 +64,20 @@ def describe_review_comment(node: Node) -> None:
         node.link("commit", f"{node.repo}:commit:{sha}")
 
 
+LISTS_LEAVE_OUT: Final = (
+    "merged",
+    "mergeable",
+    "rebaseable",
+    "mergeable_state",
+    "merged_by",
+    "comments",
+    "review_comments",
+    "maintainer_can_modify",
+    "commits",
+    "additions",
+    "deletions",
+    "changed_files",
+)
 PULL_REQUEST = Entity(
     type="pull_request",
     was="pull_request",
@@ -72,6 +86,7 @@ PULL_REQUEST = Entity(
     describe=describe_pull_request,
     parent="repo",
     version=2,
+    lacks=dict.fromkeys(("list", "event"), LISTS_LEAVE_OUT),
     people=("user", "merged_by", "assignee", "assignees", "requested_reviewers"),
 )
 REVIEW = Entity(

@@ -93,7 +93,13 @@ def repo_urn(body: JsonObject, _qualifier: str) -> str:
 
 
 REPO = Entity(
-    type="repo", was="repo", endpoint="/repos/{owner}/{repo}", urn=repo_urn, describe=describe_repo, version=2
+    type="repo",
+    was="repo",
+    endpoint="/repos/{owner}/{repo}",
+    urn=repo_urn,
+    describe=describe_repo,
+    lacks={"own": ("permissions",), **dict.fromkeys(("list", "webhook"), ("network_count", "subscribers_count"))},
+    version=2,
 )
 LABEL = Entity(
     type="label",
@@ -154,6 +160,7 @@ BRANCH = Entity(
     urn=lambda body, qualifier: in_repo("branch", "name", body, qualifier),
     describe=describe_ref,
     url=branch_url,
+    lacks={"list": ("_links", "commit.commit")},
     parent="repo",
     plural="branches",
     lists=(
@@ -168,6 +175,7 @@ TAG = Entity(
     urn=tag_urn,
     describe=describe_ref,
     url=tag_url,
+    lacks={"own": ("name", "commit"), "list": ("ref", "object")},
     parent="repo",
     lists=(Listing(type="tags", of="repo", element="tag", topic="code", path="/tags", complete=True, still=empty),),
 )

@@ -23,6 +23,7 @@ from ghcrawl.ports.store import (
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.model import LEGACY_PLATFORM, Document, TypeName
 from stores import rules
+from stores.merging import Merged, merged, wants_body
 from stores.mongo.batched import Shared
 from stores.mongo.driver import OURS, Mongo, token
 from stores.mongo.errors import opening
@@ -48,8 +49,8 @@ from stores.mongo.rows import (
     claimant,
     document_of,
     held_of,
-    merged,
     placed,
+    remembered,
     row_of,
     touch_of,
 )
@@ -113,7 +114,7 @@ class MongoStore:
     async def touch(self, touch: Touch) -> None:
         """As the port says, in one round trip. Visits are as many as are kept if it was looked up before."""
         held = self._looked_up.get(touch.urn)
-        change = touch_of(touch, token(), held.remembered.visits if held else {})
+        change = touch_of(touch, token(), held.remembered.held.visits if held else {})
         await self._shared(collection_of(touch.type_name)).update(safe_text(touch.urn), change)
 
     async def write_state(self, name: str, value: Mapping[str, object]) -> None:
@@ -193,18 +194,30 @@ class MongoStore:
         held = await self._known(collection, document.urn)
         others: Sequence[Held] = ()
         for _ in range(ATTEMPTS):
-            saved, remembered, written = merged(held, document)
-            place, revision = placed(document.urn, remembered, others), token()
-            row = None if written is None else row_of(written, place.remembered, body, revision)
+            known, whole = await self._whole(collection, held, document)
+            done = merged(known, document, whole)
+            place, revision = placed(document.urn, remembered(held, done), others), token()
+            row = _row_of(done, place.remembered, body if whole is None else None, revision)
             if await self._evicted(collection, place) and await self._written(
                 collection, held, row, place.remembered, revision
             ):
-                return saved
+                return done.saved
             held, others = await asyncio.gather(
-                self._held(collection, document.urn), self._claimants(collection, remembered.strengths)
+                self._held(collection, document.urn), self._claimants(collection, place.remembered.strengths)
             )
             self._found_last[collection] = held is not None
         raise StoreError(f"{document.urn} is being saved by too many at once", urn=document.urn)
+
+    async def _whole(
+        self, collection: str, held: Held | None, document: Document
+    ) -> tuple[rules.Held | None, Document | None]:
+        """What is remembered of the document that is there; and all of it, where that decides."""
+        known = held.remembered.held if held else None
+        if held is None or not wants_body(known, document):
+            return known, None
+        which = {"_id": safe_text(document.urn), "_metadata.revision": held.revision}
+        row = await self._mongo.find_one(collection, which)
+        return known, None if row is None else document_of(row)
 
     async def _known(self, collection: str, urn: str) -> Held | None:
         """What is there, if it was looked up just before, or if the last one of this type was there as well."""
@@ -287,6 +300,17 @@ class MongoStore:
                     await self._mongo.raise_schema()  # first: an older ghcrawl must not come in between
                 await self._mongo.index(collection, *INDEXES)
                 self._indexed.add(collection)
+
+
+def _row_of(
+    done: Merged, remembered: Remembered, body: Mapping[str, Any] | None, revision: Any
+) -> dict[str, Any] | None:
+    """What takes the place of the stored document; None: it stays. body: where it is the one that came."""
+    if done.written is None:
+        return None
+    if body is None:
+        body = to_bson(done.written.body, done.written.urn, outermost=True)
+    return row_of(done.written, remembered, body, revision)
 
 
 def _pointer(document: Document) -> dict[str, Any]:

@@ -19,11 +19,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ghcrawl.ports.store import Saved, Stored, Touch
-from ghcrawl.values.model import LEGACY_PLATFORM, Document, TypeName, Validator, iso, moment, time_text
+from ghcrawl.ports.store import Stored, Touch
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Document,
+    TypeName,
+    Validator,
+    forms_json,
+    forms_of,
+    moment,
+    time_text,
+)
 from stores import rules
+from stores.merging import Merged
 from stores.mongo.escaping import (
     from_bson,
     plain_text,
@@ -45,46 +55,37 @@ _ALWAYS: Final = (
     "revision",
     "urls",
 )
-_SOMETIMES: Final = ("changedAt", "deletedAt", "validator", "visits", "aliases", "claims", "headers.link")
+_SOMETIMES: Final = ("changedAt", "deletedAt", "validator", "visits", "aliases", "claims", "headers.link", "forms")
 HELD_FIELDS: Final = {f"_metadata.{name}": 1 for name in (*_ALWAYS, *_SOMETIMES)}
 """Projects all that decides about a look-up, a touch and a save: no body, no links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What a save may change of a document and leave its body alone. Saving over it merges this, field by field.
+    """What a save may change of a document and leave its body alone.
 
+    held: as all stores remember it.
     strengths: URL → how strongly it is claimed; all URLs that ever led here.
     entries: URL → under which name it is among `urls`; not those whose places stronger claimants have.
     """
 
-    url: str
-    changed_at: str
-    observed_at: datetime
-    checked_at: datetime
-    validator: Validator | None
-    visits: Mapping[str, datetime]
-    aliases: tuple[str, ...]
+    held: rules.Held
     strengths: Mapping[str, str]
     entries: Mapping[str, str]
 
-    @property
-    def precedence(self) -> str:
-        """As of the document."""
-        return f"{self.changed_at}|{iso(self.observed_at)}"
-
     def metadata(self, urn: str) -> dict[str, Any]:
         """As part of the `_metadata` of that document; what is empty is None, and absent there."""
-        precedence = self.precedence
+        held, precedence = self.held, self.held.precedence
         claims = [{"url": url, "as": claim} for url, claim in self.strengths.items() if claim != precedence]
         return {
-            "changedAt": self.changed_at or None,
-            "observedAt": time_text(self.observed_at),
-            "checkedAt": time_text(self.checked_at),
-            "etag": self.validator.etag if self.validator else None,
-            "validator": self.validator.to_json() if self.validator else None,
-            "visits": {policy: time_text(at) for policy, at in self.visits.items()} or None,
-            "aliases": list(self.aliases) or None,
+            "changedAt": held.changed_at or None,
+            "observedAt": time_text(held.observed_at),
+            "checkedAt": time_text(held.checked_at),
+            "etag": held.validator.etag if held.validator else None,
+            "validator": held.validator.to_json() if held.validator else None,
+            "visits": {policy: time_text(at) for policy, at in held.visits.items()} or None,
+            "aliases": list(held.aliases) or None,
+            "forms": forms_json(held.forms) or None,
             "urls": list(self.entries.values()) or [urn],
             "claims": claims or None,
         }
@@ -96,39 +97,27 @@ class Held:
 
     urn: str
     type_name: TypeName
-    digest: str
-    version: int
     processed_at: datetime
     deleted_at: datetime | None
-    link_header: Mapping[str, str]
     revision: Any
     remembered: Remembered
 
     def stored(self) -> Stored:
         """For who decides how to fetch."""
-        remembered = self.remembered
+        held = self.remembered.held
         return Stored(
             urn=self.urn,
             type_name=self.type_name,
-            url=remembered.url,
-            digest=self.digest,
-            version=self.version,
-            observed_at=remembered.observed_at,
-            checked_at=remembered.checked_at,
+            url=held.url,
+            digest=held.digest,
+            version=held.version,
+            observed_at=held.observed_at,
+            checked_at=held.checked_at,
             processed_at=self.processed_at,
-            validator=remembered.validator,
-            visits=remembered.visits,
+            validator=held.validator,
+            visits=held.visits,
             deleted_at=self.deleted_at,
-        )
-
-    def judged(self) -> rules.Held:
-        """For who decides about a save."""
-        return rules.Held(
-            precedence=self.remembered.precedence,
-            digest=self.digest,
-            version=self.version,
-            deleted=self.deleted_at is not None,
-            link_header=self.link_header,
+            forms=held.forms,
         )
 
 
@@ -137,27 +126,30 @@ def held_of(stored: Mapping[str, Any]) -> Held:
     meta = from_bson({name: item for name, item in stored["_metadata"].items() if name != "revision"})
     deleted_at, validator = meta.get("deletedAt"), meta.get("validator")
     url, aliases, found = meta["url"], tuple(meta.get("aliases", ())), set(meta["urls"])
-    changed_at, observed_at = meta.get("changedAt", ""), moment(meta["observedAt"])
     claims = {claim["url"]: claim["as"] for claim in meta.get("claims", ())}
-    precedence = f"{changed_at}|{iso(observed_at)}"
+    held = rules.Held(
+        url=url,
+        changed_at=meta.get("changedAt", ""),
+        observed_at=moment(meta["observedAt"]),
+        checked_at=moment(meta["checkedAt"]),
+        digest=meta["digest"],
+        version=meta["version"],
+        deleted=bool(deleted_at),
+        link_header=meta.get("headers", {}).get("link", {}),
+        validator=Validator.from_json(validator) if validator else None,
+        visits={policy: moment(at) for policy, at in meta.get("visits", {}).items()},
+        aliases=aliases,
+        forms=forms_of(meta.get("forms", {})),
+    )
     return Held(
         urn=plain_text(stored["_id"]),
         type_name=TypeName(meta.get("platform", LEGACY_PLATFORM), meta["type"]),
-        digest=meta["digest"],
-        version=meta["version"],
         processed_at=moment(meta["processedAt"]),
         deleted_at=moment(deleted_at) if deleted_at else None,
-        link_header=meta.get("headers", {}).get("link", {}),
         revision=stored["_metadata"]["revision"],
         remembered=Remembered(
-            url=url,
-            changed_at=changed_at,
-            observed_at=observed_at,
-            checked_at=moment(meta["checkedAt"]),
-            validator=Validator.from_json(validator) if validator else None,
-            visits={policy: moment(at) for policy, at in meta.get("visits", {}).items()},
-            aliases=aliases,
-            strengths={name: claims.get(name, precedence) for name in (url, *aliases)},
+            held=held,
+            strengths={name: claims.get(name, held.precedence) for name in (url, *aliases)},
             entries={name: entry for name in (url, *aliases) for entry in places(name) if entry in found},
         ),
     )
@@ -215,55 +207,15 @@ def touch_of(touch: Touch, revision: Any, before: Mapping[str, datetime]) -> dic
 # What a save comes to ----------------------------------------------------------------------------------------
 
 
-def _new(document: Document) -> Remembered:
-    """What is remembered of a document that was not there before."""
-    aliases = rules.known_as(document, document.url, document.url, ())
-    strength = rules.claim_strength(document)
+def remembered(held: Held | None, done: Merged) -> Remembered:
+    """What is remembered after a save over `held`; URLs that are new have no places yet."""
+    url, aliases = done.held.url, done.held.aliases
+    before, entries = (held.remembered.strengths, held.remembered.entries) if held else ({}, {})
     return Remembered(
-        url=document.url,
-        changed_at=document.changed_at,
-        observed_at=document.observed_at,
-        checked_at=document.fetched_at,
-        validator=document.validator,
-        visits=document.visits,
-        aliases=aliases,
-        strengths=dict.fromkeys((document.url, *aliases), strength),
-        entries={},
+        held=done.held,
+        strengths={name: max(before.get(name, ""), done.claims.get(name, "")) for name in (url, *aliases)},
+        entries={name: entry for name, entry in entries.items() if name == url or name in aliases},
     )
-
-
-class Merged(NamedTuple):
-    """What a save comes to. written: what takes the place of the stored document; None: that stays, body and all."""
-
-    saved: Saved
-    remembered: Remembered
-    written: Document | None
-
-
-def merged(held: Held | None, document: Document) -> Merged:
-    """What saving `document` over `held` comes to. As `stores.memory` does it."""
-    if held is None:
-        return Merged("saved", _new(document), document)
-    before, judged = held.remembered, held.judged()
-    outcome = rules.judge(judged, document)
-    saved, document = rules.settled(outcome, judged, document)
-    stale = saved == "stale"
-    url = document.url if saved == "saved" else before.url
-    keeps_validator = stale or rules.keeps_validator(judged, document)
-    aliases = rules.known_as(document, url, before.url, before.aliases)
-    claimed = dict.fromkeys((document.url, *document.aliases), rules.claim_strength(document))
-    remembered = Remembered(
-        url=url,
-        changed_at=before.changed_at if stale else document.changed_at,
-        observed_at=before.observed_at if stale else document.observed_at,
-        checked_at=before.checked_at if stale else max(before.checked_at, document.fetched_at),
-        validator=before.validator if keeps_validator else document.validator,
-        visits=rules.visited(before.visits, document, saved),
-        aliases=aliases,
-        strengths={name: max(before.strengths.get(name, ""), claimed.get(name, "")) for name in (url, *aliases)},
-        entries={name: entry for name, entry in before.entries.items() if name == url or name in aliases},
-    )
-    return Merged(outcome, remembered, document if saved == "saved" else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

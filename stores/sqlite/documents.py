@@ -25,22 +25,24 @@ from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.model import Document, TypeName, time_text
 from stores import rules
 from stores.jsontext import from_text, to_text
+from stores.merging import merged, wants_body
 from stores.sqlite.rows import (
+    FORMS,
     MIGRATION,
     PROCESSING,
     SCHEMA,
     DocumentRow,
     aliases_of,
-    aliases_text,
     document_of,
-    links_of,
+    held_of,
+    kept_of,
     row_of,
     stored_of,
     visits_of,
     visits_text,
 )
 
-__all__ = ["MIGRATION", "PROCESSING", "SCHEMA", "SqliteStore"]
+__all__ = ["FORMS", "MIGRATION", "PROCESSING", "SCHEMA", "SqliteStore"]
 
 LISTED_AT_ONCE: Final = 100
 FEW_TYPES: Final = 4
@@ -50,20 +52,23 @@ FEW_PROCESSED: Final = 20_000
 
 _HELD: Final = """
     SELECT id, url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link_header,
-        aliases
+        aliases, forms
     FROM documents WHERE urn = ?"""
 _INSERT: Final = """
     INSERT INTO documents (urn, platform, type, url, precedence, digest, version, observed_at, checked_at, processed_at,
-        deleted_at, validator, visits, link_header, aliases) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        deleted_at, validator, visits, link_header, aliases, forms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING"""
 _INSERT_BODY: Final = "INSERT INTO bodies (id, meta, body) VALUES (?, ?, ?)"
 _UPDATE: Final = """
     UPDATE documents SET platform = ?, type = ?, url = ?, precedence = ?, digest = ?, version = ?, observed_at = ?,
-        checked_at = ?, processed_at = ?, deleted_at = ?, validator = ?, visits = ?, link_header = ?, aliases = ?
+        checked_at = ?, processed_at = ?, deleted_at = ?, validator = ?, visits = ?, link_header = ?, aliases = ?,
+        forms = ?
     WHERE id = ?"""
 _UPDATE_BODY: Final = "UPDATE bodies SET meta = ?, body = ? WHERE id = ?"
 _RECKON: Final = """
-    UPDATE documents SET precedence = ?, observed_at = ?, checked_at = ?, validator = ?, visits = ?, aliases = ?
+    UPDATE documents SET precedence = ?, observed_at = ?, checked_at = ?, validator = ?, visits = ?, aliases = ?,
+        forms = ?
     WHERE id = ?"""
 _CLAIM: Final = """
     INSERT INTO urls (url, id, strength) VALUES (?, ?, ?)
@@ -76,7 +81,7 @@ _TOUCH: Final = """
 
 _LOOK_UP: Final = """
     SELECT urn, platform, type, documents.url, digest, version, observed_at, checked_at, processed_at, validator,
-        visits, deleted_at
+        visits, deleted_at, forms
     FROM urls JOIN documents USING (id)
     WHERE urls.url = ? AND platform = ? AND type = ? ORDER BY strength DESC, urn DESC LIMIT 1"""
 _FIND: Final = """
@@ -282,38 +287,29 @@ def _save(connection: sqlite3.Connection, document: Document, row: DocumentRow) 
     if not inserted.rowcount:
         return _settle(connection, document, row)
     connection.execute(_INSERT_BODY, (inserted.lastrowid, row.meta, row.body))
-    _claim(connection, document, inserted.lastrowid, _strength(row))
+    _claim(connection, inserted.lastrowid, dict.fromkeys((document.url, *document.aliases), _strength(row)))
     return "saved"
 
 
 def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
     """What becomes of the document that is there and the one that comes."""
-    held = connection.execute(_HELD, (row.urn,)).fetchone()
-    id, url, precedence, observed_at, checked_at, digest, version, deleted, validator, visits, header, aliases = held
-    known = rules.Held(restored(precedence), restored(digest), version, deleted is not None, links_of(header))
-    judged, strength = rules.judge(known, document), _strength(row)
-    saved, document = rules.settled(judged, known, document)
-    row = row._replace(
-        digest=storable(document.digest),
-        url=url if saved != "saved" else row.url,
-        precedence=precedence if saved == "stale" else row.precedence,
-        observed_at=observed_at if saved == "stale" else row.observed_at,
-        checked_at=checked_at if saved == "stale" else max(checked_at, row.checked_at),
-        validator=validator if saved == "stale" or rules.keeps_validator(known, document) else row.validator,
-        visits=visits_text(rules.visited(visits_of(visits), document, saved)),
-    )
-    names = rules.known_as(document, restored(row.url), restored(url), aliases_of(aliases))
-    row = row._replace(aliases=aliases_text(names))
-    if saved == "saved":
+    id, *found = connection.execute(_HELD, (row.urn,)).fetchone()
+    held = held_of(found)
+    whole = document_of(connection.execute(_GET, (row.urn,)).fetchone()) if wants_body(held, document) else None
+    done = merged(held, document, whole)
+    if done.written is not None and whole is not None:
+        row = row_of(done.written)
+    row = kept_of(row, done.held)
+    if done.written is not None:
         connection.execute(_UPDATE, (*row[1:-2], id))
         connection.execute(_UPDATE_BODY, (row.meta, row.body, id))
     else:
-        reckoned = (row.precedence, row.observed_at, row.checked_at, row.validator, row.visits, row.aliases, id)
-        connection.execute(_RECKON, reckoned)
-    _claim(connection, document, id, strength)
-    for name in rules.forgotten(document, restored(url), aliases_of(aliases), (restored(row.url), *names)):
+        kept = (row.precedence, row.observed_at, row.checked_at, row.validator, row.visits, row.aliases, row.forms)
+        connection.execute(_RECKON, (*kept, id))
+    _claim(connection, id, {url: storable(strength) for url, strength in done.claims.items()})
+    for name in done.forgotten:
         connection.execute(_UNCLAIM, (storable(name), id))
-    return judged
+    return done.saved
 
 
 def _strength(row: DocumentRow) -> str | bytes:
@@ -321,8 +317,8 @@ def _strength(row: DocumentRow) -> str | bytes:
     return row.precedence if row.deleted_at is None else ""
 
 
-def _claim(connection: sqlite3.Connection, document: Document, id: int | None, strength: str | bytes) -> None:
-    for url in (document.url, *document.aliases):
+def _claim(connection: sqlite3.Connection, id: int | None, claims: Mapping[str, str | bytes]) -> None:
+    for url, strength in claims.items():
         connection.execute(_CLAIM, (storable(url), id, strength))
 
 

@@ -13,8 +13,20 @@ from typing import Final, NamedTuple
 
 from ghcrawl.embedded.file import Row, restored, storable
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.model import LEGACY_PLATFORM, Document, Link, TypeName, Validator, moment, time_text
+from ghcrawl.values.model import (
+    LEGACY_PLATFORM,
+    Document,
+    Forms,
+    Link,
+    TypeName,
+    Validator,
+    forms_json,
+    forms_of,
+    moment,
+    time_text,
+)
 from stores.jsontext import from_text, to_text
+from stores.rules import Held
 
 SCHEMA: Final = (
     """CREATE TABLE documents (
@@ -33,7 +45,8 @@ SCHEMA: Final = (
         validator TEXT,
         visits TEXT,
         link_header TEXT,
-        aliases TEXT
+        aliases TEXT,
+        forms TEXT
     )""",
     "CREATE INDEX documents_by_type ON documents (platform, type, urn, deleted_at)",
     "CREATE TABLE bodies (id INTEGER PRIMARY KEY, meta TEXT NOT NULL, body TEXT NOT NULL)",
@@ -45,7 +58,7 @@ SCHEMA: Final = (
     ) WITHOUT ROWID""",
     """CREATE VIEW whole_documents AS
         SELECT urn, platform, type, url, digest, version, observed_at, checked_at, processed_at, validator, visits,
-            deleted_at, precedence, link_header, aliases, meta, body, id
+            deleted_at, forms, precedence, link_header, aliases, meta, body, id
         FROM documents JOIN bodies USING (id)""",
     "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX documents_by_processing ON documents (processed_at)",
@@ -61,7 +74,9 @@ MIGRATION: Final = (
 """What older files lack: documents are counted and listed by (platform, type)."""
 PROCESSING: Final = (SCHEMA[-1],)
 """What files of before lack: an index for those who read only what changed."""
-STORED: Final = 12
+FORMS: Final = ("ALTER TABLE documents ADD COLUMN forms TEXT", "DROP VIEW whole_documents", SCHEMA[4])
+"""What files lacked before a document said in which forms it was seen. Those in them say nothing of it."""
+STORED: Final = 13
 """Columns of `whole_documents` that a look-up reads."""
 
 
@@ -83,6 +98,7 @@ class DocumentRow(NamedTuple):
     visits: str | None
     link_header: str | None
     aliases: str | None
+    forms: str | None
     meta: str
     body: str
 
@@ -109,20 +125,54 @@ def row_of(document: Document) -> DocumentRow:
         checked_at=fetched_at,
         processed_at=time_text(document.processed_at),
         deleted_at=None if document.deleted_at is None else time_text(document.deleted_at),
-        validator=None if document.validator is None else to_text(document.validator.to_json(), urn),
+        validator=validator_text(document.validator),
         visits=visits_text(document.visits),
         link_header=to_text(dict(document.link_header), urn) if document.link_header else None,
         aliases=aliases_text(document.aliases),
+        forms=forms_text(document.forms),
         meta=to_text(meta, urn),
         body=to_text(document.body, urn),
     )
 
 
-def stored_of(row: Row) -> Stored:
-    """What the first columns of `whole_documents` say, up to `deleted_at`."""
-    urn, platform, type, url, digest, version, observed_at, checked_at, processed_at, validator, visits, deleted_at = (
-        row
+def kept_of(row: DocumentRow, held: Held) -> DocumentRow:
+    """The same row with what is remembered of the document."""
+    return row._replace(
+        url=storable(held.url),
+        precedence=storable(held.precedence),
+        observed_at=time_text(held.observed_at),
+        checked_at=time_text(held.checked_at),
+        digest=storable(held.digest),
+        validator=validator_text(held.validator),
+        visits=visits_text(held.visits),
+        aliases=aliases_text(held.aliases),
+        forms=forms_text(held.forms),
     )
+
+
+def held_of(row: Row) -> Held:
+    """What is remembered of a document: the columns of `documents` from `url` on that a save may change or goes by."""
+    url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link, aliases, forms = row
+    return Held(
+        url=restored(url),
+        changed_at=restored(precedence).rpartition("|")[0],
+        observed_at=moment(observed_at),
+        checked_at=moment(checked_at),
+        digest=restored(digest),
+        version=version,
+        deleted=deleted_at is not None,
+        link_header=links_of(link),
+        validator=None if validator is None else Validator.from_json(from_text(validator)),
+        visits=visits_of(visits),
+        aliases=aliases_of(aliases),
+        forms=forms_of_text(forms),
+    )
+
+
+def stored_of(row: Row) -> Stored:
+    """What the first columns of `whole_documents` say, up to `forms`."""
+    urn, platform, type, url, digest, version, observed_at, checked_at, processed_at, *rest = row
+    validator, visits, deleted_at, forms = rest
     return Stored(
         urn=restored(urn),
         type_name=TypeName(restored(platform), restored(type)),
@@ -135,6 +185,7 @@ def stored_of(row: Row) -> Stored:
         validator=None if validator is None else Validator.from_json(from_text(validator)),
         visits=visits_of(visits),
         deleted_at=None if deleted_at is None else moment(deleted_at),
+        forms=forms_of_text(forms),
     )
 
 
@@ -164,7 +215,23 @@ def document_of(row: Row) -> Document:
         visits=stored.visits,
         deleted_at=stored.deleted_at,
         deleted_reason=meta["deleted_reason"],
+        forms=stored.forms,
     )
+
+
+def validator_text(validator: Validator | None) -> str | None:
+    """For the column `validator`."""
+    return None if validator is None else to_text(validator.to_json(), "validator")
+
+
+def forms_text(forms: Forms) -> str | None:
+    """For the column `forms`."""
+    return to_text(forms_json(forms), "forms") if forms else None
+
+
+def forms_of_text(text: str | None) -> Forms:
+    """What `forms_text` wrote."""
+    return forms_of(from_text(text)) if text else {}
 
 
 def visits_text(visits: Mapping[str, datetime]) -> str | None:

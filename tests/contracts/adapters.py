@@ -36,7 +36,11 @@ from stores.sqlite.documents import SqliteStore
 from stores.unit_of_work import SequentialUnitOfWork, SqliteUnitOfWork
 from tests.support.clock import FakeClock
 
-MIGRATIONS: Final = (sqlite_queue.MIGRATION, (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION))
+MIGRATIONS: Final = (
+    sqlite_queue.MIGRATION,
+    (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION),
+    sqlite_store.FORMS,
+)
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
 
 

@@ -40,7 +40,13 @@ A document is what GitHub sent (an array as `{"elements": […]}`) with `_metada
 | `changedAt` | GitHub's own word for when it last changed, where it has one |
 | `digest`, `etag`, `validator` | what tells whether it changed |
 | `origin`, `rootRequest`, `visits` | how it was found, by which crawl, and when it was looked at by which policy |
+| `forms` | form → since when it is known in this form, see below |
 | `deletedAt`, `deletedReason` | only on tombstones: since when it is gone, and what was said of that |
+
+A thing has several forms: `own` (its own URL), `list`, `webhook`, `event`, `batch`. What a form leaves out is kept as
+another form had it. `forms` says of each: `observedAt` and `changedAt` of what came in it last; `digest`, empty once
+another form said otherwise, so that what only this form tells is older than the rest; `partial` if it left something
+out. Documents saved before this was told apart have no `forms`.
 
 `self` and `siblings` are links of every document. A page of a collection holds `{"urn", "url"}` of each element; a page
 of a relation holds the elements, and has the links `origin`, `unique` (its generation) and `resources`.

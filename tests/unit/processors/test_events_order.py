@@ -64,7 +64,7 @@ THINGS = (
         "issue",
         "urn:repo:12:issue:34",
         f"{REPO}/issues/34",
-        {"id": 7, "number": 34, "state": "open", "comments": 0, "title": "It broke"},
+        {"id": 7, "number": 34, "state": "open", "comments": 0, "title": "It broke", "closed_by": None},
         "IssuesEvent",
     ),
     Thing(

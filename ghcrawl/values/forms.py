@@ -1,0 +1,99 @@
+"""Forms: one thing is told in several ways, and most of them leave something out.
+
+    own      its own URL: all that there is, as far as whoever asks may see it
+    list     an element of a list        webhook  part of a delivery
+    event    part of an event feed       batch    part of an answer about many things at once
+
+What a form leaves out is not gone. So a document keeps what the body that comes does not mention, unless that body is
+the word on it: the thing's own answer, or a newer one of the only form in which the field can have been seen. Nested
+objects are joined likewise if both are of one thing, which their identity tells; lists are taken as they come.
+
+`Known.partial` says that a body lacked fields which its form is known to leave out. `answers` says by that whether
+what is stored is as good as the thing's own answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from ghcrawl.values.model import Form, Forms, Json, JsonObject, Known
+
+_IDENTITIES: Final = ("id", "node_id", "sha", "url", "key", "raw_url")
+
+
+def answers(forms: Forms, observed_at: datetime) -> bool:
+    """Whether a document in these forms, last observed then, says what the thing's own URL would have said.
+
+    One that was saved before forms were told apart does.
+    """
+    return not forms or any(
+        (form == "own" or not known.partial) and (bool(known.digest) or known.observed_at >= observed_at)
+        for form, known in forms.items()
+    )
+
+
+def covers(forms: Forms, form: Form, known: Known) -> bool:
+    """Whether what `known` said and these forms do not is gone: only the thing itself, or the same form, says so."""
+    same, own = forms.get(form), forms.get("own")
+    if own is not None and not own.partial and own.rank >= known.rank:
+        return True
+    return same is not None and form != "own" and same.rank >= known.rank
+
+
+def joined(newer: JsonObject, older: JsonObject) -> dict[str, Json]:
+    """All that `newer` says of a thing, and what only `older` does."""
+    return _joined(newer, older, of_one=True)
+
+
+def agree(one: Json, other: Json) -> bool:
+    """Whether two bodies say the same as far as both speak."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return all(agree(value, other[name]) for name, value in one.items() if name in other)
+    return bool(one == other)
+
+
+def contains(whole: Json, part: Json) -> bool:
+    """Whether `whole` says all that `part` does."""
+    if isinstance(whole, Mapping) and isinstance(part, Mapping):
+        return all(name in whole and contains(whole[name], value) for name, value in part.items())
+    return bool(whole == part)
+
+
+def mentions(body: Json, other: Json) -> bool:
+    """Whether `body` has all the fields that `other` has, whatever it says of them."""
+    if isinstance(body, Mapping) and isinstance(other, Mapping):
+        return all(name in body and mentions(body[name], value) for name, value in other.items())
+    return True
+
+
+def lacks(body: JsonObject, paths: frozenset[str]) -> bool:
+    """Whether a field is missing. paths: names, with dots where they lie deeper; what has no such object lacks none."""
+    return any(_lacks(body, path.split(".")) for path in paths)
+
+
+def _lacks(body: JsonObject, path: list[str]) -> bool:
+    for name in path[:-1]:
+        inner = body.get(name)
+        if not isinstance(inner, Mapping):
+            return False
+        body = inner
+    return path[-1] not in body
+
+
+def _joined(newer: JsonObject, older: JsonObject, *, of_one: bool) -> dict[str, Json]:
+    found: dict[str, Any] = dict(newer)
+    for name, value in older.items():
+        if name not in newer:
+            if of_one:
+                found[name] = value
+        elif isinstance(value, Mapping) and isinstance(newer[name], Mapping):
+            found[name] = _joined(newer[name], value, of_one=_one_thing(newer[name], value))
+    return found
+
+
+def _one_thing(one: JsonObject, other: JsonObject) -> bool:
+    """Whether both name themselves, and alike: by the first name that both have, for URLs change."""
+    shared = next((name for name in _IDENTITIES if name in one and name in other), None)
+    return shared is not None and bool(one[shared] == other[shared])

@@ -1,0 +1,166 @@
+"""What becomes of the document that is there and the one that comes, for every store: adapters only keep it.
+
+Mostly `stores.rules` can tell without their bodies. Where something was seen in more forms than one, the two are joined
+(`ghcrawl.values.forms`): then `wants_body` says so, and the adapter reads the whole stored document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ghcrawl.ports.store import Saved
+from ghcrawl.values import forms
+from ghcrawl.values.model import Document, Form, Forms, Known, Validator, digest
+from stores import rules
+from stores.rules import Held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What a save comes to.
+
+    saved: what the store answers. held: what is remembered of the document from now on.
+    written: takes the place of the stored one, body and links; None: those stay.
+    claims: URL → how strongly it is claimed. forgotten: the URLs that lead here no more.
+    """
+
+    saved: Saved
+    held: Held
+    written: Document | None
+    claims: Mapping[str, str]
+    forgotten: Collection[str] = ()
+
+
+def wants_body(held: Held | None, document: Document) -> bool:
+    """Whether `merged` has to be told the whole stored document, because what it says may not be gone."""
+    form = rules.form_of(document)
+    if held is None or form is None or held.deleted:
+        return False
+    judged = rules.judge(held, document)
+    if judged == "same":
+        return False
+    if judged == "stale":
+        return not forms.covers(held.forms, *form)
+    if judged == "tied" and held.forms and form[0] not in held.forms:
+        return True
+    if not held.forms:
+        return form[0] != "own" or form[1].partial
+    return not all(forms.covers(document.forms, *each) for each in held.forms.items())
+
+
+def merged(held: Held | None, document: Document, whole: Document | None = None) -> Merged:
+    """What saving `document` over `held` comes to. whole: the stored document, where `wants_body` asks for it."""
+    if held is None:
+        names = rules.known_as(document, document.url, document.url, ())
+        new = replace(Held.of(document), aliases=names)
+        return Merged(saved="saved", held=new, written=document, claims=_claims(document))
+    if whole is not None:
+        return _joined(held, document, whole)
+    judged = rules.judge(held, document)
+    if judged == "tied":
+        document = _undecided(document)
+    stale = rules.older(document, held)
+    known = held.forms
+    if not stale and judged != "same" and document.origin != "storage":
+        known = {**_overtaken(held.forms), **document.forms}
+    elif judged == "same" and rules.form_of(document):
+        known = {**held.forms, **document.forms}
+    effect: Effect = "stale" if stale else "same" if judged == "same" else "saved"
+    keeps = document.validator is None and rules.says_the_same(held, document)
+    after = _after(held, document, effect, keeps_validator=keeps and document.deleted_at is None)
+    after = replace(after, forms=known)
+    written = replace(document, forms=known) if effect == "saved" else None
+    return _with_names(judged, held, after, document, written)
+
+
+Effect = Literal["saved", "same", "stale"]
+"""Which of the two is the truth from now on: the one that comes, both, the one that is there."""
+
+
+def _joined(held: Held, document: Document, whole: Document) -> Merged:
+    """Each keeps what the other does not mention; where both speak, the truer one counts."""
+    stale = rules.older(document, held)
+    top, bottom = (whole, document) if stale else (document, whole)
+    body = forms.joined(top.body, bottom.body)
+    nothing_new, still_true = body == whole.body, forms.contains(body, whole.body)
+    differs = not held.digest or not forms.agree(document.body, whole.body)
+    tied = rules.may_tie(held, document) and differs
+    known = {**(held.forms if still_true else _overtaken(held.forms)), **_seen(held, document, body, tied=tied)}
+    poorer = "own" in known and not forms.answers(known, top.observed_at)
+    mixed = not tied and poorer and not forms.mentions(top.body, bottom.body)
+    if mixed:
+        known = _overtaken(known, but="own")
+    effect: Effect = "stale" if stale else "same" if nothing_new and document.version <= held.version else "saved"
+    keeps = document.validator is None and still_true and not tied
+    after = replace(_after(held, document, effect, keeps_validator=keeps), forms=known)
+    if nothing_new and effect != "saved":
+        return _with_names(_answer(effect, tied=tied, mixed=mixed), held, after, document, None)
+    kept = {name: link for name, link in bottom.links.items() if name in body and name not in top.body}
+    links = {**kept, **top.links}
+    after = replace(after, digest="" if tied and (not stale or not held.digest) else _digest(body, document))
+    written = replace(top, body=body, links=links, digest=after.digest, processed_at=document.processed_at)
+    written = replace(written, forms=known)
+    return _with_names(_answer("saved", tied=tied, mixed=mixed), held, after, document, written)
+
+
+def _answer(effect: Effect, *, tied: bool, mixed: bool) -> Saved:
+    return "tied" if tied else "mixed" if mixed else effect
+
+
+def _seen(held: Held, document: Document, body: Mapping[str, object], *, tied: bool) -> dict[Form, Known]:
+    """The form in which `document` was seen, unless it is known to be truer."""
+    form = rules.form_of(document)
+    if form is None:
+        return {}
+    name, known = form
+    if name in held.forms and held.forms[name].rank > known.rank:
+        return {}
+    said = not tied and forms.contains(body, document.body)
+    return {name: known if said else replace(known, digest="")}
+
+
+def _overtaken(known: Forms, but: str = "") -> dict[Form, Known]:
+    return {form: each if form == but else replace(each, digest="") for form, each in known.items()}
+
+
+def _undecided(document: Document) -> Document:
+    """Without its digests, so that whoever comes next is held against it anew."""
+    return replace(document, digest="", forms=_overtaken(document.forms))
+
+
+def _digest(body: Mapping[str, object], document: Document) -> str:
+    return document.digest if body == document.body else digest(body)
+
+
+def _after(held: Held, document: Document, effect: Effect, *, keeps_validator: bool) -> Held:
+    """What is remembered then, but for forms and names."""
+    if effect == "stale":
+        return replace(held, visits=rules.visited(held.visits, document, effect))
+    validator: Validator | None = held.validator if keeps_validator else document.validator
+    after = held if effect == "same" else replace(Held.of(document), aliases=held.aliases)
+    return replace(
+        after,
+        changed_at=document.changed_at,
+        observed_at=document.observed_at,
+        checked_at=max(held.checked_at, document.fetched_at),
+        validator=validator,
+        visits=rules.visited(held.visits, document, effect),
+    )
+
+
+def _with_names(saved: Saved, held: Held, after: Held, document: Document, written: Document | None) -> Merged:
+    """Whatever is true of it, it is found under all its URLs."""
+    names = rules.known_as(document, after.url, held.url, held.aliases)
+    return Merged(
+        saved=saved,
+        held=replace(after, aliases=names),
+        written=written,
+        claims=_claims(document),
+        forgotten=rules.forgotten(document, held.url, held.aliases, (after.url, *names)),
+    )
+
+
+def _claims(document: Document) -> Mapping[str, str]:
+    return dict.fromkeys((document.url, *document.aliases), rules.claim_strength(document))
