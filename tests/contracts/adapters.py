@@ -39,6 +39,7 @@ from tests.support.clock import FakeClock
 MIGRATIONS: Final = (
     sqlite_queue.MIGRATION,
     (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION),
+    sqlite_store.PROCESSING,
     sqlite_store.FORMS,
 )
 SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
