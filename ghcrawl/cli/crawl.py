@@ -53,24 +53,9 @@ async def crawl(wish: Options) -> int:
     """Returns the exit status. Raises CrawlError where nothing could be begun."""
     if wish.follow and not wish.specs:
         raise ConfigError("--follow needs a SPEC: ghcrawl crawl ORG --follow")
-    settings, origins, remembered = await with_memory(wish.place, wish.more)
-    before, settings = settings, remembering(settings, origins, remembered)
-    settings = wish.wanting.applied(settings, SystemClock().now())
-    plan = Plan(
-        specs=wish.specs,
-        place=wish.place,
-        settings=settings,
-        credentials=read_credentials(settings, setting.environment()),
-        more=wish.more,
-        max_calls=wish.max_calls,
-        follow=wish.follow,
-        command=wish.command,
-        afresh=wish.afresh,
-        verbose="log.level" in origins,
-        remembered=remembered.latest is not None and settings is not before,
-    )
+    plan, origins = await planned(wish, setting.environment())
     shown = reporter(quiet=wish.quiet or wish.dry_run)
-    log_to(shown, settings, origins)
+    log_to(shown, plan.settings, origins)
     if wish.dry_run:
         foreseen = await estimating.foresee(plan, _silent if wish.quiet else say)
         write_json(foreseen.figures()) if wish.json else estimating.show(foreseen)
@@ -81,6 +66,27 @@ async def crawl(wish: Options) -> int:
         shown.close()
     tell(result, json=wish.json, quiet=wish.quiet)
     return result.exit_status
+
+
+async def planned(wish: Options, environ: Mapping[str, str]) -> tuple[Plan, Origins]:
+    """The crawl that is meant, and where its settings come from. environ: for credentials. Raises CrawlError."""
+    settings, origins, remembered = await with_memory(wish.place, wish.more)
+    before, settings = settings, remembering(settings, origins, remembered)
+    settings = wish.wanting.applied(settings, SystemClock().now())
+    plan = Plan(
+        specs=wish.specs,
+        place=wish.place,
+        settings=settings,
+        credentials=read_credentials(settings, environ),
+        more=wish.more,
+        max_calls=wish.max_calls,
+        follow=wish.follow,
+        command=wish.command,
+        afresh=wish.afresh,
+        verbose="log.level" in origins,
+        remembered=remembered.latest is not None and settings is not before,
+    )
+    return plan, origins
 
 
 def _silent(_sentence: str) -> None:

@@ -57,12 +57,12 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
 async def show(place: Place, name: str, *, type: str, json: bool) -> int:
     """Returns the exit status: 1 where there is no such document. Raises ConfigError, StoreError."""
     async with opened(place) as backend:
-        named = await _named(backend, name)
-    found = [one for one in named if type in ("", one.type, str(one.type_name))]
-    if not named:
+        known = await named(backend, name)
+    found = [one for one in known if type in ("", one.type, str(one.type_name))]
+    if not known:
         return _not_there(backend, name)
     if not found:
-        complain(f"{name} matches no {type}, but {', '.join(one.type for one in named)}")
+        complain(f"{name} matches no {type}, but {', '.join(one.type for one in known)}")
         return NOT_THERE
     if json:
         output.write_json(found[0].to_json())
@@ -79,7 +79,7 @@ async def follow(place: Place, name: str, link: str, *, limit: int, json: bool) 
     Raises ConfigError, StoreError.
     """
     async with opened(place) as backend:
-        documents = await _named(backend, name)
+        documents = await named(backend, name)
         if not documents:
             return _not_there(backend, name)
         start = next((document for document in documents if link in document.links), None)
@@ -152,7 +152,7 @@ async def _types(backend: CrawlBackend, which: Which) -> tuple[TypeName, ...]:
 async def _scopes(backend: CrawlBackend, under: str) -> Sequence[str]:
     if not under:
         return [""]
-    found = await _named(backend, under)
+    found = await named(backend, under)
     if not found and not under.startswith("urn:"):
         raise SpecError(f"document {under} not found; --under needs a name, URL or URN of a saved document")
     return await links.below(backend, found[0]) if found else [under]
@@ -167,7 +167,7 @@ async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncItera
             return
 
 
-async def _named(backend: CrawlBackend, name: str) -> Sequence[Document]:
+async def named(backend: CrawlBackend, name: str) -> Sequence[Document]:
     """What is known under a URN, a URL, or whatever a person may call it; things before pages."""
     if name.startswith("urn:"):
         document = await backend.documents.get(name)
@@ -176,8 +176,26 @@ async def _named(backend: CrawlBackend, name: str) -> Sequence[Document]:
     with suppress(SpecError):
         urls += roots.read(backend.mounts, [name], "default")[0].own
     found = {document.urn: document for url in urls for document in await backend.documents.find(url)}
+    if not found:
+        found = {document.urn: document for url in urls for document in await _beginning(backend, url)}
     things = entity_types(backend.mounts.platforms)
     return sorted(found.values(), key=lambda document: document.type_name not in things)
+
+
+async def _beginning(backend: CrawlBackend, url: str) -> Sequence[Document]:
+    """The document that `url` names by the beginning of its id. Raises SpecError where several begin so."""
+    found: list[Document] = []
+    for platform in backend.mounts.platforms:
+        short = platform.shortened(url)
+        for above in await backend.documents.find(short.above) if short is not None else ():
+            assert short is not None, "asked"
+            begin, types = f"{above.urn}:{short.name}", (TypeName(platform.name, short.type),)
+            behind = backend.documents.list(DocumentFilter(types=types, scope=above.urn, after=begin))
+            found += [one async for one in _limited(behind, 2) if one.urn.startswith(begin)]
+    if len(found) > 1:
+        names = ", ".join(one.urn.rpartition(":")[2] for one in found)
+        raise SpecError(f"{url} is ambiguous; there are {names}; write more of it")
+    return found
 
 
 def _not_there(backend: CrawlBackend, name: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable
 from typing import Final, Literal, Self
 
@@ -13,22 +14,26 @@ _WATCHED: Final[dict[signal.Signals, SignalName]] = {signal.SIGINT: "SIGINT", si
 
 
 class Signals:
-    """Catches both while the block runs. at_once: restores the terminal before a second one ends the process."""
+    """Catches both while the block runs. at_once: restores the terminal before a second one ends the process.
+
+    Only a process's main thread can: in another one nothing is caught.
+    """
 
     def __init__(self, at_once: Callable[[], None]) -> None:
         self.received: SignalName = ""
         self._at_once = at_once
         self._came = asyncio.Event()
+        self._watched = _WATCHED if threading.current_thread() is threading.main_thread() else ()
 
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        for number in _WATCHED:
+        for number in self._watched:
             loop.add_signal_handler(number, self._catch, number)
         return self
 
     def __exit__(self, *_: object) -> None:
         loop = asyncio.get_running_loop()
-        for number in _WATCHED:
+        for number in self._watched:
             loop.remove_signal_handler(number)
 
     async def wait(self, seconds: float) -> None:

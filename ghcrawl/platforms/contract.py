@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from ghcrawl.platforms.kind import Kind
+from ghcrawl.platforms.kind import Kind, Shortened
 from ghcrawl.platforms.survey import Survey
 from ghcrawl.platforms.tables import NO_TABLES, Schema
 from ghcrawl.ports.clock import Clock
@@ -188,6 +188,7 @@ class Platform:
     deliveries, feed, hooks: webhooks, polling, and redelivery of webhooks that did not arrive; None: it has none.
     streaming: what happens, as it happens; None: it has no streams.
     tables: what its documents become for SQL.
+    shortened: what a URL means that ends in the beginning of an id, as people write it; None: it does not.
     flat: what `documents export --flat` says of a document besides its body, URN and type; names begin with `_`.
     """
 
@@ -209,6 +210,7 @@ class Platform:
     hooks: OpenHooks | None = None
     streaming: Streaming | None = None
     tables: Schema = NO_TABLES
+    shortened: Callable[[str], Shortened | None] = lambda _url: None
     flat: Callable[[Document], Mapping[str, str]] = lambda _document: {}
 
     @property

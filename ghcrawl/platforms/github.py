@@ -44,7 +44,7 @@ from processors.github.events_feed import feed_request
 from processors.github.maps import SCENARIOS
 from processors.github.registry import DOCUMENT_TYPES, Commits, behind
 from processors.github.scenarios import Narrowed
-from processors.github.spec import flat, reader
+from processors.github.spec import flat, reader, shortened
 from processors.github.tables import TABLES
 from processors.github.webhook import delivery_request
 
@@ -271,6 +271,7 @@ def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, 
         hooks=_hooks,
         tables=TABLES,
         flat=flat,
+        shortened=shortened,
     )
 
 

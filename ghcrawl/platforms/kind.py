@@ -140,6 +140,20 @@ class Reconciliation:
 
 Processed: TypeAlias = Thing | List | Part | Event | Cursor
 """The kinds whose bodies a processor turns into documents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortened:
+    """A thing named by the beginning of its id.
+
+    above: URL of its parent. name: what its URN has behind the parent's, as far as it is known.
+    """
+
+    type: str
+    above: str
+    name: str
+
+
 Kind: TypeAlias = Processed | Reconciliation
 
 

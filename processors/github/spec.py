@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from ghcrawl.platforms.kind import Shortened
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Context, DeferredRequest, Document, Request
 from ghcrawl.values.policy import parse
@@ -18,6 +19,8 @@ from processors.github.part import Part
 
 _ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})")
 _REPO = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,98})/([A-Za-z0-9._-]{1,100})")
+_IN_SHORT = re.compile(rf"(?P<repo>{_REPO.pattern})(?:#(?P<number>\d{{1,18}})|@(?P<sha>[0-9a-fA-F]{{7,40}}))")
+_SHORT_SHA = re.compile(r"(?P<repo>.+/repos/[^/]+/[^/]+)/commits/(?P<sha>[0-9a-f]{7,39})")
 _TYPED = re.compile(r"([a-z_]+):(https?://.+)")
 _IN_REPO = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
 _IN_NAMED_REPO = re.compile(r"/repos/([^/]+/[^/]+)")
@@ -27,10 +30,21 @@ _IN_ACCOUNT = re.compile(
 )
 _NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite"})
 """What lies below these is named after more than their URL tells, so they are looked at first."""
-_FROM_BROWSER: Final[Mapping[str, str]] = {"pull": "pulls", "commit": "commits", "label": "labels"}
+_FROM_BROWSER: Final[Mapping[str, str]] = {
+    "pull": "pulls",
+    "commit": "commits",
+    "label": "labels",
+    "milestone": "milestones",
+    "tree": "branches",
+}
+_FROM_FRAGMENT: Final = ((re.compile(r"issuecomment-(\d+)"), "issues"), (re.compile(r"discussion_r(\d+)"), "pulls"))
+"""What a link to a comment ends in, and whose comments those are."""
 CLONED: Final = ".git"
 """Ends what `git clone` is given, and no repository's name."""
-EXAMPLES: Final = "an organisation or user (acme), a repository (acme/web), a URL, or type:url"
+EXAMPLES: Final = (
+    "an organisation or user (acme), a repository (acme/web), an issue or pull request (acme/web#5), "
+    "a commit (acme/web@1a2b3c4), a URL, or type:url"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +69,10 @@ def reader(
             return _root("org", f"{base}/orgs/{typed}", policy)
         if repo := _REPO.fullmatch(typed.removesuffix(CLONED)):
             return _root("repo", f"{base}/repos/{repo[0]}", policy)
+        if short := _IN_SHORT.fullmatch(typed):
+            rest = f"issues/{short['number']}" if short["number"] else f"commits/{short['sha'].lower()}"
+            path = f"/repos/{short['repo']}/{rest}"
+            return _to(_match(endpoints, path, ""), base, path, policy)
         named = _TYPED.fullmatch(typed)
         if named and named[1] not in types:
             raise SpecError(f"unknown type {named[1]!r}; known types: {', '.join(sorted(types))}")
@@ -113,6 +131,9 @@ def _path(url: str, base: str) -> str:
     if not parts or parts[0] == "orgs":
         return "/" + "/".join(parts)
     rest = [_FROM_BROWSER.get(parts[2], parts[2]), *parts[3:]] if len(parts) > 2 else []
+    for pattern, place in _FROM_FRAGMENT:
+        if comment := pattern.fullmatch(shown.fragment):
+            rest = [place, "comments", comment[1]]
     return "/" + "/".join(["repos", *parts[:2], *rest])
 
 
@@ -150,6 +171,12 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
         place = base + in_account[0] if in_account else url.partition("?")[0].rpartition("/")[0]
         above = _root(kind, place, f"{parse(policy).name}:self")
     return replace(above, context=replace(above.context, then=deferred_requests))
+
+
+def shortened(url: str) -> Shortened | None:
+    """For `Platform.shortened`: a commit by the beginning of its SHA."""
+    found = _SHORT_SHA.fullmatch(url)
+    return Shortened(type="commit", above=found["repo"], name=f"commit:{found['sha']}") if found else None
 
 
 def flat(document: Document) -> Mapping[str, str]:

@@ -75,8 +75,9 @@ def crawl(
 ) -> int:
     """Crawl until the queues are empty.
 
-    A SPEC is an organisation or a user (acme), a repository (acme/web), an API
-    or browser URL, or TYPE:URL. Without a SPEC, crawl the requests that are
+    A SPEC is an organisation or a user (acme), a repository (acme/web), an issue
+    (acme/web#5), a commit (acme/web@1a2b3c4), an API or browser URL, or
+    TYPE:URL. Without a SPEC, crawl the requests that are
     already queued in the file.
 
     [bold]Resume:[/bold] run the same command again to continue an interrupted crawl.

@@ -17,7 +17,10 @@ Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE",
 Under = Annotated[
     str | None,
     typer.Option(
-        "--under", "--repo", metavar="NAME", help="Only this document and its descendants: acme/web, a URL or a URN."
+        "--under",
+        "--repo",
+        metavar="NAME",
+        help="Only this document and its descendants: acme/web, acme/web#5, a URL or a URN.",
     ),
 ]
 Since = Annotated[
@@ -26,7 +29,12 @@ Since = Annotated[
 ]
 Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only if last checked before then.")]
 Lists = Annotated[bool, flag("--lists", help="Include list pages and cursors.")]
-Thing = Annotated[str, typer.Argument(metavar="NAME", help="A name (acme/web), a URL or a URN.", show_default=False)]
+Thing = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="A name (acme/web, acme/web#5, acme/web@1a2b3c4), a URL or a URN.", show_default=False
+    ),
+]
 
 
 @app.command("list")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -271,6 +272,31 @@ def test_documents_are_counted_by_type_things_first(ghcrawl: Command, db: Path) 
         "entities": 5,
         "by_type": {"repo": 2, "issue": 2, "commit": 1, "issues": 1},
     }
+
+
+SHAS = ("1a2b3c4d5e", "1a2b3c4fff", "9f00000000")
+
+
+@pytest.mark.parametrize("words", [("documents", "show"), ("documents", "list", "--under")])
+def test_things_are_named_as_people_name_them(ghcrawl: Command, filled: Fill, words: tuple[str, ...]) -> None:
+    base = "https://api.github.com/repos/acme/web"
+    repo = a_document(type="repo", urn="urn:repo:12", url=base, body={"full_name": "acme/web"})
+    issue = a_document(5, url=f"{base}/issues/5")
+    commits = [
+        a_document(type="commit", urn=f"urn:repo:12:commit:{sha:0<40}", url=f"{base}/commits/{sha:0<40}")
+        for sha in SHAS
+    ]
+    filled(documents=[repo, issue, *commits])
+
+    def told(name: str) -> str:
+        ran = ghcrawl(*words, name, "--json")
+        return str(re.findall(r'"urn": ?"(urn:repo:12:[^"]*)"', ran.out)[0]) if ran.status == 0 else ran.err
+
+    assert told("acme/web#5") == told("https://github.com/acme/web/issues/5") == issue.urn
+    assert told("acme/web@9f00000") == told(f"acme/web@{SHAS[2]:0<40}") == commits[2].urn
+    assert told("acme/web@1a2b3c4d") == commits[0].urn
+    assert f"there are {SHAS[0]:0<40}, {SHAS[1]:0<40}" in told("acme/web@1a2b3c4")
+    assert "not found" in told("acme/web@1a2b3c5")
 
 
 # export ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,123 @@
+"""Saved documents, for scripts and notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Self
+
+from ghcrawl.api.background import Background
+from ghcrawl.api.frames import frame
+from ghcrawl.cli import links
+from ghcrawl.cli.crawl_backend import CrawlBackend
+from ghcrawl.cli.documents import Which, named, selected
+from ghcrawl.cli.opening import backend
+from ghcrawl.cli.options import Place
+from ghcrawl.cli.tables import tables_of
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import Document
+from ghcrawl.values.type_names import TypeNames
+
+__all__ = ["Saved"]
+
+
+class Saved:
+    """The saved documents of a file, a database or a service, open until `close` or the end of a `with` block.
+
+    Not for several threads at once.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._background = Background()
+        self._closing = asyncio.Event()
+        try:
+            self._backend = self._background.run(self._open(place))
+        except BaseException:
+            self._background.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes it. May be called again."""
+        self._background.call(self._closing.set)
+        self._background.close()
+
+    @property
+    def where(self) -> str:
+        """The file, database or service, in words."""
+        return self._backend.where
+
+    def documents(
+        self, *types: str, under: str = "", since: str = "", until: str = "", deleted: bool | None = None
+    ) -> Iterator[Document]:
+        """Documents ordered by URN, read as you iterate.
+
+        types: names such as `issue`; none: every entity. under: only this document and its descendants, by name, URL or
+        URN. since, until: only those last checked in that span, as a date, a time or an age such as `7d`. deleted:
+        False leaves out tombstones, True gives only those.
+        Raises SpecError for an unknown type, name or date, StoreError if reading fails.
+        """
+        which = Which(types=types, under=under, since=since, until=until, deleted=deleted)
+        return self._background.iterate(selected(self._backend, which))
+
+    def get(self, name: str, type: str = "") -> Document | None:
+        """The document with this name (`acme/web`), URL or URN; None if there is none. Raises StoreError.
+
+        type: which one, where a URL has several.
+        """
+        found = self._background.run(named(self._backend, name))
+        return next((one for one in found if type in ("", one.type, str(one.type_name))), None)
+
+    def follow(self, document: Document, link: str) -> Iterator[Document]:
+        """The saved documents that a link of `document` leads to. Raises KeyError without such a link, StoreError."""
+        return self._background.iterate(links.behind(self._backend, document.links[link]))
+
+    def counts(self) -> Mapping[str, int]:
+        """Documents by type, without tombstones, list pages and cursors included. Raises StoreError."""
+        counts = self._background.run(self._backend.documents.counts())
+        return TypeNames({*counts, *self._backend.mounts.types}).shown(dict(sorted(counts.items())))
+
+    def frame(
+        self,
+        type: str,
+        *,
+        under: str = "",
+        since: str = "",
+        until: str = "",
+        deleted: bool | None = None,
+        library: Literal["pandas", "polars"] | None = None,
+    ) -> Any:
+        """The table of one type as a DataFrame, with the columns and types of docs/tables.md.
+
+        library: the one that is installed, pandas first, unless named. The other arguments are those of `documents`.
+        Raises SpecError for a type without a table, ConfigError if neither library is installed, StoreError.
+        """
+        names = TypeNames(self._backend.mounts.types)
+        schema, known = tables_of(self._backend), names.read(type)
+        table = schema.by_kind.get(known) if known is not None else None
+        if table is None:
+            tables = ", ".join(sorted(names.text(kind) for kind in schema.by_kind))
+            raise SpecError(f"{type} has no table; there are {tables}")
+        documents = self.documents(type, under=under, since=since, until=until, deleted=deleted)
+        return frame(documents, schema, table, library)
+
+    async def _open(self, place: Place) -> CrawlBackend:
+        """The backend, which a task of its own opens and closes."""
+        opened: asyncio.Future[CrawlBackend] = asyncio.get_running_loop().create_future()
+        self._holder = asyncio.create_task(self._hold(place, opened))
+        return await opened
+
+    async def _hold(self, place: Place, opened: asyncio.Future[CrawlBackend]) -> None:
+        try:
+            async with backend(place) as found:
+                opened.set_result(found)
+                await self._closing.wait()
+        except BaseException as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
