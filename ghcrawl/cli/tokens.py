@@ -41,8 +41,9 @@ async def list_(place: Place, *, json: bool) -> int:
     if json:
         output.write_json([_brief(name, one) for name, one in sourced])
         return 0
-    for sentence in (missing_credentials(name) for name, ones in found.items() if not ones):
-        say(sentence)
+    if not sourced:
+        for name in found:
+            say(missing_credentials(name))
     if sourced:
         rows = [(name, one.credential.label, one.traits or "any", one.source) for name, one in sourced]
         output.show_rows(*_without_platform(("platform", "credential", "traits", "from"), rows))

@@ -180,6 +180,7 @@ class Platform:
     open: its source of answers.
     section, live: its part of the settings, and the names in it that may change while a crawl runs.
     base: name of the setting that holds the base URL of its API; empty: every URL names its own host.
+    scheme: of its URLs, which name things and not places to ask; empty: they are those of its API.
     options: options of the command line that are settings of this section: `--api-url` → `api_url`.
     configured: the same platform as its settings have it, where a setting changes what it is.
     tie_window: how long after its last change a thing may change again without showing another date; see
@@ -200,6 +201,7 @@ class Platform:
     section: type[Section] = Section
     live: tuple[str, ...] = ()
     base: str = ""
+    scheme: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     configured: Callable[[Platform, Section], Platform] = lambda platform, _section: platform
     credentials: Credentials | None = None
@@ -223,7 +225,9 @@ class Platform:
         return str(getattr(section, self.base)).rstrip("/") if self.base else ""
 
     def owns(self, url: str, section: Section) -> bool:
-        """Whether `url` may be asked of this platform: below its base URL, or at any host where it has none."""
+        """Whether `url` may be asked of this platform: by its scheme, below its base URL, or at any host."""
+        if self.scheme:
+            return url.startswith(f"{self.scheme}:")
         base = self.base_url(section)
         if not base:
             return url.startswith(("http://", "https://"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ghcrawl.platforms.contract import Platform
-from ghcrawl.values.errors import SpecError
+from ghcrawl.values.errors import SpecError, UnknownSpec
 from ghcrawl.values.model import Request, TypeName
 from ghcrawl.values.policy import parse
 from ghcrawl.values.section import Section
@@ -118,6 +118,7 @@ class Mounts:
         if found:
             choices = " or ".join(f"{name}:{spec}" for name in found)
             raise SpecError(f"{spec!r} can mean things of {', '.join(found)}; write {choices}")
+        errors = {name: one for name, one in errors.items() if not isinstance(one, UnknownSpec)} or errors
         if len(errors) == 1:
             raise next(iter(errors.values()))
         raise SpecError("; ".join(f"{name}: {error}" for name, error in errors.items()))

@@ -6,5 +6,6 @@ from typing import Final
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.github import GITHUB
+from ghcrawl.platforms.mastodon import MASTODON
 
-PLATFORMS: Final[tuple[Platform, ...]] = (GITHUB,)
+PLATFORMS: Final[tuple[Platform, ...]] = (GITHUB, MASTODON)

@@ -3,6 +3,7 @@
     CrawlError                  the root: a sentence for a person, with what to do where something can be done
     ├── ConfigError             settings, tokens or a command line that cannot be run with
     ├── SpecError               a spec, policy or URN that a person typed and nobody can read
+    │   └── UnknownSpec         words that mean nothing on this platform, so that another may be meant
     ├── Malformed               the platform's answer lacks what gives it an identity; never worth a retry
     ├── FetchError              the platform could not be asked, or broke while answering (url, status)
     ├── StreamRefused           the platform will not stream this, however often it is asked (status)
@@ -34,6 +35,10 @@ class ConfigError(CrawlError):
 
 class SpecError(CrawlError):
     """A spec, a policy or a URN that nobody can read."""
+
+
+class UnknownSpec(SpecError):
+    """Words that mean nothing on this platform: whoever wrote them most likely means another."""
 
 
 class Malformed(CrawlError):

@@ -54,7 +54,7 @@ class Exchange:
 
 def pygithub() -> list[Exchange]:
     """Every exchange in PyGithub's source distribution."""
-    folder = _installed("pygithub", _download_pygithub)
+    folder = installed("pygithub", _download_pygithub)
     files = sorted(folder.glob("*/tests/ReplayData/*.txt"))
     assert files, "PyGithub's source distribution has no recordings any more"
     return [exchange for path in files for exchange in _read_replay(path)]
@@ -71,7 +71,7 @@ class Hook:
 
 def webhooks() -> list[Hook]:
     """Every payload in octokit's examples of github.com's webhooks."""
-    folder = _installed("webhooks", lambda into: _download_npm(WEBHOOKS, into))
+    folder = installed("webhooks", lambda into: _download_npm(WEBHOOKS, into))
     events = json.loads((folder / "package/api.github.com/index.json").read_text(encoding="utf-8"))
     return [
         Hook(event=event["name"], number=number, payload=payload)
@@ -82,13 +82,13 @@ def webhooks() -> list[Hook]:
 
 def octokit() -> list[Exchange]:
     """Every exchange in octokit's fixtures, as normalised by them."""
-    folder = _installed("octokit", _download_octokit)
+    folder = installed("octokit", _download_octokit)
     files = sorted(folder.glob("package/scenarios/api.github.com/*/normalized-fixture.json"))
     assert files, "@octokit/fixtures has no scenarios any more"
     return [_read_nock(path, entry) for path in files for entry in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def _installed(name: str, download: Any) -> Path:
+def installed(name: str, download: Any) -> Path:
     folder = CACHE / name
     if not folder.exists():
         partial = CACHE / f"{name}.partial"
@@ -102,7 +102,14 @@ def _installed(name: str, download: Any) -> Path:
 
 
 def _download_pygithub(folder: Path) -> Path:
-    arguments = ["download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder), PYGITHUB]
+    return download_sdist(PYGITHUB, folder)
+
+
+def download_sdist(requirement: str, folder: Path) -> Path:
+    """The source distribution that `requirement` names, with its hash where it says one."""
+    asked = folder / "requirements.txt"
+    asked.write_text(f"{requirement}\n", encoding="utf-8")
+    arguments = ["download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder), "-r", str(asked)]
     subprocess.run([sys.executable, "-m", "pip", *arguments], check=True, capture_output=True, text=True)
     return next(folder.glob("*.tar.gz"))
 

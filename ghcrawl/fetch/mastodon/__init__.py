@@ -1,0 +1,1 @@
+"""How hosts of Mastodon are asked: tokens, limits, and what statuses mean."""

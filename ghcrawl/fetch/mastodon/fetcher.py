@@ -1,0 +1,226 @@
+"""The `Fetcher` port for Mastodon: any number of hosts, each with tokens, limits and troubles of its own.
+
+URLs are those of a host's API with the platform's name for a scheme. Hosts are asked by HTTPS; only those on this very
+machine by HTTP. A token goes to its host and to no other, and no redirect is followed.
+
+A call needs a call of every declared budget: Mastodon's own are 300 in five minutes for each account and for each
+address. What a host says besides is heeded: nothing left, or 429, and this token waits until the host's reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from typing import Final, Self
+from urllib.parse import quote, urlsplit
+
+from ghcrawl.fetch.budgets import DeclaredBudget, DeclaredBudgets, Spent
+from ghcrawl.fetch.client import Answer, Client
+from ghcrawl.fetch.mastodon.answers import SCHEME, Unauthorized, limit_of, read
+from ghcrawl.fetch.mastodon.hosts import NOBODY, RETIRED, Host, Hosts, Seat
+from ghcrawl.fetch.mastodon.tokens import HostToken
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Call, Observer
+from ghcrawl.ports.quotas import Egress
+from ghcrawl.ports.source import PrincipalView
+from ghcrawl.ports.store import Stored
+from ghcrawl.social.parsing import is_request_uri, parse
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Request, Validator
+from ghcrawl.values.outcome import Denied, Fetched, Refused, Retrieved, Throttled
+
+USER_AGENT: Final = "ghcrawl"
+RESOURCE: Final = "api"
+WINDOWS_AHEAD: Final = 3
+"""How many periods ahead requests that find nothing left are spread: a period serves only so many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MastodonSettings:
+    """As the section of the settings."""
+
+    budgets: tuple[DeclaredBudget, ...] = ()
+    timeout_s: float = 60.0
+    max_body_bytes: int = 100_000_000
+
+
+class MastodonFetcher:
+    """Asks hosts of Mastodon, as far as their limits allow. Use as an async context manager."""
+
+    def __init__(
+        self,
+        settings: MastodonSettings,
+        tokens: Sequence[HostToken],
+        clock: Clock,
+        observer: Observer,
+        egress: Egress,
+    ) -> None:
+        headers = {"User-Agent": USER_AGENT, "Accept": "application/json"}
+        self.client = Client(
+            clock, headers=headers, timeout_s=settings.timeout_s, max_body_bytes=settings.max_body_bytes
+        )
+        self.hosts = Hosts()
+        self.hosts.use(tokens)
+        self._budgets = DeclaredBudgets(SCHEME, settings.budgets, egress, clock, longest_s=settings.timeout_s)
+        self._most = min((budget.calls for budget in settings.budgets), default=300)
+        self._period_s = max((budget.period_s for budget in settings.budgets), default=300.0)
+        self._clock = clock
+        self._observer = observer
+
+    async def __aenter__(self) -> Self:
+        await self.client.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.client.close()
+
+    async def use(self, tokens: Sequence[HostToken]) -> None:
+        """Work with these from now on. Raises ConfigError for none where there were some."""
+        if not tokens and any(seat.token for seat in self.hosts.seats()):
+            raise ConfigError("no token given; keeping the previous tokens")
+        self.hosts.use(tokens)
+
+    def blocked_until(self) -> datetime | None:
+        """While no host that was asked may be asked: when the first may."""
+        return self.hosts.blocked_until(self._clock.now())
+
+    def credential_digest(self) -> str:
+        """A digest of all tokens."""
+        return self.hosts.digest()
+
+    def principals(self) -> Sequence[PrincipalView]:
+        """What may be shown of who asks, one view each."""
+        now = self._clock.now()
+        return [seat.view(now) for seat in self.hosts.seats()]
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
+        """Ask for `request.url`; conditionally, where `stored` has a validator that serves. Raises FetchError."""
+        url = place_of(request.url)
+        if url is None:
+            return Refused(status=0, reason="foreign_url", detail=f"{request.url} is no URL of a Mastodon host")
+        if not url:
+            now = self._clock.now()
+            return Fetched(body={}, url=request.url, observed_at=now, checked_at=now)
+        name = urlsplit(url).netloc
+        host = self.hosts.at(name)
+        host.asked = True
+        return await self._asked(request, url, host, name, stored)
+
+    async def _asked(self, request: Request, url: str, host: Host, name: str, stored: Stored | None) -> Retrieved:
+        """The answer to the first who may ask, or when somebody may."""
+        validator = stored.validator if stored is not None else None
+        waits: list[datetime] = []
+        for seat in host.order(validator.principal if validator else ""):
+            leave = await self._leave(seat, name)
+            if isinstance(leave, datetime):
+                waits.append(leave)
+                continue
+            condition = _condition(validator, url, seat)
+            answer = await self._call(seat, url, condition, leave)
+            if answer.status == 429:
+                waits.append(seat.blocked(self._clock.now()) or self._clock.now())
+                continue
+            host.put_off = 0
+            keeps = not is_request_uri(request.url)  # a 304 costs as much, and whoever is looked up is wanted whole
+            verdict = read(answer, url=request.url, principal=seat.principal, conditional=bool(condition), keeps=keeps)
+            if not isinstance(verdict, Unauthorized):
+                return verdict
+            if seat.token is None:
+                return Denied(status=401, reason="unauthorized", detail=verdict.detail)
+            seat.retire(verdict.detail)
+        return self._put_off(host, waits)
+
+    def _put_off(self, host: Host, waits: Sequence[datetime]) -> Throttled:
+        """Not now. Not all come back at the same moment: a period serves only so many."""
+        now = self._clock.now()
+        if not waits:
+            return Throttled(until=now + RETIRED, reason="no_principal")
+        windows = min(host.put_off // self._most, WINDOWS_AHEAD)
+        host.put_off += 1
+        reasons = {seat.reason for seat in host.order("") if seat.blocked(now)}
+        return Throttled(
+            until=min(waits) + timedelta(seconds=windows * self._period_s),
+            reason="primary" if "primary" in reasons else "budget",
+        )
+
+    async def _leave(self, seat: Seat, host: str) -> tuple[Spent, ...] | datetime:
+        """One call of every budget, or until when to wait. Raises StoreError."""
+        blocked = seat.blocked(self._clock.now())
+        if blocked is not None:
+            return blocked
+        spent = await self._budgets.take(seat.principal, host=host)
+        if isinstance(spent, float):
+            seat.wait(datetime.fromtimestamp(spent, UTC), "budget")
+            return datetime.fromtimestamp(spent, UTC)
+        nothing_left_until = seat.take(self._clock.now())
+        if nothing_left_until is not None:
+            await self._budgets.cancel(spent)
+            return nothing_left_until
+        return spent
+
+    async def _call(self, seat: Seat, url: str, headers: dict[str, str], spent: Sequence[Spent]) -> Answer:
+        """One call, counted and observed. Raises FetchError."""
+        answer: Answer | None = None
+        began = self._clock.now()
+        try:
+            answer = await self.client.ask("GET", url, {**headers, **seat.authorization})
+            return answer
+        finally:
+            seat.in_flight -= 1
+            seat.calls += 1
+            self._observe(seat, answer, (self._clock.now() - began).total_seconds())
+            await self._budgets.finish(spent)
+
+    def _observe(self, seat: Seat, answer: Answer | None, seconds: float) -> None:
+        limit = limit_of(answer, self._clock.now()) if answer is not None else None
+        if limit is not None:
+            seat.heard(limit, self._clock.now())
+        call = Call(
+            platform=SCHEME,
+            principal=f"{seat.host}/{seat.principal or NOBODY}",
+            resource=RESOURCE,
+            status=answer.status if answer is not None else 0,
+            seconds=max(0.0, seconds),
+            charged=answer is not None,
+            remaining=limit.remaining if limit else None,
+            limit=limit.limit if limit else None,
+            reset_at=limit.until if limit else None,
+            throttle="primary" if limit is not None and limit.hit else "",
+        )
+        self._observer.called(call)
+
+
+def _condition(validator: Validator | None, url: str, seat: Seat) -> dict[str, str]:
+    """The header that asks whether our copy is current, where this very one asked for it then."""
+    if validator is None or not validator.etag or (validator.url, validator.principal) != (url, seat.principal):
+        return {}
+    return {"If-None-Match": validator.etag}
+
+
+def place_of(url: str) -> str | None:
+    """What to ask for `url`; empty: nothing, since a request URI for words is about no account. None: not ours."""
+    plain, _, _ = url.partition("#")
+    if not plain.startswith(f"{SCHEME}://"):
+        return None
+    if not is_request_uri(url):
+        return web_url(plain)
+    uri = parse(url)
+    who = [source.value for kind in ("user", "related") for source in uri.sources if source.kind == kind]
+    return web_url(f"{SCHEME}://{uri.authority}/api/v1/accounts/lookup?acct={quote(who[0])}") if who else ""
+
+
+def web_url(url: str) -> str:
+    """A URL of this platform as the host knows it."""
+    rest = url.removeprefix(f"{SCHEME}://")
+    host = urlsplit(f"//{rest}").hostname or ""
+    return f"{'http' if _is_here(host) else 'https'}://{rest}"
+
+
+def _is_here(host: str) -> bool:
+    """Whether `host` is this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,175 @@
+"""What is known of each host: whose tokens it takes, and until when it wants to be left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+import structlog
+
+from ghcrawl.fetch.mastodon.answers import Limit
+from ghcrawl.fetch.mastodon.tokens import HostToken
+from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.ports.source import BudgetView, PrincipalView
+
+log = structlog.stdlib.get_logger(__name__)
+
+NOBODY: Final = "nobody"
+RETIRED: Final = timedelta(hours=1)
+"""How long a request waits for another token: a person has to bring one."""
+SAME_S: Final = 5.0
+"""Answers of one period differ by no more about when it ends."""
+MAX_HOSTS: Final = 10_000
+
+
+@dataclass(slots=True)
+class Seat:
+    """Who asks one host: a token, or nobody in particular.
+
+    limit: what the last answer said; left: what that leaves, with the calls in flight reckoned as charged.
+    """
+
+    host: str
+    token: HostToken | None
+    limit: Limit | None = None
+    left: int = 0
+    until: datetime | None = None
+    reason: str = ""
+    refused: str = ""
+    calls: int = 0
+    in_flight: int = 0
+
+    @property
+    def principal(self) -> str:
+        """Fingerprint of the token; empty: nobody."""
+        return self.token.fingerprint if self.token else ""
+
+    @property
+    def authorization(self) -> dict[str, str]:
+        """The header that says who asks."""
+        return {"Authorization": f"Bearer {self.token.secret}"} if self.token else {}
+
+    def blocked(self, now: datetime) -> datetime | None:
+        """Until when nothing may be asked; None: go ahead."""
+        return self.until if self.until is not None and self.until > now else None
+
+    def take(self, now: datetime) -> datetime | None:
+        """A call is about to be made; or until when nothing is left for it."""
+        if self.limit is not None and self.limit.until > now:
+            if self.left <= 0:
+                return self.limit.until
+            self.left -= 1
+        self.in_flight += 1
+        return None
+
+    def heard(self, limit: Limit, now: datetime) -> None:
+        """What an answer said. Answers overtake each other: within a period, what is left never rises."""
+        known = self.limit
+        same = known is not None and known.until > now and abs((limit.until - known.until).total_seconds()) < SAME_S
+        left = max(0, limit.remaining - self.in_flight)
+        self.left = min(self.left, left) if same else left
+        self.limit = limit
+        if limit.remaining == 0:
+            self.wait(limit.until, "primary")
+
+    def wait(self, until: datetime, reason: str) -> None:
+        """Ask nothing until then."""
+        self.until, self.reason = max(until, self.until or until), reason
+
+    def retire(self, why: str) -> None:
+        """The host refuses the token: it is not used again."""
+        if not self.refused:
+            log.error("principal_retired", principal=self.token.label if self.token else NOBODY, reason=why)
+        self.refused = why or "refused"
+
+    def view(self, now: datetime) -> PrincipalView:
+        """What may be shown of it."""
+        known = self.limit
+        budget = (
+            BudgetView(
+                resource=self.host, limit=known.limit, remaining=known.remaining, reset_at=known.until, main=True
+            )
+            if known is not None
+            else None
+        )
+        return PrincipalView(
+            id=f"{self.host}/{self.principal or NOBODY}",
+            label=self.token.label if self.token else f"{self.host} without a token",
+            fingerprint=self.principal,
+            traits=(self.host,),
+            budgets=(budget,) if budget else (),
+            calls=self.calls,
+            in_flight=self.in_flight,
+            anonymous=self.token is None,
+            benched_until=self.blocked(now),
+            benched_for=self.reason if self.blocked(now) else "",
+            retired=self.refused,
+        )
+
+
+@dataclass(slots=True)
+class Host:
+    """One host and those who ask it. put_off: requests that found nothing left since somebody last asked."""
+
+    seats: list[Seat]
+    asked: bool = False
+    put_off: int = 0
+
+    def order(self, preferred: str) -> list[Seat]:
+        """Who may ask: first whoever holds the ETag. Nobody in particular asks only where there is no token."""
+        usable = [seat for seat in self.seats if not seat.refused]
+        return sorted(usable, key=lambda seat: seat.principal != preferred)
+
+    def blocked(self, now: datetime) -> datetime | None:
+        """Until when nobody may ask it; None: somebody may."""
+        waits = [seat.blocked(now) for seat in self.order("")]
+        known = [until for until in waits if until is not None]
+        if not waits:
+            return now + RETIRED
+        return min(known) if len(known) == len(waits) else None
+
+
+@dataclass(slots=True)
+class Hosts:
+    """All hosts that were asked, or that there are tokens for."""
+
+    known: dict[str, Host] = field(default_factory=dict)
+
+    def use(self, tokens: Iterable[HostToken]) -> None:
+        """Ask with these from now on; those that stay keep what is known of them."""
+        old = {seat.token: seat for host in self.known.values() for seat in host.seats if seat.token}
+        by_host: dict[str, list[Seat]] = {}
+        for token in dict.fromkeys(tokens):
+            REDACTOR.add(token.secret)
+            by_host.setdefault(token.host, []).append(old.get(token) or Seat(token.host, token))
+        for name, host in self.known.items():
+            host.seats = by_host.pop(name, []) or [Seat(name, None)]
+        self.known |= {name: Host(seats) for name, seats in by_host.items()}
+
+    def at(self, name: str) -> Host:
+        """The host called so."""
+        host = self.known.get(name)
+        if host is None:
+            host = self.known[name] = Host([Seat(name, None)])
+            if len(self.known) > MAX_HOSTS:
+                oldest = next(each for each, one in self.known.items() if not one.seats[0].token)
+                del self.known[oldest]
+        return host
+
+    def blocked_until(self, now: datetime) -> datetime | None:
+        """While no host that was asked may be asked."""
+        waits = [host.blocked(now) for host in self.known.values() if host.asked]
+        known = [until for until in waits if until is not None]
+        return min(known) if known and len(known) == len(waits) else None
+
+    def seats(self) -> list[Seat]:
+        """All of them; of nobody's only those that asked."""
+        return [seat for host in self.known.values() for seat in host.seats if seat.token or seat.calls]
+
+    def digest(self) -> str:
+        """Of all tokens."""
+        names = sorted(seat.principal for host in self.known.values() for seat in host.seats if seat.token)
+        return sha256("\n".join(names).encode()).hexdigest()[:12]

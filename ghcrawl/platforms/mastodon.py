@@ -1,0 +1,131 @@
+"""Mastodon, and what answers as it does, as a platform of any number of hosts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from pydantic import PositiveFloat, PositiveInt
+
+from ghcrawl.fetch.budgets import DeclaredBudget
+from ghcrawl.fetch.mastodon.checks import check
+from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
+from ghcrawl.fetch.mastodon.tokens import HostToken, read_tokens
+from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced
+from ghcrawl.ports import source as ports
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Observer
+from ghcrawl.ports.quotas import Egress
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.section import Section
+from ghcrawl.values.visitor_map import Scenarios
+from processors.mastodon.names import NAME
+from processors.mastodon.registry import KINDS, SCENARIOS
+from processors.mastodon.spec import read_spec
+
+VARIABLE: Final = "GHCRAWL_MASTODON_TOKENS"
+BUDGETS: Final = (
+    DeclaredBudget(calls=300, period_s=300.0),
+    DeclaredBudget(calls=300, period_s=300.0, per="address"),
+)
+"""Mastodon's own limits, on each host."""
+
+
+class MastodonSection(Section):
+    """How hosts of Mastodon are asked. budgets: of each host."""
+
+    tokens_file: str = ""
+    budgets: tuple[DeclaredBudget, ...] = BUDGETS
+    timeout_s: PositiveFloat = 60.0
+    max_body_mb: PositiveInt = 100
+
+
+class MastodonSource(MastodonFetcher):
+    """The port `Source`."""
+
+    def limit(self, section: Section) -> None:
+        """As the port says: nothing of it may change while it is open."""
+
+    def unrecoverable(self) -> str:
+        """As the port says: every host has refused all its tokens."""
+        hosts = [host for host in self.hosts.known.values() if host.asked]
+        if not hosts or any(host.order("") for host in hosts):
+            return ""
+        refused = "; ".join(seat.token.label for host in hosts for seat in host.seats if seat.token)
+        return f"no token is accepted any more ({refused}); correct {VARIABLE} or the tokens file"
+
+    async def use(self, credentials: Sequence[ports.Credential]) -> None:
+        """As the port says."""
+        await super().use(_ours(credentials))
+
+
+@asynccontextmanager
+async def _open(
+    section: Section, credentials: Sequence[ports.Credential], clock: Clock, observer: Observer, egress: Egress
+) -> AsyncIterator[MastodonSource]:
+    async with MastodonSource(_settings(_mine(section)), _ours(credentials), clock, observer, egress) as source:
+        yield source
+
+
+def _settings(section: MastodonSection) -> MastodonSettings:
+    return MastodonSettings(
+        budgets=section.budgets, timeout_s=section.timeout_s, max_body_bytes=section.max_body_mb * 1_000_000
+    )
+
+
+def _mine(section: Section) -> MastodonSection:
+    assert isinstance(section, MastodonSection)
+    return section
+
+
+def _ours(credentials: Sequence[ports.Credential]) -> Sequence[HostToken]:
+    return [each for each in credentials if isinstance(each, HostToken)]
+
+
+def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
+    """The tokens of the variable and of the tokens file."""
+    found = [_sourced(token, variable) for token in read_tokens(text, source=variable)]
+    name = _mine(section).tokens_file
+    if not name:
+        return found
+    path = Path(name).expanduser()
+    try:
+        lines = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the tokens file {path}: {type(error).__name__}") from None
+    known = {each.credential for each in found}
+    tokens = read_tokens(lines, source=f"the tokens file {path}")
+    return [*found, *(_sourced(token, name) for token in tokens if token not in known)]
+
+
+def _sourced(token: HostToken, source: str) -> Sourced:
+    return Sourced(credential=token, source=source, traits=token.host)
+
+
+def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[Checked]:
+    return check(_settings(_mine(section)), _ours(credentials), clock)
+
+
+MASTODON: Final = Platform(
+    name=NAME,
+    kinds=KINDS,
+    scenarios=Scenarios(SCENARIOS),
+    read_spec=read_spec,
+    open=_open,
+    section=MastodonSection,
+    scheme=NAME,
+    credentials=Credentials(
+        variable=VARIABLE,
+        file="tokens_file",
+        read=_read,
+        secret=lambda credential: str(getattr(credential, "secret", "")),
+        check=_check,
+        without=lambda _section: "without a token",
+        missing=(
+            "No tokens: only what each host shows to everybody is asked for, without streams. Create an application in "
+            f"your account's settings on the host, and put HOST=TOKEN into {VARIABLE}."
+        ),
+    ),
+)

@@ -1,0 +1,97 @@
+"""The host's streams: server-sent events, and one WebSocket with subscriptions. Nothing is replayed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, Final
+
+from aiohttp import WSMsgType, web
+
+from ghcrawl.simulator.mastodon.shapes import Shapes
+from ghcrawl.simulator.mastodon.world import Status, World
+
+THUMP_S: Final = 15.0
+END: Final = ("", "", "")
+
+
+class Streaming:
+    """Who listens, and what they are told."""
+
+    def __init__(self, world: World, shapes: Shapes) -> None:
+        self.connections = 0
+        self._shapes = shapes
+        self._world = world
+        self._queues: set[asyncio.Queue[tuple[str, str, str]]] = set()
+        world.listeners.append(self._happened)
+
+    def cut(self) -> None:
+        """Every connection ends once it has told what happened before."""
+        for queue in self._queues:
+            queue.put_nowait(END)
+
+    def _happened(self, event: str, status: Status) -> None:
+        payload = str(status.id) if event == "delete" else json.dumps(self._shapes.status(status))
+        for queue in self._queues:
+            queue.put_nowait((event, payload, ",".join(status.tags)))
+
+    async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        """One connection, for as long as both want it."""
+        queue: asyncio.Queue[tuple[str, str, str]] = asyncio.Queue()
+        self._queues.add(queue)
+        self.connections += 1
+        try:
+            if request.headers.get("Upgrade", "").lower() == "websocket":
+                return await self._socket(request, queue)
+            return await self._events(request, queue)
+        finally:
+            self.connections -= 1
+            self._queues.discard(queue)
+
+    async def _events(self, request: web.BaseRequest, queue: asyncio.Queue[tuple[str, str, str]]) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(b":)\n")
+        wanted = request.query.get("tag", "")
+        while True:
+            try:
+                event, payload, tags = await asyncio.wait_for(queue.get(), THUMP_S)
+            except TimeoutError:
+                await response.write(b":thump\n")
+                continue
+            if not event:
+                return response
+            if event == "delete" or not wanted or wanted in tags.split(","):
+                await response.write(f"event: {event}\ndata: {payload}\n\n".encode())
+
+    async def _socket(self, request: web.BaseRequest, queue: asyncio.Queue[tuple[str, str, str]]) -> web.StreamResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        subscribed: list[dict[str, Any]] = []
+        reading = asyncio.create_task(_read(socket, subscribed))
+        try:
+            while not reading.done():
+                coming = asyncio.create_task(queue.get())
+                await asyncio.wait([coming, reading], return_when=asyncio.FIRST_COMPLETED)
+                if not coming.done():
+                    coming.cancel()
+                    break
+                event, payload, tags = coming.result()
+                if not event:
+                    break
+                for each in subscribed:
+                    if event == "delete" or each.get("tag", "") in ("", *tags.split(",")):
+                        stream = [each["stream"], *([each["tag"]] if "tag" in each else [])]
+                        await socket.send_json({"stream": stream, "event": event, "payload": payload})
+        finally:
+            reading.cancel()
+            await socket.close()
+        return socket
+
+
+async def _read(socket: web.WebSocketResponse, subscribed: list[dict[str, Any]]) -> None:
+    async for message in socket:
+        if message.type is WSMsgType.TEXT:
+            said = json.loads(message.data)
+            if said.get("type") == "subscribe":
+                subscribed.append(said)

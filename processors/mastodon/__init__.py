@@ -1,0 +1,1 @@
+"""What Mastodon's JSON means. Pure: no I/O, no clock."""

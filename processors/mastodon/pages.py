@@ -1,0 +1,261 @@
+"""Pages of statuses and accounts: one document, requests for what is on it, and for the page after it.
+
+The fragment of a page's URL is the request URI it is read for: what is asked of each element, and how many are left.
+Every condition is checked here, whatever the host was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ghcrawl.platforms.kind import Comparison
+from ghcrawl.social.parsing import parse
+from ghcrawl.social.plan import Plan, plans
+from ghcrawl.social.request_uri import RequestUri, Source
+from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push, Request
+from ghcrawl.values.outcome import Save, Visit
+from processors.mastodon.names import (
+    NAME,
+    account_url,
+    account_urn,
+    host_of,
+    id_of,
+    status_url,
+    urn_of_status,
+)
+from processors.mastodon.saving import asked, carried, mapping, mappings, resource, resources, save, text
+from processors.mastodon.things import created, tags_of, words_of
+
+OFFSET_PAGE: Final = 40
+"""Results of a search on one page; there are no links to the next."""
+HOLDS: Final = "holds"
+"""The link to what is gone with a page: the page after it."""
+
+
+def statuses(visit: Visit) -> Save:
+    """A page of statuses: of an account, a tag, a timeline, or that quote one."""
+    plan = plan_of(visit.request.url)
+    shown = mappings(visit.fetched.body) or mappings(mapping(visit.fetched.body).get("elements"))
+    return _page(visit, shown, [], plan)
+
+
+def accounts(visit: Visit) -> Save:
+    """A page of a relation: who follows, shared, likes. It keeps the accounts themselves."""
+    found = mappings(visit.fetched.body) or mappings(mapping(visit.fetched.body).get("elements"))
+    host, element = host_of(visit.request.url), visit.onward.element
+    follow_ups = [_carried_account(visit, host, each, element) for each in found if element is not None]
+    follow_ups += _next(visit, None) or _ended(visit, [], None)
+    named = _named(host, found, status=False)
+    body = {"elements": [*found], "direction": visit.request.type}
+    return save(visit, _page_urn(visit), body, _links(visit, "unique", named), follow_ups)
+
+
+def context(visit: Visit) -> Save:
+    """The thread around a status: what it answers, and what answers it."""
+    body = mapping(visit.fetched.body)
+    if "elements" in body:
+        found = mappings(body["elements"])
+    else:
+        found = [*mappings(body.get("ancestors")), *mappings(body.get("descendants"))]
+    return _page(visit, found, [], None)
+
+
+def search(visit: Visit) -> Save:
+    """What a host's search found."""
+    body, plan = mapping(visit.fetched.body), plan_of(visit.request.url)
+    found = mappings(body.get("statuses")) if not plan or plan.resource == "post" else []
+    people = mappings(body.get("accounts")) if not plan or plan.resource == "profile" else []
+    return _page(visit, found, people, plan)
+
+
+def fan_out(visit: Visit) -> Save:
+    """A page of accounts, of each of which the same is asked."""
+    body, plan = visit.fetched.body, plan_of(visit.request.url)
+    host = host_of(visit.request.url)
+    people = mappings(mapping(body).get("accounts")) or mappings(body) or mappings(mapping(body).get("elements"))
+    named = _named(host, people, status=False)
+    follow_ups = [
+        push for each in named if plan for push in lists_of(visit, host, str(each["urn"]).rpartition(":")[2], plan)
+    ]
+    follow_ups += _next(visit, None) or _searched_on(visit, len(people)) or _ended(visit, [], None)
+    return save(visit, _page_urn(visit), {"elements": named}, _links(visit, "resources", named), follow_ups)
+
+
+def lists_of(visit: Visit, host: str, identity: str, plan: Plan) -> list[Push]:
+    """The first pages of what a request asks of one account."""
+    urn, place = account_urn(host, identity), account_url(host, identity)
+    uri = _of_one(plan)
+    if plan.resource == "post":
+        step = visit.onward.links.get("statuses")
+        url = f"{place}/statuses?limit=40{_bounds(plan)}#{uri}"
+        return [asked(visit, "statuses", url, step.pages, of=urn)] if step else []
+    if plan.resource == "relations":
+        steps = [(name, visit.onward.links.get(name)) for name in ("followers", "following")]
+        return [asked(visit, name, f"{place}/{name}?limit=80", step.pages, of=urn) for name, step in steps if step]
+    return []
+
+
+def _of_one(plan: Plan) -> RequestUri:
+    """The request, as far as it is about one account's lists: who it is stands in the URL."""
+    uri = plan.uri.with_params(stream=None, cursor=None)
+    sources = tuple(each for each in (plan.driver, *plan.conditions))
+    return replace(uri, resources=(plan.resource,), sources=sources)
+
+
+def _bounds(plan: Plan) -> str:
+    """What the host can leave out by itself: a status that was made too late, and all without the one tag."""
+    before = plan.uri.before
+    bound = f"&max_id={int(before.timestamp() * 1000) << 16}" if before is not None else ""
+    tags = [each.value[1:] for each in plan.conditions if each.kind == "query" and each.value.startswith("#")]
+    return bound + (f"&tagged={tags[0]}" if tags and tags[0].isalnum() else "")
+
+
+def plan_of(url: str) -> Plan | None:
+    """What the page at `url` is read for; None: all of it is wanted."""
+    fragment = url.partition("#")[2]
+    return plans(parse(fragment))[0] if fragment.startswith(f"{NAME}:") else None
+
+
+def wants(plan: Plan | None, body: JsonObject) -> bool:
+    """Whether a status is asked for."""
+    if plan is None:
+        return True
+
+    def holds(source: Source) -> bool:
+        return source.kind != "query" or says(body, source.value)
+
+    driver_holds = plan.driver.kind != "query" or not plan.driver.value.startswith("#") or holds(plan.driver)
+    return driver_holds and plan.admits(created(body), created(body, "edited_at")) and plan.matches(holds)
+
+
+def says(body: JsonObject, words: str) -> bool:
+    """Whether a status has that `#tag`, or all of those words."""
+    if words.startswith("#"):
+        return words[1:].casefold() in tags_of(body)
+    said = words_of(body)
+    return all(word in said for word in words.casefold().split())
+
+
+def _page(visit: Visit, found: Sequence[JsonObject], people: Sequence[JsonObject], plan: Plan | None) -> Save:
+    """A page of references, and each element that is asked for as a request that carries it."""
+    host, element = host_of(visit.request.url), visit.onward.element
+    limit = plan.uri.limit if plan else None
+    own_copy = visit.fetched.origin == "storage"
+    wanted = [each for each in found if own_copy or wants(plan, each)][:limit]
+    some = people[:limit]
+    follow_ups: list[Push] = []
+    if element is not None and not own_copy:
+        follow_ups += [
+            carried(visit, "status", status_url(host, id_of(each, "a status")), element, each) for each in wanted
+        ]
+        follow_ups += [_carried_account(visit, host, each, element) for each in some]
+    left = None if limit is None else limit - len(wanted) - len(some)
+    named = [*_named(host, wanted, status=True), *_named(host, some, status=False)]
+    after = [] if left == 0 else _searched_on(visit, len(found) + len(people), left) or _next(visit, left)
+    follow_ups += after or _ended(visit, named, plan)
+    return save(visit, _page_urn(visit), {"elements": named}, _links(visit, "resources", named), follow_ups)
+
+
+def _links(visit: Visit, name: str, named: Sequence[JsonObject]) -> dict[str, Link]:
+    """Whose list it is, what is on the page, and the page that is gone with it."""
+    of = visit.request.context.qualifier
+    owner = {"owner": resource(of)} if of else {}
+    return {**owner, name: resources(each["urn"] for each in named), HOLDS: resources([_page_urn(visit, after=1)])}
+
+
+def _carried_account(visit: Visit, host: str, body: JsonObject, policy: str) -> Push:
+    return carried(visit, "account", account_url(host, id_of(body, "an account")), policy, body)
+
+
+def _named(host: str, found: Sequence[JsonObject], *, status: bool) -> list[dict[str, Json]]:
+    """References: what is called what, and where it is. Of our own copy of a page, as they are."""
+    return [
+        {"urn": each["urn"], "url": each["url"]}
+        if "urn" in each
+        else {"urn": urn_of_status(host, each), "url": status_url(host, id_of(each, "a status"))}
+        if status
+        else {"urn": account_urn(host, id_of(each, "an account")), "url": account_url(host, id_of(each, "an account"))}
+        for each in found
+    ]
+
+
+def _next(visit: Visit, left: int | None) -> list[Push]:
+    """The page after this one, where the host links to one. left: how many elements are still wanted."""
+    url = visit.fetched.link.get("next", "")
+    if not url or host_of(url) != host_of(visit.request.url):
+        return []
+    return [_following(visit, url, left)]
+
+
+def _searched_on(visit: Visit, found: int, left: int | None = None) -> list[Push]:
+    """The next results of a search, where there may be more: pages are counted, and nothing links to the next."""
+    if found < OFFSET_PAGE or "/v2/search?" not in visit.request.url:
+        return []
+    url, _, _ = visit.request.url.partition("#")
+    plain = url.partition("&offset=")[0]
+    offset = visit.request.context.pagination.page * OFFSET_PAGE
+    return [_following(visit, f"{plain}&offset={offset}", left)]
+
+
+def _following(visit: Visit, url: str, left: int | None) -> Push:
+    request = visit.request
+    before, fragment = request.context.pagination, request.url.partition("#")[2]
+    if fragment and left is not None:
+        fragment = str(parse(fragment).with_params(limit=left))
+    pagination = Pagination(page=before.page + 1, first=before.first or request.url)
+    place = f"{url}#{fragment}" if fragment else url
+    return asked(visit, request.type, place, request.policy, of=request.context.qualifier, pagination=pagination)
+
+
+def _ended(visit: Visit, last: Sequence[JsonObject], plan: Plan | None) -> list[Push]:
+    """Behind the last page there is none (any more); and of a complete list, what it no longer names is looked for."""
+    request, observed_at = visit.request, visit.fetched.observed_at
+    context = Context(urn=_page_urn(visit, after=1), deleted_at=observed_at)
+    gone = request.child(request.type, f"{request.url}#end", request.policy, context)
+    pushes = [Push(request=gone, queue="event")]
+    if request.type == "statuses" and plan is not None and _is_everything(plan):
+        pushes.append(_listing(visit, last))
+    return pushes
+
+
+def _is_everything(plan: Plan) -> bool:
+    """Whether the pages together are all that an account wrote."""
+    uri = plan.uri
+    return (
+        plan.driver.kind in ("user", "related")
+        and not plan.conditions
+        and not {"limit", "since", "before"} & {*uri.params}
+    )
+
+
+def _listing(visit: Visit, last: Sequence[JsonObject]) -> Push:
+    """What is stored of this account's statuses and was not listed is asked for by itself."""
+    request = visit.request
+    pages = [_page_urn(visit, after=-back) for back in range(1, request.context.pagination.page)]
+    body = {"pages": pages, "listed": [*last]}
+    payload = Payload.of(body, origin="list", observed_at=visit.fetched.observed_at)
+    url = f"{request.context.pagination.first or request.url}#listing"
+    listing = request.child("listing", url, request.policy, Context(qualifier=request.context.qualifier), payload)
+    return Push(request=listing, queue="soon")
+
+
+def comparison(request: Request) -> Comparison:
+    """What the last page of an account's statuses wrote down."""
+    body = request.payload.body if request.payload else {}
+    pages = body.get("pages")
+    return Comparison(
+        pages=tuple(text(urn) for urn in pages) if isinstance(pages, list) else (),
+        listed={text(each.get("urn")): text(each.get("url")) for each in mappings(body.get("listed"))},
+        type="status",
+        owner=request.context.qualifier,
+        below=True,
+    )
+
+
+def _page_urn(visit: Visit, *, after: int = 0) -> str:
+    """The list by what it is of and what it is read for, and the page by its number."""
+    request: Request = visit.request
+    first, page = request.context.pagination.first or request.url, request.context.pagination.page + after
+    return f"urn:{NAME}:{first.removeprefix(f'{NAME}://').replace('/', ':', 1)}:page:{page}"

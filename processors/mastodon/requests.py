@@ -1,0 +1,92 @@
+"""What a request URI asks of a host: the account it means, and the first pages of each list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import quote
+
+from ghcrawl.social.parsing import parse
+from ghcrawl.social.plan import Plan, plans
+from ghcrawl.social.request_uri import RequestUri, Source
+from ghcrawl.values.model import JsonObject, Push
+from ghcrawl.values.outcome import Save, Visit
+from processors.mastodon.names import NAME, account_url, account_urn, api, id_of
+from processors.mastodon.pages import OFFSET_PAGE, lists_of, says
+from processors.mastodon.saving import asked, carried, mapping, resource, save, text
+
+
+def request(visit: Visit) -> Save:
+    """The document of a request: whom it means. Its lists and its stream follow from it. Raises Unsupported."""
+    uri = parse(visit.request.url)
+    found = mapping(visit.fetched.body)
+    identity = text(found.get("account_id")) or (id_of(found, "an account") if found.get("id") else "")
+    follow_ups = [push for plan in plans(uri) for push in _follow(visit, plan, identity, found)]
+    if uri.stream:
+        follow_ups += _subscribe(visit, uri, identity)
+    urn = f"urn:{NAME}:{uri.authority}:request:{uri}"
+    links = {"account": resource(account_urn(uri.authority, identity))} if identity else {}
+    acct = text(found.get("acct"))
+    return save(visit, urn, {"request": str(uri), "account_id": identity, "acct": acct}, links, follow_ups)
+
+
+def _follow(visit: Visit, plan: Plan, identity: str, found: JsonObject) -> Iterator[Push]:
+    if plan.driver.kind == "query":
+        yield from _searched(visit, plan)
+    elif plan.driver.kind == "related":
+        yield from _related(visit, plan, identity)
+    elif plan.matches(lambda other: _is_meant(other, found)):
+        yield from _of_account(visit, plan, identity, found)
+
+
+def _is_meant(condition: Source, found: JsonObject) -> bool:
+    """Whether an account meets a condition on who is asked about; what statuses say is looked at on their pages."""
+    return condition.kind != "user" or condition.value in (text(found.get("acct")), text(found.get("username")))
+
+
+def _of_account(visit: Visit, plan: Plan, identity: str, found: JsonObject) -> Iterator[Push]:
+    host = plan.uri.authority
+    narrowed = replace(plan, conditions=tuple(each for each in plan.conditions if each.kind != "user"))
+    step = visit.onward.links.get("account")
+    if plan.resource != "profile":
+        yield from lists_of(visit, host, identity, narrowed)
+    elif step is not None and step.thing and plan.matches(lambda one: one.kind != "query" or says(found, one.value)):
+        url = account_url(host, identity)
+        whole = "id" in found  # our own copy of the request holds no account
+        yield carried(visit, "account", url, step.thing, found) if whole else asked(visit, "account", url, step.thing)
+
+
+def _searched(visit: Visit, plan: Plan) -> Iterator[Push]:
+    """A tag's timeline, or a search. Of those who are found, relations are asked one by one."""
+    host, words = plan.uri.authority, plan.driver.value
+    uri = replace(plan.uri.with_params(stream=None, cursor=None), resources=(plan.resource,))
+    if plan.resource == "post" and words.startswith("#"):
+        kind, url = "tagged", api(host, f"v1/timelines/tag/{quote(words[1:], safe='')}?limit=40")
+    elif plan.resource == "post":
+        kind, url = "search", _search(host, "statuses", words)
+    else:
+        kind, url = ("search" if plan.resource == "profile" else "fan_out"), _search(host, "accounts", words)
+    step = visit.onward.links.get(kind)
+    if step is not None:
+        yield asked(visit, kind, f"{url}#{uri}", step.pages)
+
+
+def _search(host: str, type: str, words: str) -> str:
+    return api(host, f"v2/search?type={type}&q={quote(words, safe='')}&limit={OFFSET_PAGE}")
+
+
+def _related(visit: Visit, plan: Plan, identity: str) -> Iterator[Push]:
+    """Whoever follows an account or is followed by it: themselves, or their lists one by one."""
+    uri = replace(plan.uri.with_params(stream=None, cursor=None), resources=(plan.resource,))
+    for direction in ("followers", "following"):
+        kind = "members" if plan.resource == "profile" else "fan_out"
+        step = visit.onward.links.get(kind)
+        if step is not None:
+            url = f"{account_url(uri.authority, identity)}/{direction}?limit=80#{uri}"
+            yield asked(visit, kind, url, step.pages, of=account_urn(uri.authority, identity))
+
+
+def _subscribe(visit: Visit, uri: RequestUri, identity: str) -> Iterator[Push]:
+    step = visit.onward.links.get("stream")
+    if step is not None and step.thing:
+        yield carried(visit, "stream", str(uri), step.thing, {"request": str(uri), "account_id": identity})

@@ -1,0 +1,159 @@
+"""Whole crawls of simulated hosts of Mastodon: what request URIs ask for is what is saved, and nothing besides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ghcrawl.simulator.clock import SimClock
+from ghcrawl.simulator.mastodon.server import Setup, running
+from ghcrawl.simulator.mastodon.world import World, generate
+from tests.support.clock import FastClock
+from tests.support.mastodon import TOKEN, Stage, tokens
+
+
+@pytest.fixture
+def world() -> World:
+    return generate(SimClock(), accounts=5, statuses=300)
+
+
+async def test_all_posts_of_an_account_are_saved_and_its_counters_agree(world: World, tmp_path: Path):
+    async with running(world) as server:
+        crawled = await Stage(db=tmp_path / "a.db").crawl(
+            f"mastodon://{server.host}/q/post,profile,relations/user=user1"
+        )
+    (account,) = crawled.of("account")
+    assert crawled.deadletters == []
+    assert crawled.counts["status"] == account.body["statuses_count"] == 60
+    followers = [each for page in crawled.of("followers") for each in page.body["elements"]]
+    following = [each for page in crawled.of("following") for each in page.body["elements"]]
+    assert (len(followers), len(following)) == (account.body["followers_count"], account.body["following_count"])
+    assert len(server.calls) == 6, "a lookup, three pages of posts (a host always links on), one of each relation"
+
+
+async def test_a_crawl_anew_saves_nothing_and_what_was_deleted_and_edited_shows(world: World, tmp_path: Path):
+    stage = Stage(db=tmp_path / "a.db")
+    async with running(world) as server:
+        spec = f"mastodon://{server.host}/q/post/user=user2"
+        before = await stage.crawl(spec)
+        again = await stage.crawl(spec)
+        author = world.named("user2")
+        assert author
+        posts = world.of(author)
+        server.calls.clear()
+        deleted, edited = posts[7], world.edit(next(each for each in posts[20:] if each.words), "said otherwise")
+        world.delete(deleted)
+        after = await stage.crawl(spec)
+    assert [each for each in again.stored.values() if each != before.stored[each.urn] and each.type == "status"] == []
+    tombstones = [
+        each.urn.rpartition(":")[2] for each in after.stored.values() if each.deleted_at and each.type == "status"
+    ]
+    assert tombstones == [str(deleted.id)]
+    (changed,) = [each for each in after.of("status") if each.body["id"] == str(edited.id)]
+    assert "said otherwise" in changed.body["content"]
+    assert changed.changed_at == edited.edited[:19] + "Z"
+    assert [path for path, status in server.calls if status == 404] == [f"/api/v1/statuses/{deleted.id}"]
+
+
+async def test_a_tag_a_search_and_conditions_are_checked_on_our_side(world: World, tmp_path: Path):
+    async with running(world) as server:
+        stage = Stage(db=tmp_path / "a.db", credentials=tokens(server.host))
+        server.setup.tokens[TOKEN] = "user1"
+        tagged = await stage.crawl(f"mastodon://{server.host}/q/post/query=%23bread")
+        expected = {str(each.id) for each in world.statuses.values() if "bread" in each.tags}
+        assert {each.body["id"] for each in tagged.of("status")} == expected
+
+        both = await Stage(db=tmp_path / "b.db").crawl(f"mastodon://{server.host}/q/post/user=user3,query=train")
+        wanted = {
+            str(s.id)
+            for s in world.statuses.values()
+            if "train" in f"{s.words} {s.tags}" and world.accounts[s.author].name == "user3"
+        }
+        assert {each.body["id"] for each in both.of("status")} == wanted
+
+        found = await Stage(db=tmp_path / "c.db", credentials=tokens(server.host)).crawl(
+            f"mastodon://{server.host}/q/post,profile/query=wind?limit=90"
+        )
+        assert found.counts["status"] == 90
+        people = await Stage(db=tmp_path / "d.db").crawl(f"mastodon://{server.host}/q/profile/query=user")
+        assert people.counts["account"] == 5
+
+
+async def test_since_and_before_tile(tmp_path: Path):
+    clock = SimClock()
+    world = World(clock)
+    author = world.join("ada")
+    for _ in range(30):
+        world.post(author, "so it is")
+        clock.advance(3600)
+    async with running(world) as server:
+        first = await Stage(db=tmp_path / "a.db").crawl(
+            f"mastodon://{server.host}/q/post/user=ada?before=2026-11-22T00:00:00Z"
+        )
+        second = await Stage(db=tmp_path / "b.db").crawl(
+            f"mastodon://{server.host}/q/post/user=ada?since=2026-11-22T00:00:00Z"
+        )
+    assert (first.counts["status"], second.counts["status"]) == (12, 18)
+
+
+async def test_those_who_are_related_are_asked_one_by_one(world: World, tmp_path: Path):
+    user1 = world.named("user1")
+    assert user1
+    ids = {b for a, b in world.follows if a == user1.id} | {a for a, b in world.follows if b == user1.id}
+    async with running(world) as server:
+        posts = await Stage(db=tmp_path / "a.db").crawl(f"mastodon://{server.host}/q/post/related=user1")
+        people = await Stage(db=tmp_path / "b.db").crawl(f"mastodon://{server.host}/q/profile/related=user1")
+    assert posts.counts["status"] == sum(status.author in ids for status in world.statuses.values())
+    assert {int(each.body["id"]) for each in people.of("account")} == ids
+
+
+async def test_a_thread_is_followed_where_the_scenario_says_so(world: World, tmp_path: Path):
+    async with running(world) as server:
+        answered = next(each for each in world.newest() if each.reply_to)
+        spec = f"mastodon://{server.host}/@user1/{answered.id}"
+        alone = await Stage(db=tmp_path / "a.db").crawl(spec)
+        thread = await Stage(db=tmp_path / "b.db").crawl(spec, policy="default:threads/")
+    assert alone.counts == {"status": 1}
+    assert thread.counts["context"] == 1
+    assert str(answered.reply_to) in {each.body["id"] for each in thread.of("status")}
+    assert thread.counts["account"] == 1
+
+
+async def test_a_suspended_account_is_respected_and_what_is_refused_is_remembered(tmp_path: Path):
+    world = World(SimClock())
+    world.join("mallory", suspended=True)
+    stage = Stage(db=tmp_path / "a.db")
+    async with running(world) as server:
+        spec = f"mastodon://{server.host}/q/profile,post/user=mallory"
+        crawled = await stage.crawl(spec)
+        first = len(server.calls)
+        await stage.crawl(spec)
+    (account,) = crawled.of("account")
+    assert account.body["suspended"] is True
+    assert crawled.deadletters == []
+    assert crawled.counts["status"] == 0
+    assert len(server.calls) == first + 1, "the lookup alone: the refused list is remembered"
+
+
+async def test_a_host_that_wants_no_more_calls_is_left_alone_until_its_window_is_over(tmp_path: Path):
+    clock = FastClock(300)
+    world = generate(clock, accounts=2, statuses=400)
+    async with running(world, Setup(limit=4)) as server:
+        stage = Stage(db=tmp_path / "a.db", clock=clock, settings={"mastodon.budgets": []})
+        crawled = await stage.crawl(f"mastodon://{server.host}/q/post/user=user1")
+    assert crawled.counts["status"] == 200
+    assert crawled.deadletters == []
+    assert [status for _, status in server.calls].count(429) == 0, "its own headers said in time that nothing is left"
+
+
+async def test_a_refused_token_is_retired_and_nothing_is_lost(world: World, tmp_path: Path):
+    async with running(world, Setup(tokens={TOKEN: "user1"}, closed=True)) as server:
+        wrong = tokens(server.host)[0]
+        stage = Stage(
+            db=tmp_path / "a.db",
+            credentials=[type(wrong)(host=server.host, secret=type(wrong.secret)("x" * 12)), wrong],
+        )
+        crawled = await stage.crawl(f"mastodon://{server.host}/q/post/user=user1")
+    assert crawled.counts["status"] == 60
+    assert [status for _, status in server.calls].count(401) == 1

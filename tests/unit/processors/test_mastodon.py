@@ -1,0 +1,183 @@
+"""What people write for Mastodon, and what its statuses and accounts become."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ghcrawl.platforms.mastodon import MASTODON
+from ghcrawl.social.plan import Unsupported
+from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
+from ghcrawl.values.model import Document, Request
+from ghcrawl.values.outcome import Fetched, Save, Visit
+from stores.memory import MemoryStore
+from tests.support.builders import NOW, at
+
+HOST = "social.example"
+ADA = {"id": "7", "acct": "ada", "username": "ada", "url": f"https://{HOST}/@ada", "uri": f"https://{HOST}/ap/users/7"}
+POST: dict[str, Any] = {
+    "id": "99",
+    "created_at": "2026-11-21T10:00:00.000Z",
+    "account": ADA,
+    "content": '<p>See <a href="https://a.example/x">this</a> <a href="https://social.example/tags/b" class="mention '
+    'hashtag">#b</a> & more</p>',
+    "tags": [{"name": "b"}],
+    "url": f"https://{HOST}/@ada/99",
+    "uri": f"https://{HOST}/ap/users/7/statuses/99",
+}
+
+
+def read(spec: str) -> Request:
+    return MASTODON.read_spec(spec, "", "default")
+
+
+@pytest.mark.parametrize(
+    ("typed", "type", "url"),
+    [
+        (f"//{HOST}/q/post/user=ada", "request", f"mastodon://{HOST}/q/post/user=ada"),
+        (f"//{HOST}/q/post/relations=@ada", "request", f"mastodon://{HOST}/q/post/related=ada"),
+        (f"//Social.Example/q/post/user=ada@{HOST}", "request", f"mastodon://{HOST}/q/post/user=ada"),
+        (f"//{HOST}/q/post/user=ada@Other.Example", "request", f"mastodon://{HOST}/q/post/user=ada@other.example"),
+        (f"//{HOST}/@ada", "request", f"mastodon://{HOST}/q/profile/user=ada"),
+        (f"https://{HOST}/@ada", "request", f"mastodon://{HOST}/q/profile/user=ada"),
+        (f"//{HOST}/@ada/followers", "request", f"mastodon://{HOST}/q/relations/user=ada"),
+        (f"//{HOST}/@ada@other.example/99", "status", f"mastodon://{HOST}/api/v1/statuses/99"),
+        (f"//{HOST}/tags/python", "request", f"mastodon://{HOST}/q/post/query=%23python"),
+    ],
+)
+def test_what_is_written_is_read(typed: str, type: str, url: str) -> None:
+    request = read(typed)
+    assert (request.platform, request.type, request.url) == ("mastodon", type, url)
+
+
+@pytest.mark.parametrize(
+    ("typed", "error", "says"),
+    [
+        (f"//{HOST}/q/post/location=here", Unsupported, "does not tell where anybody is"),
+        (f"//{HOST}/q/post/user=a,related=b", Unsupported, "related cannot narrow"),
+        (f"//{HOST}/q/post/user=ada?colour=red", SpecError, "unknown parameter colour"),
+        (f"//{HOST}/q/post/user=%3Cada%3E", SpecError, "is no account"),
+        (f"//{HOST}/q/post/user=ada?limit=0", SpecError, "positive whole number"),
+        ("//so cial/q/post/user=ada", SpecError, "no name of a host"),
+        ("q/post/user=ada", UnknownSpec, "mastodon://social.example/@user"),
+        ("acme/web", UnknownSpec, "nothing to crawl"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_one_line(typed: str, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says) as raised:
+        read(typed)
+    assert "\n" not in str(raised.value)
+
+
+def saved(type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", policy: str = "") -> Save:
+    kind = MASTODON.kinds[type]
+    spec = policy or f"default:{kind.position}"
+    visit = Visit(
+        request=Request(platform="mastodon", type=type, url=url, policy=spec),
+        fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW),
+        onward=MASTODON.scenarios.onward(spec),
+        version=1,
+        processed_at=NOW,
+    )
+    outcome = kind.processor(visit)  # type: ignore[union-attr]
+    assert isinstance(outcome, Save)
+    return outcome
+
+
+def document(type: str, body: Any) -> Document:
+    return saved(type, body).document
+
+
+def test_a_status_lies_in_its_author_and_links_to_what_it_answers_quotes_and_names() -> None:
+    quoted = {"id": "5", "account": {"id": "8"}}
+    body = {**POST, "in_reply_to_id": "4", "in_reply_to_account_id": "9", "quote": {"quoted_status": quoted}}
+    found = document("status", {**body, "media_attachments": [{"url": "https://files.example/1.png"}]})
+    assert found.urn == f"urn:mastodon:{HOST}:account:7:status:99"
+    assert found.url == f"mastodon://{HOST}/api/v1/statuses/99"
+    assert set(found.aliases) == {POST["uri"], POST["url"], f"mastodon://{HOST}/@ada/99"}
+    links = {name: link.href or link.hrefs for name, link in found.links.items()}
+    assert links == {
+        "self": found.urn,
+        "author": f"urn:mastodon:{HOST}:account:7",
+        "reply_to": f"urn:mastodon:{HOST}:account:9:status:4",
+        "quote": f"urn:mastodon:{HOST}:account:8:status:5",
+        "outlinks": ("https://a.example/x",),
+        "media": ("https://files.example/1.png",),
+    }
+
+
+async def test_an_edit_is_truer_than_an_older_body_that_was_read_later() -> None:
+    store = MemoryStore()
+    edited = document("status", {**POST, "edited_at": "2026-11-21T11:00:00.000Z"})
+    before = replace(document("status", POST), observed_at=at(60))
+    await store.save(edited)
+    assert await store.save(before) == "stale"
+    stored = await store.get(edited.urn)
+    assert stored is not None
+    assert stored.body["edited_at"] == "2026-11-21T11:00:00.000Z"
+
+
+def test_an_account_links_to_its_pages() -> None:
+    fields = [{"name": "web", "value": '<a href="https://ada.example/">me</a>'}]
+    found = document("account", {**ADA, "note": '<p><a href="https://b.example/">b</a></p>', "fields": fields})
+    assert found.urn == f"urn:mastodon:{HOST}:account:7"
+    assert found.links["outlinks"].hrefs == ("https://b.example/", "https://ada.example/")
+
+
+@pytest.mark.parametrize(
+    ("type", "body"),
+    [("status", {"id": "1"}), ("status", []), ("account", {}), ("statuses", [{"id": "../1"}]), ("stream", {})],
+)
+def test_what_has_no_identity_is_malformed(type: str, body: Any) -> None:
+    with pytest.raises(Malformed):
+        saved(type, body)
+
+
+def carried(uri: str, *posts: dict[str, Any]) -> list[str]:
+    url = f"mastodon://{HOST}/api/v1/accounts/7/statuses?limit=40#mastodon://{HOST}/q/post/{uri}"
+    pushes = saved("statuses", list(posts), url=url).follow_ups
+    return [
+        push.request.payload.body["id"] for push in pushes if push.request.payload and push.request.type == "status"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("uri", "asked_for"),
+    [
+        ("user=ada", True),
+        ("user=ada,query=more", True),
+        ("user=ada,query=less", False),
+        ("user=ada,query=%23b", True),
+        ("user=ada,query=%23more", False),
+        ("user=ada?since=2026-11-21T10:00:00Z", True),
+        ("user=ada?since=2026-11-21T10:00:01Z", False),
+        ("user=ada?before=2026-11-21T10:00:00Z", False),
+        ("user=ada?before=2026-11-21T10:00:01Z", True),
+    ],
+)
+def test_every_condition_is_checked_here_whatever_the_host_was_asked_for(uri: str, *, asked_for: bool) -> None:
+    assert bool(carried(uri, POST)) is asked_for
+
+
+def test_an_edit_counts_for_since_and_not_for_before() -> None:
+    edited = {**POST, "edited_at": "2026-11-21T20:00:00.000Z"}
+    assert carried("user=ada?since=2026-11-21T15:00:00Z", edited)
+    assert carried("user=ada?before=2026-11-21T15:00:00Z", edited)
+
+
+def test_a_page_that_leads_to_another_host_is_not_followed() -> None:
+    url = f"mastodon://{HOST}/api/v1/accounts/7/statuses?limit=40"
+    visit_url = "mastodon://evil.example/api/v1/accounts/7/statuses?max_id=1"
+    kind = MASTODON.kinds["statuses"]
+    visit = Visit(
+        request=Request(platform="mastodon", type="statuses", url=url, policy="default:request@/statuses"),
+        fetched=Fetched(body=[POST], url=url, observed_at=NOW, checked_at=NOW, link={"next": visit_url}),
+        onward=MASTODON.scenarios.onward("default:request@/statuses"),
+        version=1,
+        processed_at=NOW,
+    )
+    outcome = kind.processor(visit)  # type: ignore[union-attr]
+    assert isinstance(outcome, Save)
+    assert all("evil" not in push.request.url for push in outcome.follow_ups)
