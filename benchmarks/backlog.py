@@ -94,7 +94,7 @@ async def a_side(where: Servers) -> AsyncIterator[Side]:
         mongo, filling = await Mongo.open(careful), await Mongo.open(replace(careful, journal=False))
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
-        publisher = Publisher(queue.link, await queue.link.publisher_channel())
+        publisher = Publisher(queue.link)
         side = Side(name, settings, backend, queue, publisher, mongo, filling)
         await backend.store.save(a_document(2 * 10**9))  # makes the collection, with its indexes
         try:

@@ -64,7 +64,7 @@ class Servers:
     async def forget(self, name: str, backend: Backend) -> None:
         """Nothing is left of what was under that name."""
         assert isinstance(backend.queue, AmqpQueue)
-        channel = await backend.queue.link.raw_channel()
+        channel = await backend.queue.link.channel()
         for spec in backend.queue.names.specs():
             await channel.queue_delete(spec.name)
             await channel.exchange_delete(spec.exchange)

@@ -1,12 +1,13 @@
 """What becomes of a push and of a pop where the broker cannot be asked what waits: how dedup markers are used.
 
     push   1 find the tags of all keys: a push that is covered by a queued tag bounces off it
-           2 every other key gets a pending tag of this push, inserted or in place of the one that was found
+           2 every other key gets a pending tag of this push with its body, inserted or in place of the one found
            3 publish all; the broker confirms
            4 the pending tags that are still this push's are queued
     take   1 delete the tag of this very copy, before anything else is done with it
            2 if it had none: a queued tag of another copy that covers this one makes this one superfluous; without such,
      it may have been taken before, by somebody who died of it
+    renew  what a broker has lost is published again from its tags, as a push of what waits already
 
 A push that finds a pending tag gives its owner a moment to finish, and takes the tag over if it does not: the owner may
 be dead. An owner that was only slow then confirms nothing, and its copy waits without a tag: one copy more.
@@ -18,7 +19,7 @@ die. Explored exhaustively, with two protocols that look as good and lose reques
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
@@ -34,16 +35,8 @@ FEW: Final = 2
 """So few keys are inserted without a look first: hardly ever is one of them there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
-    """A copy on its way to the broker, with the token of the push that sends it."""
-
-    push: Push
-    token: str
-
-
-Publish: TypeAlias = Callable[[Sequence[Post]], Awaitable[None]]
-"""All of them are durable in the broker when it returns. Raises QueueError; then any of them may be there."""
+Publish: TypeAlias = Callable[[Sequence[DedupMarker]], Awaitable[None]]
+"""The copies that these tags tell of are durable in the broker when it returns. Raises QueueError; then any may be."""
 
 Taken = Literal["first", "again", "superfluous"]
 """Nobody took this copy before; somebody may have; a better one waits."""
@@ -58,10 +51,12 @@ def key_of(request: Request) -> str:
 class Tagging:
     """Pushes and takes by the protocol.
 
-    sleep: waits that many seconds. settle_s: the pauses between looks at somebody else's pending tag.
+    pack: a request as it travels; raises Unstorable. sleep: waits that many seconds.
+    settle_s: the pauses between looks at somebody else's pending tag.
     """
 
     tags: DedupMarkers
+    pack: Callable[[Request], Awaitable[bytes]]
     publish: Publish
     sleep: Callable[[float], Awaitable[None]]
     settle_s: Sequence[float] = SETTLE_S
@@ -72,23 +67,52 @@ class Tagging:
         token: never used before. Raises QueueError and StoreError; then any of them may wait, tagged or not.
         """
         wanted = apart(pushes)
-        found = await self._claim(wanted, token, now)
-        posts = {key: _merged(found.get(key), each) for key, each in wanted.items() if not _covered(found, key, each)}
-        over = [(found[key], _tag(key, each, token, now)) for key, each in posts.items() if key in found]
-        if over:
-            await self.tags.replace(over)
-        if posts:
-            await self.publish([Post(push=each, token=token) for each in posts.values()])
-            await self.tags.confirm(list(posts), token)
-        queued = sum(not (key in found and found[key].queued) for key in posts)
+        found = await self._settled(list(wanted)) if len(wanted) > FEW else {}
+        ours = {key: await self._tag(key, each, token, now) for key, each in wanted.items() if key not in found}
+        raced = await self.tags.insert(list(ours.values())) if ours else frozenset[str]()
+        if raced:
+            found |= await self._settled(list(raced))
+        for key, there in found.items():
+            each = wanted[key]
+            if not there.covers(each.queue, each.request.asked_at):
+                ours[key] = await self._tag(key, _merged(there, each), token, now)
+            else:
+                ours.pop(key, None)
+        await self._publish([(found[key], ours[key]) for key in found if key in ours], list(ours.values()))
+        queued = sum(not (key in found and found[key].queued) for key in ours)
         return Pushed(queued=queued, bounced=len(pushes) - queued)
 
-    async def _claim(self, wanted: Mapping[str, Push], token: str, now: datetime) -> Mapping[str, DedupMarker]:
-        """The tags that others have on these keys; on every other key there is a pending one of this push now."""
-        found = await self._settled(list(wanted)) if len(wanted) > FEW else {}
-        fresh = [_tag(key, each, token, now) for key, each in wanted.items() if key not in found]
-        raced = await self.tags.insert(fresh) if fresh else frozenset[str]()
-        return found | await self._settled(list(raced)) if raced else found
+    async def renew(self, lost: Sequence[DedupMarker], *, token: str, now: datetime) -> None:
+        """What these tags tell of waits again, although the broker has lost it. A tag without a body goes.
+
+        Whoever finds that request again pushes it then. Raises QueueError and StoreError.
+        """
+        for tag in lost:
+            if not tag.body:
+                await self.tags.delete(tag.key, tag.token)
+        pairs = [(tag, replace(tag, token=token, queued=False, at=now)) for tag in lost if tag.body]
+        await self._publish(pairs, [tag for _, tag in pairs])
+
+    async def _publish(self, over: Sequence[tuple[DedupMarker, DedupMarker]], tags: Sequence[DedupMarker]) -> None:
+        """The copies of these pending tags wait. over: those of them that take another's place, with that one."""
+        if over:
+            await self.tags.replace(over)
+        if tags:
+            await self.publish(tags)
+            await self.tags.confirm([tag.key for tag in tags], tags[0].token)
+
+    async def _tag(self, key: str, push: Push, token: str, now: datetime) -> DedupMarker:
+        return DedupMarker(
+            key=key,
+            token=token,
+            queued=False,
+            platform=push.request.platform,
+            queue=push.queue,
+            asked_at=push.request.asked_at,
+            not_before=push.not_before,
+            at=now,
+            body=await self.pack(push.request),
+        )
 
     async def _settled(self, keys: Sequence[str]) -> dict[str, DedupMarker]:
         """The tags on these keys, after whoever is just pushing the same had a moment to finish."""
@@ -137,13 +161,9 @@ def apart(pushes: Iterable[Push]) -> dict[str, Push]:
     return wanted
 
 
-def _covered(found: Mapping[str, DedupMarker], key: str, push: Push) -> bool:
-    return key in found and found[key].covers(push.queue, push.request.asked_at)
-
-
-def _merged(tag: DedupMarker | None, push: Push) -> Push:
+def _merged(tag: DedupMarker, push: Push) -> Push:
     """The copy to send where another one waits: it covers the other, which is let go when it is popped after it."""
-    if tag is None or not tag.queued:
+    if not tag.queued:
         return push
     merged = merge(Copy(tag.queue, tag.asked_at, tag.not_before), _copy(push))
     if merged is None:
@@ -154,16 +174,3 @@ def _merged(tag: DedupMarker | None, push: Push) -> Push:
 
 def _copy(push: Push) -> Copy:
     return Copy(push.queue, push.request.asked_at, push.not_before)
-
-
-def _tag(key: str, push: Push, token: str, now: datetime) -> DedupMarker:
-    return DedupMarker(
-        key=key,
-        token=token,
-        queued=False,
-        platform=push.request.platform,
-        queue=push.queue,
-        asked_at=push.request.asked_at,
-        not_before=push.not_before,
-        at=now,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -50,6 +50,12 @@ class MemoryDedupMarkers:
     async def delayed(self, now: datetime) -> Mapping[Lane, int]:
         """As the port says."""
         return Counter(tag.lane for tag in self._tags.values() if tag.not_before is not None and tag.not_before > now)
+
+    async def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
+        """As the port says."""
+        for tag in list(self._tags.values()):
+            if tag.at < before and (tag.not_before is not None if lane is None else tag.lane == lane):
+                yield tag
 
     async def clear(self, lane: Lane) -> int:
         """As the port says."""

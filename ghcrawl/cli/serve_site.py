@@ -146,7 +146,7 @@ class Surface:
             busy=service.engine.busy,
             paused=supervisor.tuning.paused,
             draining=self.draining,
-            restarts=supervisor.restarts,
+            restarts=supervisor.restarts + (service.backend.broker.restarts if service.backend.broker else 0),
             doing=tuple(doing),
             blocked_until=min(blocked.values()) if blocked.keys() == service.engine.platforms else None,
             blocked=blocked,

@@ -2,14 +2,15 @@
 
 A broker keeps messages and cannot say whether a request is among them. So each waiting request has a *tag*, in a
 database that all processes share. A tag is `pending` from before its copy is published until the broker has confirmed
-it, and `queued` from then on. Whoever pops a copy deletes its tag before anything else is done. Hence the one
-invariant that everything rests on:
+it, and `queued` from then on. Whoever pops a copy deletes its tag before anything else is done. It holds the request
+as well: of a broker that loses what it kept, everything that waited is published again. Hence the one invariant that
+everything rests on:
 
     while a tag is queued, its copy waits: whoever finds it so may rely on that copy being processed from now on.
 
-Deleting any tag at any time costs a duplicate and never a request, so tags may be swept, lost and purged. What must
-never happen is that a tag becomes queued, or stays so, without its copy: that is why every change of a tag is bound
-to the token of the push that made it. The protocol is `queues.dedup_protocol`;
+Deleting any tag at any time costs a duplicate and never a request, so tags may be lost and purged; no clock ends one.
+What must never happen is that a tag becomes queued, or stays so, without its copy: that is why every change of a tag is
+bound to the token of the push that made it. The protocol is `queues.dedup_protocol`;
 `tests/unit/queues/test_dedup_interleavings.py` explores
 it exhaustively.
 
@@ -20,8 +21,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -36,7 +37,8 @@ class DedupMarker:
     queued: the broker has confirmed the copy; False is pending.
     platform, queue: where the copy waits. asked_at: of the copy; None is later than any moment.
     not_before: the copy is delayed until then; None may be popped at once.
-    at: when the tag was written, by the clock of whoever wrote it; old ones are swept.
+    at: when the tag was written, by the clock of whoever wrote it.
+    body: the copy as it travels; empty where an older version wrote the tag, and wherever it was not asked for.
 
     Moments have microseconds and must come back exactly as they went in: a store whose dates are coarser keeps numbers.
     """
@@ -49,6 +51,7 @@ class DedupMarker:
     asked_at: datetime | None
     not_before: datetime | None
     at: datetime
+    body: bytes = field(default=b"", compare=False, repr=False)
 
     @property
     def lane(self) -> Lane:
@@ -74,12 +77,12 @@ def new_token() -> str:
 class DedupMarkers(Protocol):
     """The tags, one a key. Each change of one tag is atomic; a call that changes many need not be.
 
-    Contract: `tests/contracts/dedup_contract.py`. Every call but the last four is on the hot path: one round trip,
+    Contract: `tests/contracts/dedup_contract.py`. Every call but the last five is on the hot path: one round trip,
     by `key` alone.
     """
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
-        """The tags that these keys have. Never older than the last change that anybody was told had been made."""
+        """The tags that these keys have, without bodies. Never older than the last change that anybody was told of."""
 
     async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
         """Keep those whose key has no tag yet. Returns the keys that have one, which stays as it is.
@@ -109,6 +112,12 @@ class DedupMarkers(Protocol):
         """How many tags are delayed beyond `now`, by lane; lanes without any may be left out.
 
         Few tags are delayed at a time: an index over only those with a `not_before` serves.
+        """
+
+    def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
+        """The tags of this lane that were written before that moment, with bodies. No lane: those that are delayed.
+
+        For bad days; may look at every tag there is. What is written meanwhile may or may not be among them.
         """
 
     async def clear(self, lane: Lane) -> int:

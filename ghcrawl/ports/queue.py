@@ -115,5 +115,9 @@ class Broker(Protocol):
     def blocked(self) -> bool:
         """Whether it accepts nothing just now, because it is short of memory or disk."""
 
+    @property
+    def restarts(self) -> int:
+        """How often something that is done beside the loops ended, and began anew. It never should."""
+
     async def answer(self) -> None:
         """Return if it answers at this moment, asking nobody else. Raises QueueError."""

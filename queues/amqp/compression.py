@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import zlib
-from typing import Final, Literal
+from typing import Final
 
 from ghcrawl.values.errors import DecodeError
-
-Encoding = Literal["deflate"]
 
 ABOVE_BYTES: Final = 1 << 20
 """Less than that is published as it is: anybody can read it in the broker, and it costs no time."""
 MAX_BYTES: Final = 128 << 20
 """Nobody unpacks more than that, whatever a few bytes claim to hold."""
 _LEVEL: Final = 1
+_PACKED: Final = zlib.compress(b"", _LEVEL)[:1]
 
 
-def packed(body: bytes) -> tuple[bytes, Encoding | None]:
-    """`body` as it travels, and by what encoding. Takes some tenths of a second for 20 MB, outside of Python's lock."""
-    return (zlib.compress(body, _LEVEL), "deflate") if len(body) > ABOVE_BYTES else (body, None)
+def packed(body: bytes) -> bytes:
+    """`body` as it travels. Takes some tenths of a second for 20 MB, outside of Python's lock."""
+    return zlib.compress(body, _LEVEL) if len(body) > ABOVE_BYTES else body
+
+
+def encoding_of(body: bytes) -> str | None:
+    """What a body was packed by that travels: a message is a JSON object, and begins as no packed one does."""
+    return "deflate" if body.startswith(_PACKED) else None
 
 
 def unpacked(body: bytes, encoding: object) -> bytes:

@@ -1,7 +1,8 @@
-"""Two connections to RabbitMQ, kept alive: one to publish on, one for everything else.
+"""Two connections to RabbitMQ: one to publish on, one for everything else.
 
 A broker that is short of memory or disk reads nothing more from a connection that publishes, so acks must travel on
-another one. Both reconnect by themselves; what was under way then fails, and nothing is repeated behind our back.
+another one. What is lost is made anew by `restore`, and nothing is repeated behind our back: whoever had a channel on a
+lost connection opens another, on a broker that may have lost everything that was declared there.
 """
 
 from __future__ import annotations
@@ -10,64 +11,53 @@ import asyncio
 import logging
 import platform
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final, cast
 
 import structlog
-from aio_pika.abc import AbstractRobustChannel, AbstractRobustConnection
-from aio_pika.robust_connection import RobustConnection
-from aiormq.abc import AbstractChannel as RawChannel
+from aiormq import Connection
+from aiormq.channel import Channel
 from pamqp.commands import Queue
 from yarl import URL
 
-from ghcrawl.values.errors import ConfigError, CrawlError
-from queues.amqp.errors import (
-    VENDOR,
-    BrokerLost,
-    place,
-    spoken,
-    unopened,
-)
+from ghcrawl.values.errors import ConfigError, CrawlError, QueueError
+from queues.amqp.errors import BrokerLost, place, spoken, unopened
 from queues.amqp.settings import AmqpSettings
 
 log = structlog.stdlib.get_logger(__name__)
 
 CLOSE_S: Final = 5.0
 ANSWER_S: Final = 0.1
-RECONNECT_S: Final = 1.0
 TOLERATED_S: Final = 5.0
 """A broker that is away for less is nobody's trouble."""
 UNREADABLE: Final = "is no URL: in its user and password, everything but letters and digits must be percent-encoded"
 
-# What these say of lost connections, we say once and in our own words; the rest is tracebacks of callbacks.
-for _name in ("aio_pika", "aiormq"):
-    logging.getLogger(_name).setLevel(logging.CRITICAL)
+logging.getLogger("aiormq").setLevel(logging.CRITICAL)  # what it says of lost connections, we say once and in our words
 
 
 class AmqpLink:
     """Made by `open_link`."""
 
-    def __init__(
-        self, settings: AmqpSettings, consuming: AbstractRobustConnection, publishing: AbstractRobustConnection
-    ) -> None:
+    def __init__(self, settings: AmqpSettings, url: URL, consuming: Connection, publishing: Connection) -> None:
         self.settings = settings
         self.blocked = False
+        self._url = url
         self._consuming = consuming
         self._publishing = publishing
         self._bad_since: float | None = None
-        self._looking: RawChannel | None = None
+        self._looking: Channel | None = None
         self._opening = asyncio.Lock()
 
     @property
     def away(self) -> bool:
         """Whether one of the connections is down just now."""
-        return not (self._consuming.connected.is_set() and self._publishing.connected.is_set())
+        return not (self._consuming.is_opened and self._publishing.is_opened)
 
     def trouble(self) -> BrokerLost | None:
         """Set while the broker has been away, or has blocked publishing, for longer than can be overlooked."""
         if self._bad_since is None or asyncio.get_running_loop().time() - self._bad_since < TOLERATED_S:
             return None
         what = "is short of memory or disk and accepts nothing" if self.blocked else "is away"
-        return BrokerLost(f"RabbitMQ at {place(URL(self.settings.url))} {what}")
+        return BrokerLost(f"RabbitMQ at {place(self._url)} {what}")
 
     async def check(self) -> None:
         """Notice what has changed since the last check: the broker went, came back, blocked or unblocked."""
@@ -77,40 +67,40 @@ class AmqpLink:
             return
         self._bad_since = asyncio.get_running_loop().time() if bad else None
         if bad:
-            log.warning("broker_blocked" if self.blocked else "broker_lost", broker=place(URL(self.settings.url)))
+            log.warning("broker_blocked" if self.blocked else "broker_lost", broker=place(self._url))
         else:
-            log.info("broker_back", broker=place(URL(self.settings.url)))
+            log.info("broker_back", broker=place(self._url))
 
     async def _is_blocked(self) -> bool:
-        transport = self._publishing.transport
-        if transport is None:
-            return False
         try:
             async with asyncio.timeout(ANSWER_S):
-                await transport.connection.ready()
+                await self._publishing.ready()
         except TimeoutError:
             return not self.away
         return False
 
-    async def consumer_channel(self) -> AbstractRobustChannel:
-        """A channel to consume on, which comes back with its consumers whenever the connection does."""
-        channel = self._consuming.channel()
-        await spoken(channel.initialize(), within_s=self.settings.connect_timeout_s)
-        return channel
+    async def restore(self) -> None:
+        """A connection that was lost is there again. Raises ConfigError, QueueError."""
+        if not self._publishing.is_opened:
+            await _closed(self._publishing)
+            self._publishing = await _connected(self._url, "publish", self.settings.connect_timeout_s)
+        if not self._consuming.is_opened:
+            await _closed(self._consuming)
+            self._consuming = await _connected(self._url, "consume", self.settings.connect_timeout_s)
 
-    async def publisher_channel(self) -> AbstractRobustChannel:
-        """A channel to publish on, with confirms; what nobody can receive raises."""
-        channel = self._publishing.channel(publisher_confirms=True, on_return_raises=True)
-        await spoken(channel.initialize(), within_s=self.settings.connect_timeout_s)
-        return channel
+    async def publisher_channel(self) -> Channel:
+        """A channel to publish on, with confirms; what nobody can receive raises. Raises QueueError."""
+        return await self._channel(self._publishing, publisher_confirms=True, on_return_raises=True)
 
-    async def raw_channel(self) -> RawChannel:
-        """A channel for a few questions, which whoever asks them closes. Nothing brings it back. Raises QueueError."""
-        transport = self._consuming.transport
-        if transport is None or self.away:
-            raise BrokerLost(f"RabbitMQ at {place(URL(self.settings.url))} is away")
-        opening = transport.connection.channel(publisher_confirms=False)
-        return await spoken(opening, within_s=self.settings.connect_timeout_s)
+    async def channel(self) -> Channel:
+        """A channel for anything but publishing, which whoever asks for it closes. Raises QueueError."""
+        return await self._channel(self._consuming, publisher_confirms=False)
+
+    async def _channel(self, connection: Connection, **what: Any) -> Channel:
+        if self.away:
+            raise BrokerLost(f"RabbitMQ at {place(self._url)} is away")
+        channel = await spoken(connection.channel(**what), within_s=self.settings.connect_timeout_s)
+        return cast("Channel", channel)
 
     async def ready_count(self, queue: str) -> int:
         """How many messages in `queue` could be handed out now. Raises QueueError; Unroutable: no such queue."""
@@ -123,16 +113,15 @@ class AmqpLink:
     async def _declared(self, queue: str) -> Queue.DeclareOk:
         async with self._opening:
             if self._looking is None or self._looking.is_closed:
-                self._looking = await self.raw_channel()
+                self._looking = await self.channel()
             looking = self._looking
         asking = looking.queue_declare(queue, passive=True)
         return await spoken(asking, within_s=self.settings.connect_timeout_s)
 
     async def close(self) -> None:
         """Both connections are closed, or were lost anyway."""
-        for connection in (self._publishing, self._consuming):
-            with suppress(*VENDOR):
-                await asyncio.wait_for(connection.close(), CLOSE_S)
+        await _closed(self._publishing)
+        await _closed(self._consuming)
 
 
 def parsed(settings: AmqpSettings) -> URL:
@@ -153,17 +142,22 @@ async def open_link(settings: AmqpSettings) -> AmqpLink:
     try:
         publishing = await _connected(url, "publish", settings.connect_timeout_s)
     except CrawlError:
-        await consuming.close()
+        await _closed(consuming)
         raise
-    return AmqpLink(settings, consuming, publishing)
+    return AmqpLink(settings, url, consuming, publishing)
 
 
-async def _connected(url: URL, purpose: str, within_s: float) -> AbstractRobustConnection:
-    name = f"ghcrawl {purpose} {platform.node()}"
-    connection = RobustConnection(url, reconnect_interval=RECONNECT_S, client_properties={"connection_name": name})
+async def _connected(url: URL, purpose: str, within_s: float) -> Connection:
+    connection = Connection(url)
+    named = {"connection_name": f"ghcrawl {purpose} {platform.node()}"}
     try:
-        await connection.connect(timeout=within_s)
-    except VENDOR as error:
-        await connection.close()
-        raise unopened(error, url) from error
+        await spoken(connection.connect(client_properties=named), within_s=within_s)
+    except QueueError as error:
+        await _closed(connection)
+        raise unopened(error.__cause__ or error, url) from error
     return connection
+
+
+async def _closed(connection: Connection) -> None:
+    with suppress(QueueError):
+        await spoken(connection.close(), within_s=CLOSE_S)

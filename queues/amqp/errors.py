@@ -13,6 +13,7 @@ from aiormq.exceptions import (
     ChannelInvalidStateError,
     ChannelLockedResource,
     ChannelNotFoundEntity,
+    ChannelPreconditionFailed,
     ConnectionNotAllowed,
     DeliveryError,
     IncompatibleProtocolError,
@@ -29,8 +30,8 @@ T = TypeVar("T")
 MAX_FRAME: Final = 1 << 28
 """No broker's frame is so long; text that is taken for a frame is longer."""
 
-VENDOR: Final = (AMQPError, ChannelInvalidStateError, PAMQPException, OSError, TimeoutError, RuntimeError)
-"""All that a call may raise. RuntimeError is how aio-pika says that a connection or channel is closed."""
+_VENDOR: Final = (AMQPError, ChannelInvalidStateError, PAMQPException, OSError, TimeoutError, RuntimeError)
+"""All that a call may raise, beside `Exception` itself. RuntimeError says that a connection is closed."""
 
 
 class BrokerLost(QueueError):
@@ -41,11 +42,16 @@ class Unroutable(QueueError):
     """The broker has no queue for a message: what we declared is not there any more."""
 
 
+class Mismatch(QueueError):
+    """What we declare is there already, and is otherwise."""
+
+
 async def spoken(call: Awaitable[T], *, within_s: float | None = None) -> T:
     """The result of a call to the broker, which may take `within_s`. Raises QueueError.
 
     When the vendor gives a connection up, whoever waits for an answer on it is cancelled, although nobody wants that
-    task to end: only a cancellation that somebody asked for goes on as one.
+    task to end: only a cancellation that somebody asked for goes on as one. And what a close cut off raises `Exception`
+    itself, which nobody else does.
     """
     try:
         async with asyncio.timeout(within_s):
@@ -55,21 +61,23 @@ async def spoken(call: Awaitable[T], *, within_s: float | None = None) -> T:
         if task is None or task.cancelling():
             raise
         raise BrokerLost("the connection to RabbitMQ was given up") from None
-    except VENDOR as error:
-        raise translated(error) from error
+    except Exception as error:
+        if isinstance(error, _VENDOR) or type(error) is Exception:
+            raise _translated(error) from error
+        raise
 
 
-def translated(error: BaseException) -> QueueError:
+def _translated(error: Exception) -> QueueError:
     """What a vendor's error means."""
     match error:
         case PublishError() | ChannelNotFoundEntity():
             return Unroutable(f"RabbitMQ has lost what was declared there: {said(error)}")
         case ChannelLockedResource():
             return QueueError("another process pops from these queues, and keeps what it knows of them to itself")
+        case ChannelPreconditionFailed():
+            return Mismatch(said(error))
         case DeliveryError():
             return QueueError(f"RabbitMQ refused a message: {said(error)}")
-        case AMQPError() | PAMQPException() | ChannelInvalidStateError():
-            return BrokerLost(f"RabbitMQ is not there: {said(error)}")
         case TimeoutError():
             return BrokerLost("RabbitMQ does not answer")
     return BrokerLost(f"RabbitMQ is not there: {said(error)}")

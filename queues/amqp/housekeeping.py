@@ -13,6 +13,7 @@ from ghcrawl.values.model import Lane
 from ghcrawl.values.shielded import run_to_end
 from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
+from queues.amqp.errors import Unroutable
 from queues.amqp.prefetch import Prefetch
 
 log = structlog.stdlib.get_logger(__name__)
@@ -23,7 +24,9 @@ SWEEP_S: Final = 3600.0
 
 
 class Housekeeping:
-    """hand_back: what is held of these lanes waits in the broker again. sweep: forgets what is too old to be true.
+    """hand_back: what is held of these lanes waits in the broker again. declare: all is there that should be.
+
+    sweep: what is too old to be true is set right.
 
     attending: what the broker sets aside is looked after here, whether or not anybody pops.
     """
@@ -35,13 +38,16 @@ class Housekeeping:
         demand: Prefetch,
         *,
         hand_back: Callable[[Sequence[Lane]], Awaitable[None]],
-        sweep: Callable[[], Awaitable[int]],
+        declare: Callable[[], Awaitable[None]],
+        sweep: Callable[[], Awaitable[None]],
     ) -> None:
         self._link = link
         self._consumers = consumers
         self._demand = demand
         self._hand_back = hand_back
+        self._declare = declare
         self._sweep = sweep
+        self._declared = True
         self.attending = False
         self._attended_at = -REVIVE_S
 
@@ -53,7 +59,9 @@ class Housekeeping:
             await asyncio.sleep(EVERY_S)
             try:
                 await self._link.check()
+                await self._mend()
                 await self._attend(monotonic())
+                await self._consumers.want(self._consumers.deaf())
                 await self._hand_back(self._consumers.unwanted())
                 await self.fit(monotonic())
                 if monotonic() - revived_at >= REVIVE_S:
@@ -61,9 +69,22 @@ class Housekeeping:
                     await self.revive()
                 if monotonic() - swept_at >= SWEEP_S:
                     swept_at = monotonic()
-                    await self.sweep()
+                    await self._sweep()
+            except Unroutable as error:
+                self._declared = False
+                log.warning("topology_lost", error=str(error))
             except CrawlError as error:
                 log.warning("chore_failed", chore="housekeeping", error=str(error))
+
+    async def _mend(self) -> None:
+        """Connections that were lost are there again, and so is whatever the broker may have lost meanwhile."""
+        if self._link.away:
+            self._declared = False
+            await self._link.restore()
+            await self._link.check()
+        if not self._declared:
+            await self._declare()
+            self._declared = True
 
     async def _attend(self, now: float) -> None:
         if self.attending and not self._link.away and now - self._attended_at >= REVIVE_S:
@@ -81,14 +102,9 @@ class Housekeeping:
         log.info("prefetch_fitted", loops=loops, queues=[*map(self._consumers.names.queue, misfits)])
 
     async def revive(self) -> None:
-        """Consumers that the broker forgot, because somebody deleted their queue and another made it anew."""
-        active, queue = list(self._consumers.active), self._consumers.names.queue
+        """Consumers that the broker forgot begin anew: it does not always say so when it makes a queue anew."""
+        active, queue = self._consumers.active, self._consumers.names.queue
         deaf = [lane for lane in active if not await self._link.consumer_count(queue(lane))]
         if deaf:
             log.warning("consumers_lost", queues=[*map(queue, deaf)])
-            await self._consumers.stop(deaf)
-
-    async def sweep(self) -> None:
-        """Tags that are too old to be true are gone."""
-        if gone := await self._sweep():
-            log.info("tags_swept", count=gone)
+            await self._consumers.begin_anew(deaf)

@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Final
 
-from aio_pika.message import IncomingMessage
-from aiormq.abc import AbstractChannel
+from aiormq.channel import Channel
 from pamqp.commands import Basic
 
 from ghcrawl.ports.clock import Clock
@@ -77,7 +76,7 @@ class Inspection:
         return sum(counts) > tagged
 
     async def _more(
-        self, channel: AbstractChannel, name: str, lane: Lane, limit: int, seen: set[tuple[bytes, str | None]]
+        self, channel: Channel, name: str, lane: Lane, limit: int, seen: set[tuple[bytes, str | None]]
     ) -> list[Request]:
         """Up to `limit` of those in `name` that belong to `lane` and were not seen yet."""
         shown: list[Request] = []
@@ -125,7 +124,7 @@ class Inspection:
         await self._tags.clear(lane)
         return gone
 
-    async def _sift(self, channel: AbstractChannel, name: str, lane: Lane) -> int:
+    async def _sift(self, channel: Channel, name: str, lane: Lane) -> int:
         gone = 0
         for _ in range(await self._link.ready_count(name)):
             incoming = await got(channel, name)
@@ -136,9 +135,9 @@ class Inspection:
         return gone
 
     @asynccontextmanager
-    async def _looking(self) -> AsyncIterator[AbstractChannel]:
+    async def _looking(self) -> AsyncIterator[Channel]:
         """A channel; what was got on it and not settled is back in its queue in the end."""
-        channel = await self._link.raw_channel()
+        channel = await self._link.channel()
         try:
             yield channel
         finally:
@@ -146,9 +145,9 @@ class Inspection:
                 await spoken(channel.close(), within_s=ANSWER_S)
 
 
-async def got(channel: AbstractChannel, name: str) -> Incoming | None:
+async def got(channel: Channel, name: str) -> Incoming | None:
     """One message out of a queue, unsettled; None: it is empty."""
     message = await spoken(channel.basic_get(name), within_s=ANSWER_S)
     if isinstance(message.delivery, Basic.GetEmpty):
         return None
-    return Incoming(IncomingMessage(message), lane_of(message.routing_key or "") or Lane(LEGACY_PLATFORM, "later"))
+    return Incoming(message, lane_of(message.routing_key or "") or Lane(LEGACY_PLATFORM, "later"))

@@ -10,21 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from aio_pika.abc import AbstractIncomingMessage
-from aiormq.exceptions import ChannelInvalidStateError
+from aiormq.abc import DeliveredMessage
 from pamqp.commands import Basic
 
+from ghcrawl.values.errors import QueueError
 from ghcrawl.values.model import Lane, QueueName
-from queues.amqp.compression import Encoding, unpacked
-from queues.amqp.errors import VENDOR
-from queues.amqp.names import (
-    LEFT,
-    NOT_BEFORE,
-    PARDONS,
-    SPARED,
-    TOKEN,
-    lane_of,
-)
+from queues.amqp.compression import encoding_of, unpacked
+from queues.amqp.errors import spoken
+from queues.amqp.names import LEFT, NOT_BEFORE, PARDONS, SPARED, TOKEN, lane_of
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -34,7 +27,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 class Outgoing:
     """A message to publish. lane: where it is to be popped from, in the end; it gives the routing key.
 
-    body: as it travels; encoding: what it was packed by, if it was.
+    body: as it travels, packed or not.
     token: of the push that sent it; None: it came without. pardons: how often it was let off its delivery limit.
     spared: how often it was while nobody had ever popped it.
     not_before: for people. left_s: how much longer it has to wait behind the wait queue that it goes to, if any. What
@@ -44,7 +37,6 @@ class Outgoing:
     exchange: str
     lane: Lane
     body: bytes
-    encoding: Encoding | None = None
     token: str | None = None
     not_before: datetime | None = None
     left_s: float = 0.0
@@ -65,7 +57,10 @@ class Outgoing:
         if self.spared:
             headers[SPARED] = self.spared
         return Basic.Properties(
-            delivery_mode=2, content_type="application/json", content_encoding=self.encoding, headers=headers
+            delivery_mode=2,
+            content_type="application/json",
+            content_encoding=encoding_of(self.body),
+            headers=headers,
         )
 
 
@@ -76,26 +71,11 @@ class Incoming:
     so much.
     """
 
-    __slots__ = (
-        "_message",
-        "body",
-        "encoding",
-        "lane",
-        "left_s",
-        "not_before",
-        "over",
-        "pardons",
-        "returns",
-        "spared",
-        "token",
-    )
-
-    def __init__(self, message: AbstractIncomingMessage, lane: Lane) -> None:
-        headers = message.headers
+    def __init__(self, message: DeliveredMessage, lane: Lane) -> None:
+        headers = message.header.properties.headers or {}
         token, count = headers.get(TOKEN), headers.get("x-delivery-count")
         self.lane: Final = lane
         self.body: Final = message.body
-        self.encoding: Final[Encoding | None] = "deflate" if message.content_encoding == "deflate" else None
         self.token: Final = token if isinstance(token, str) else None
         self.not_before: Final = _moment(headers.get(NOT_BEFORE))
         self.left_s: Final = _number(headers.get(LEFT)) / 1000
@@ -103,6 +83,7 @@ class Incoming:
         self.spared: Final = _number(headers.get(SPARED))
         self.returns: Final = max(_number(count), int(bool(message.redelivered)))
         self.over = False
+        self._headers: Final = headers
         self._message: Final = message
 
     @property
@@ -112,20 +93,17 @@ class Incoming:
 
     def content(self) -> bytes:
         """What its body says. Raises DecodeError."""
-        return unpacked(self.body, self.encoding)
+        return unpacked(self.body, self._message.header.properties.content_encoding)
 
     @property
     def stale(self) -> bool:
         """Whether its channel is gone: the broker has taken it back, and delivers it anew."""
-        try:
-            return self.over or self._message.channel is None
-        except ChannelInvalidStateError:
-            return True
+        return self.over or self._message.channel.is_closed
 
     @property
     def death(self) -> tuple[str, Lane]:
         """Why the broker set it aside, and the lane it was in then: the latest of what may be several such events."""
-        deaths = self._message.headers.get("x-death")
+        deaths = self._headers.get("x-death")
         last: object = deaths[0] if isinstance(deaths, list) and deaths else {}
         event = last if isinstance(last, dict) else {}
         key = str(event.get("queue", "")).rpartition(".q.")[2]
@@ -139,7 +117,6 @@ class Incoming:
             exchange=exchange,
             lane=lane or self.lane,
             body=self.body,
-            encoding=self.encoding,
             token=self.token,
             not_before=self.not_before,
             left_s=left_s,
@@ -158,14 +135,14 @@ class Incoming:
     async def _settle(self, *, back: bool) -> bool:
         if self.stale:
             return False
-        tag = self._message.delivery_tag or 0
         self.over = True
-        try:  # through its own channel: on any later one the tag would be somebody else's
-            if back:
-                await self._message.channel.basic_nack(tag, requeue=True, wait=False)
-            else:
-                await self._message.channel.basic_ack(tag, wait=False)
-        except VENDOR:
+        # through its own channel: on any later one the tag would be somebody else's
+        tag, channel = self._message.delivery_tag or 0, self._message.channel
+        try:
+            await spoken(
+                channel.basic_nack(tag, requeue=True, wait=False) if back else channel.basic_ack(tag, wait=False)
+            )
+        except QueueError:
             return False
         return True
 

@@ -40,11 +40,11 @@ _AT_LEAST_ONCE: Final[Mapping[str, Argument]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSpec:
-    """A queue with what it is bound to."""
+    """A queue with what it is bound to. kind: of its exchange."""
 
     name: str
     exchange: str
-    exchange_type: Literal["direct", "fanout"]
+    kind: Literal["direct", "fanout"]
     key: str
     role: Literal["work", "wait", "dead"]
     arguments: Mapping[str, Argument] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Names:
     def specs(self) -> list[QueueSpec]:
         """Everything there is to declare, whatever platforms there are."""
         dead = QueueSpec(
-            name=self.dead, exchange=self.dead, exchange_type="fanout", key="", role="dead",
+            name=self.dead, exchange=self.dead, kind="fanout", key="", role="dead",
             arguments={"x-queue-type": "quorum"},
         )  # fmt: skip
         return [dead, *self.work_specs([LEGACY_PLATFORM]), *map(self._wait_spec, self.waits_s)]
@@ -100,7 +100,7 @@ class Names:
         arguments = {**_AT_LEAST_ONCE, "x-dead-letter-exchange": self.dead}
         return [
             QueueSpec(
-                name=self.queue(lane), exchange=self.work, exchange_type="direct", key=key_of_lane(lane), role="work",
+                name=self.queue(lane), exchange=self.work, kind="direct", key=key_of_lane(lane), role="work",
                 arguments=arguments,
             )
             for lane in lanes(platforms)
@@ -109,7 +109,7 @@ class Names:
     def _wait_spec(self, seconds: float) -> QueueSpec:
         name, ttl = self.wait(seconds), round(seconds * 1000)
         arguments = {**_AT_LEAST_ONCE, "x-message-ttl": ttl, "x-dead-letter-exchange": self.work}
-        return QueueSpec(name=name, exchange=name, exchange_type="fanout", key="", role="wait", arguments=arguments)
+        return QueueSpec(name=name, exchange=name, kind="fanout", key="", role="wait", arguments=arguments)
 
 
 def lanes(platforms: Iterable[str]) -> list[Lane]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -40,15 +40,23 @@ class AmqpDelivery:
 
 
 class Pops:
-    """What this process holds that can be popped, and what it has in hand."""
+    """What this process holds that can be popped, and what it has in hand. owe: pushes something as soon as it can."""
 
-    def __init__(self, tagging: Tagging, suspects: PoisonMessages, undertaker: DeadLetterHandler, clock: Clock) -> None:
+    def __init__(
+        self,
+        tagging: Tagging,
+        suspects: PoisonMessages,
+        undertaker: DeadLetterHandler,
+        clock: Clock,
+        owe: Callable[[Push], None],
+    ) -> None:
         self.buffers: Final = Buffers()
         self.in_hand: Final[set[AmqpDelivery]] = set()
         self._tagging = tagging
         self._suspects = suspects
         self._undertaker = undertaker
         self._clock = clock
+        self._owe = owe
 
     def held(self) -> list[Incoming]:
         """What could be popped here."""
@@ -126,14 +134,17 @@ class Pops:
     async def _put_back(self, delivery: AmqpDelivery) -> None:
         """It waits again, unless a better copy of it does already.
 
-        As a new push, with a tag: one that comes back without any may have killed somebody.
+        As a new push, with a tag: one that comes back without any may have killed somebody. Where that cannot be done
+        just now, its own message goes back; a broker that has taken it back already may have lost it, too.
         """
-        if not delivery.incoming.stale:
-            with suppress(CrawlError):
-                again = Push(request=delivery.request, queue=delivery.queue)
-                await self._tagging.push([again], token=new_token(), now=self._clock.now())
-                await delivery.incoming.ack()
-        await delivery.incoming.give_back()
+        again = Push(request=delivery.request, queue=delivery.queue)
+        try:
+            await self._tagging.push([again], token=new_token(), now=self._clock.now())
+        except CrawlError:
+            if not await delivery.incoming.give_back():
+                self._owe(again)
+        else:
+            await delivery.incoming.ack()
 
     def _free(self, parked: Sequence[Incoming]) -> None:
         for incoming in parked:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from aio_pika.abc import AbstractRobustChannel
+from aiormq.channel import Channel
 
 from ghcrawl.values.errors import QueueError
 from queues.amqp.connection import AmqpLink
@@ -17,9 +17,10 @@ from queues.amqp.names import key_of_lane
 class Publisher:
     """One channel that nobody declares on: a publish to what is not there fails all that are under way on it."""
 
-    def __init__(self, link: AmqpLink, channel: AbstractRobustChannel) -> None:
+    def __init__(self, link: AmqpLink) -> None:
         self._link = link
-        self._channel = channel
+        self._channel: Channel | None = None
+        self._opening = asyncio.Lock()
         self._slots = asyncio.Semaphore(link.settings.in_flight)
         self._within_s = link.settings.confirm_timeout_s
 
@@ -42,8 +43,8 @@ class Publisher:
             await spoken(self._publish(message), within_s=self._within_s)
 
     async def _publish(self, message: Outgoing) -> None:
-        channel = await self._channel.get_underlay_channel()
-        await channel.basic_publish(  # type: ignore[call-arg]  # its abstract class has not heard of `wait`
+        channel = await self._opened()
+        await channel.basic_publish(
             message.body,
             exchange=message.exchange,
             routing_key=key_of_lane(message.lane),
@@ -51,3 +52,10 @@ class Publisher:
             mandatory=True,
             wait=False,  # the confirm says more than an empty write buffer
         )
+
+    async def _opened(self) -> Channel:
+        if self._channel is None or self._channel.is_closed:
+            async with self._opening:
+                if self._channel is None or self._channel.is_closed:
+                    self._channel = await self._link.publisher_channel()
+        return self._channel

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final
@@ -20,16 +20,11 @@ from typing import Any, Final
 import structlog
 
 from ghcrawl.ports.clock import Clock
-from ghcrawl.ports.dedup import CrashCounter, DedupMarkers, new_token
+from ghcrawl.ports.dedup import CrashCounter, DedupMarker, DedupMarkers, new_token
 from ghcrawl.ports.queue import Depth, Pushed
-from ghcrawl.values.errors import CrawlError, Unstorable
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Lane,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.background import Background
+from ghcrawl.values.errors import CrawlError, QueueError, Unstorable
+from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, QueueName, Request
 from ghcrawl.values.shielded import run_to_end
 from queues.amqp.compression import ABOVE_BYTES, MAX_BYTES, packed
 from queues.amqp.connection import AmqpLink, open_link
@@ -41,20 +36,23 @@ from queues.amqp.inspection import Inspection
 from queues.amqp.maintenance import Maintenance
 from queues.amqp.management import managed
 from queues.amqp.message import Incoming, Outgoing
-from queues.amqp.names import Names, lanes
+from queues.amqp.names import Names, QueueSpec, lanes
 from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.pops import AmqpDelivery, Pops
 from queues.amqp.prefetch import Prefetch
 from queues.amqp.publisher import Publisher
+from queues.amqp.recovery import Recovery
 from queues.amqp.settings import AmqpSettings
-from queues.amqp.topology import declare, declare_lanes
+from queues.amqp.topology import declare
 from queues.codec import encode
-from queues.dedup_protocol import Post, Tagging, apart
+from queues.dedup_protocol import Tagging, apart
 
 log = structlog.stdlib.get_logger(__name__)
 
 QUIET_S: Final = 12.0
 """What others have in hand shows by what comes of it, or in the management API, within this time."""
+STARTS_S: Final = 7 * 86400.0
+"""How long it is remembered that work on a message was begun."""
 AT_ONCE: Final = 500
 """Pushes that share their round trips."""
 PARTS: Final = 2
@@ -81,10 +79,11 @@ class AmqpQueue:
         self._tags = tags
         self._starts = starts
         self._clock = clock
-        self._tagging = Tagging(tags=tags, publish=self._publish, sleep=clock.sleep)
+        self._tagging = Tagging(tags=tags, pack=self._packed, publish=self._publish, sleep=clock.sleep)
         self._undertaker = DeadLetterHandler(bury, tags, starts, clock)
         suspects = PoisonMessages(starts, clock, settings.max_starts)
-        self.pops: Final = Pops(self._tagging, suspects, self._undertaker, clock)
+        self._recovery = Recovery(self._tagging, clock)
+        self.pops: Final = Pops(self._tagging, suspects, self._undertaker, clock, self._recovery.owe)
         self.early: Final = Maintenance("delay", self._send_round)
         self._dead = Maintenance(
             "deadletter", lambda incoming: self._undertaker.file_dead(incoming, publisher, self.names)
@@ -93,11 +92,13 @@ class AmqpQueue:
         self._looks = Inspection(link, self.names, tags, clock)
         self._management = managed(settings)
         self._demand = Prefetch(settings.loops, settings.hand_back_s)
-        self._house = Housekeeping(link, self.consumers, self._demand, hand_back=self.hand_back, sweep=self._sweep)
+        self._house = Housekeeping(
+            link, self.consumers, self._demand, hand_back=self.hand_back, declare=self.declare, sweep=self.sweep
+        )
         self._platforms = {LEGACY_PLATFORM: None}
         self._closing = False
         self._quiet_since: float | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._background = Background()
 
     # The port -------------------------------------------------------------------------------------------------
 
@@ -108,16 +109,36 @@ class AmqpQueue:
             return await self._push(pushes)
         except Unroutable as error:
             log.warning("topology_lost", error=str(error))
-            await declare(self.link, self.names, self._platforms)
+            await self.declare()
             # a queue made anew at once may not tell its consumers that it was gone
-            await self.consumers.stop(list(self.consumers.active))
+            await self.consumers.begin_anew(self.consumers.active)
             return await self._push(pushes)
+
+    async def _want(self, order: Sequence[Lane]) -> None:
+        try:
+            await self.consumers.want(order)
+        except Unroutable as error:
+            log.warning("topology_lost", error=str(error))
+            await self.declare()
+            await self.consumers.want(order)
+
+    async def declare(self) -> None:
+        """All is there that should be, and what was lost with a queue will be published again.
+
+        Raises ConfigError, QueueError.
+        """
+        await run_to_end(self._declare([*self.names.specs(), *self.names.work_specs(self._platforms)]))
+
+    async def _declare(self, specs: Iterable[QueueSpec]) -> None:
+        now = self._clock.now()
+        for spec in await declare(self.link, self.names, specs):
+            self._recovery.lost(spec, now)
 
     async def know(self, platforms: Iterable[str]) -> None:
         """There are lanes for these platforms, and what waits in them counts. Raises ConfigError, QueueError."""
         new = [platform for platform in platforms if platform not in self._platforms]
         if new:
-            await run_to_end(declare_lanes(self.link, self.names, new))
+            await run_to_end(self._declare(self.names.work_specs(new)))
             self._platforms.update(dict.fromkeys(new))
 
     async def _push(self, pushes: Sequence[Push]) -> Pushed:
@@ -146,7 +167,7 @@ class AmqpQueue:
         if trouble is not None:
             raise trouble
         await self.know({lane.platform for lane in order})
-        await self.consumers.want(order)
+        await self._want(order)
         monotonic = asyncio.get_running_loop().time
         deadline = monotonic() + patience_s
         while (incoming := await self.pops.buffers.take(order, deadline - monotonic())) is not None:
@@ -161,9 +182,16 @@ class AmqpQueue:
         return self.link.blocked
 
     async def answer(self) -> None:
-        """As `ghcrawl.ports.Broker` says. A queue that was lost is declared anew by whoever pushes."""
+        """As `ghcrawl.ports.Broker` says. A queue that was lost is declared anew by housekeeping."""
+        if down := self._background.down:
+            raise QueueError(f"what is done beside the loops has ended, and begins anew: {', '.join(down)}")
         with suppress(Unroutable):
             await self._looks.ready(Lane(LEGACY_PLATFORM, "event"))
+
+    @property
+    def restarts(self) -> int:
+        """As `ghcrawl.ports.Broker` says."""
+        return self._background.restarts
 
     async def depths(self) -> Mapping[Lane, Depth]:
         """As the port says, of every platform that this process has heard of, or the management API tells of."""
@@ -184,7 +212,7 @@ class AmqpQueue:
         """As the port says. While others pop too, only once nothing has been seen of anything for `QUIET_S`."""
         wanted = platforms if platforms is not None else list(self._platforms)
         await self.know(wanted)
-        busy = self.pops.in_hand or self.held() or await self._tags.any_queued(platforms)
+        busy = self.pops.in_hand or self.held() or self._recovery.owed or await self._tags.any_queued(platforms)
         empty = not (busy or await self._looks.anything(wanted))
         if empty and not await self._others_pop(wanted):
             return True
@@ -229,25 +257,22 @@ class AmqpQueue:
 
     # What leaves ----------------------------------------------------------------------------------------------
 
-    async def _publish(self, posts: Sequence[Post]) -> None:
-        await self._publisher.send([await self._outgoing(post) for post in posts])
-
-    async def _outgoing(self, post: Post) -> Outgoing:
-        push, content = post.push, encode(post.push.request)
-        body, encoding = await asyncio.to_thread(packed, content) if len(content) > ABOVE_BYTES else (content, None)
+    async def _packed(self, request: Request) -> bytes:
+        content = encode(request)
+        body = await asyncio.to_thread(packed, content) if len(content) > ABOVE_BYTES else content
         if len(body) > self.link.settings.max_message_bytes or len(content) > MAX_BYTES:
-            raise Unstorable(f"{push.request.name[:200]} is too large for a message: {len(body):,} bytes")
-        now = self._clock.now()
-        wait_s = 0.0 if push.not_before is None else max(0.0, (push.not_before - now).total_seconds())
+            raise Unstorable(f"{request.name[:200]} is too large for a message: {len(body):,} bytes")
+        return body
+
+    async def _publish(self, tags: Sequence[DedupMarker]) -> None:
+        await self.know({tag.platform for tag in tags})
+        await self._publisher.send([self._outgoing(tag) for tag in tags])
+
+    def _outgoing(self, tag: DedupMarker) -> Outgoing:
+        wait_s = 0.0 if tag.not_before is None else (tag.not_before - self._clock.now()).total_seconds()
         exchange, left_s = self._place(wait_s)
         return Outgoing(
-            exchange=exchange,
-            lane=push.lane,
-            body=body,
-            encoding=encoding,
-            token=post.token,
-            not_before=push.not_before,
-            left_s=left_s,
+            exchange=exchange, lane=tag.lane, body=tag.body, token=tag.token, not_before=tag.not_before, left_s=left_s
         )
 
     def _place(self, wait_s: float) -> tuple[str, float]:
@@ -267,12 +292,17 @@ class AmqpQueue:
 
     def start(self) -> None:
         """From now on what has to be done beside the loops is done."""
-        works: list[Coroutine[Any, Any, None]] = [self.early.run(), self._dead.run(), self._house.keep()]
-        self._tasks = [asyncio.create_task(work, name="amqp-queue") for work in works]
+        works = {"delays": self.early.run, "deadletters": self._dead.run, "housekeeping": self._house.keep}
+        for name, work in (works | {"recovery": self._recovery.run}).items():
+            self._background.start(name, work)
 
-    async def _sweep(self) -> int:
-        before = self._clock.now() - timedelta(seconds=self.link.settings.residence_s)
-        return await self._tags.sweep(before) + await self._starts.sweep(before)
+    async def sweep(self) -> None:
+        """Starts that are long over are forgotten; what waits by its tag alone is published again."""
+        await self._starts.sweep(self._clock.now() - timedelta(seconds=STARTS_S))
+        before = self._clock.now() - timedelta(seconds=self.link.settings.orphaned_s)
+        for lane in lanes(self._platforms):
+            if not await self._looks.ready(lane):
+                self._recovery.orphaned(lane, before)
 
     async def hand_back(self, lanes: Sequence[Lane]) -> None:
         """Nothing of these lanes is held here, except what is in hand. The next pop fetches anew."""
@@ -288,12 +318,10 @@ class AmqpQueue:
         if self._closing:
             return
         self._closing = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.stop()
         if not self.link.away:
             with suppress(CrawlError):
-                await self.consumers.stop(list(self.consumers.active))
+                await self.consumers.stop(self.consumers.active)
             for incoming in self.held():
                 await incoming.give_back()
         await self.link.close()
@@ -344,9 +372,8 @@ async def open_amqp_queue(
     """
     link = await open_link(settings)
     try:
-        await declare(link, Names(prefix=settings.prefix, waits_s=settings.waits_s))
-        publisher = Publisher(link, await link.publisher_channel())
-        queue = AmqpQueue(link, publisher, tags=tags, starts=starts, bury=bury, clock=clock)
+        queue = AmqpQueue(link, Publisher(link), tags=tags, starts=starts, bury=bury, clock=clock)
+        await queue.declare()
         await queue.know(platforms)
     except BaseException:
         await link.close()

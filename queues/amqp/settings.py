@@ -27,9 +27,10 @@ class AmqpSettings:
     the old ones drain by themselves.
     delivery_limit: after how many returns the broker itself sets a message aside: a backstop, set as a policy.
     max_starts: work on a message that keeps killing its process is begun so many times.
-    max_message_bytes: as it travels. RabbitMQ 4 refuses more than 16 MiB, and closes the channel over it.
+    max_message_bytes: as it travels. RabbitMQ 4 refuses more than 16 MiB, and closes the channel over it; MongoDB takes
+    as much for a whole tag.
     hand_back_s: what was prefetched from a queue that nobody pops from goes back after so long.
-    residence_s: tags and starts older than this are forgotten: nothing waits that long.
+    orphaned_s: what has a tag so old, and an empty queue, is published again: the broker must have lost it.
     """
 
     url: str = field(repr=False)
@@ -44,9 +45,9 @@ class AmqpSettings:
     waits_s: tuple[float, ...] = (1.0, 5.0, 30.0, 120.0, 600.0)
     delivery_limit: int = 20
     max_starts: int = 3
-    max_message_bytes: int = 16 * 1024 * 1024
+    max_message_bytes: int = 15 * 1024 * 1024
     hand_back_s: float = 60.0
-    residence_s: float = 7 * 86400.0
+    orphaned_s: float = 3600.0
 
 
 def prefetch(loops: int) -> dict[QueueName, int]:

@@ -1,6 +1,6 @@
 """Tags and starts in MongoDB, for all the processes that share one broker.
 
-    ghcrawl.tags    {"_id": key, "copy": "token key", "token", "queued", "queue", "at", "platform"?, "askedAt"?,
+    ghcrawl.tags    {"_id": key, "copy": "token key", "token", "queued", "queue", "at", "body", "platform"?, "askedAt"?,
                     "notBefore"?}
     ghcrawl.starts  {"_id": message, "starts": 2, "at"}
 
@@ -11,7 +11,7 @@ the index over them is worked on at its two ends, wherever the keys lie.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Self
 
@@ -59,7 +59,8 @@ class MongoDedupMarkers:
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
         """As the port says."""
-        found = await self._mongo.find(self._name, {"_id": {"$in": list(map(safe_text, keys))}}) if keys else []
+        which = {"_id": {"$in": list(map(safe_text, keys))}}
+        found = await self._mongo.find(self._name, which, {"body": 0}) if keys else []
         return {tag.key: tag for tag in map(_tag, found)}
 
     async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
@@ -100,10 +101,16 @@ class MongoDedupMarkers:
         rows = await self._mongo.numbers(self._name, which, ["platform", "queue"], index="notBefore")
         return {Lane(_platform(row), row["queue"]): row["number"] for row in rows}
 
+    async def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
+        """As the port says."""
+        which: dict[str, Any] = {"at": {"$lt": time_text(before)}}
+        which |= {"notBefore": {"$exists": True}} if lane is None else _of(lane)
+        async for row in self._mongo.by_id(self._name, {"$gte": ""}, which):
+            yield _tag(row)
+
     async def clear(self, lane: Lane) -> int:
         """As the port says."""
-        which = {"platform": _stored(lane.platform), "queue": lane.queue}
-        return await self._mongo.delete(self._name, which, timeout_s=SLOW_S)
+        return await self._mongo.delete(self._name, _of(lane), timeout_s=SLOW_S)
 
     async def sweep(self, before: datetime) -> int:
         """As the port says."""
@@ -143,6 +150,10 @@ class MongoCrashCounter:
         return await self._mongo.delete(STARTS, {"at": {"$lt": time_text(before)}})
 
 
+def _of(lane: Lane) -> dict[str, Any]:
+    return {"platform": _stored(lane.platform), "queue": lane.queue}
+
+
 def _copy(key: str, token: str) -> str:
     return f"{token} {safe_text(key)}"
 
@@ -167,6 +178,7 @@ def _row(tag: DedupMarker) -> dict[str, Any]:
         "queue": tag.queue,
         "at": time_text(tag.at),
         **({} if tag.platform == LEGACY_PLATFORM else {"platform": _stored(tag.platform)}),
+        **({"body": tag.body} if tag.body else {}),
         **{name: time_text(moment) for name, moment in moments.items() if moment is not None},
     }
 
@@ -181,6 +193,7 @@ def _tag(row: Mapping[str, Any]) -> DedupMarker:
         asked_at=_moment(row.get("askedAt")),
         not_before=_moment(row.get("notBefore")),
         at=moment(row["at"]),
+        body=row.get("body", b""),
     )
 
 

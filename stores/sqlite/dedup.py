@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
@@ -17,19 +17,24 @@ from ghcrawl.values.model import LEGACY_PLATFORM, Lane
 _TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS tags (
         key TEXT PRIMARY KEY, token TEXT NOT NULL, queued INTEGER NOT NULL, queue TEXT NOT NULL,
-        asked_at INTEGER, not_before INTEGER, at INTEGER NOT NULL, platform TEXT NOT NULL
+        asked_at INTEGER, not_before INTEGER, at INTEGER NOT NULL, platform TEXT NOT NULL, body BLOB NOT NULL
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS tags_delayed ON tags (not_before) WHERE not_before IS NOT NULL",
     "CREATE INDEX IF NOT EXISTS tags_queued ON tags (queued) WHERE queued = 1",
     "CREATE TABLE IF NOT EXISTS starts (message TEXT PRIMARY KEY, begun INTEGER NOT NULL, at INTEGER NOT NULL)",
 )
-_PLATFORM: Final = f"ALTER TABLE tags ADD COLUMN platform TEXT NOT NULL DEFAULT '{LEGACY_PLATFORM}'"
-"""What the table of an older file lacks."""
-_HAS_PLATFORM: Final = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('tags') WHERE name = 'platform')"
-_FIND: Final = "SELECT * FROM tags WHERE key IN (SELECT value FROM json_each(?))"
-_INSERT: Final = "INSERT OR IGNORE INTO tags VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_LATER: Final = (("platform", f"TEXT NOT NULL DEFAULT '{LEGACY_PLATFORM}'"), ("body", "BLOB NOT NULL DEFAULT x''"))
+"""The columns that the table of an older file lacks."""
+_COLUMNS: Final = "SELECT name FROM pragma_table_info('tags')"
+_TAG: Final = "key, token, queued, queue, asked_at, not_before, at, platform"
+_FIND: Final = f"SELECT {_TAG} FROM tags WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants of ours
+_WRITTEN: Final = f"""
+    SELECT {_TAG}, body FROM tags
+    WHERE key > ?1 AND at < ?2 AND (?3 IS NULL AND not_before IS NOT NULL OR platform = ?3 AND queue = ?4)
+    ORDER BY key LIMIT 100"""  # noqa: S608
+_INSERT: Final = f"INSERT OR IGNORE INTO tags ({_TAG}, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _REPLACE: Final = """
-    UPDATE tags SET token = ?, queued = ?, queue = ?, asked_at = ?, not_before = ?, at = ?, platform = ?
+    UPDATE tags SET token = ?, queued = ?, queue = ?, asked_at = ?, not_before = ?, at = ?, platform = ?, body = ?
     WHERE key = ? AND token = ?"""
 _CONFIRM: Final = "UPDATE tags SET queued = 1 WHERE key = ? AND token = ?"
 _DELETE: Final = "DELETE FROM tags WHERE key = ? AND token = ?"
@@ -62,8 +67,10 @@ class SqliteDedupMarkers:
         def run(connection: sqlite3.Connection) -> None:
             for table in _TABLES:
                 connection.execute(table)
-            if not connection.execute(_HAS_PLATFORM).fetchone()[0]:
-                connection.execute(_PLATFORM)
+            there = {name for (name,) in connection.execute(_COLUMNS).fetchall()}
+            for column, kind in _LATER:
+                if column not in there:
+                    connection.execute(f"ALTER TABLE tags ADD COLUMN {column} {kind}")
 
         await file.write(Work(run), StoreError)
         return cls(file)
@@ -103,6 +110,14 @@ class SqliteDedupMarkers:
         """As the port says."""
         found = self._file.rows(_DELAYED, (_micros(now),), StoreError)
         return {Lane(platform, queue): number for platform, queue, number in found}
+
+    async def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
+        """As the port says."""
+        last = ""
+        while rows := await self._file.scan(_WRITTEN, (last, _micros(before), *(lane or (None, None))), StoreError):
+            last = rows[-1][0]
+            for row in rows:
+                yield _tag(row)
 
     async def clear(self, lane: Lane) -> int:
         """As the port says."""
@@ -155,11 +170,11 @@ def _counting(sql: str, parameters: tuple[Any, ...]) -> Work[int]:
 def _row(tag: DedupMarker) -> tuple[Any, ...]:
     asked_at = None if tag.asked_at is None else _micros(tag.asked_at)
     not_before = None if tag.not_before is None else _micros(tag.not_before)
-    return tag.key, tag.token, tag.queued, tag.queue, asked_at, not_before, _micros(tag.at), tag.platform
+    return tag.key, tag.token, tag.queued, tag.queue, asked_at, not_before, _micros(tag.at), tag.platform, tag.body
 
 
 def _tag(row: Sequence[Any]) -> DedupMarker:
-    key, token, queued, queue, asked_at, not_before, at, platform = row
+    key, token, queued, queue, asked_at, not_before, at, platform, *body = row
     return DedupMarker(
         key=key,
         token=token,
@@ -169,6 +184,7 @@ def _tag(row: Sequence[Any]) -> DedupMarker:
         asked_at=None if asked_at is None else _moment(asked_at),
         not_before=None if not_before is None else _moment(not_before),
         at=_moment(at),
+        body=body[0] if body else b"",
     )
 
 

@@ -1,4 +1,4 @@
-"""Real servers and real workers, harmed in every way we know of: 26 cases, each ending in `crawl.hold_invariants`.
+"""Real servers and real workers, harmed in every way we know of: 27 cases, each ending in `crawl.hold_invariants`.
 
      1  workers killed at random                          test_killed  (fifty of them: faults)
      2  workers killed at each point of the protocol      test_killed  (four times at each: faults)
@@ -27,6 +27,7 @@
     24  many restarts with full buffers                   test_broker
     25  delays that end while the broker is down          test_broker
     26  a flood in `later`; weights and loops live        test_order; tests/integration/amqp/test_manners.py
+    27  the broker loses its disk                         test_broker
 
 And besides: a node of a cluster that loses its disk (test_cluster), whoever requeues deadletters being killed
 (test_requeue), and the negative control that must fail (test_killed).

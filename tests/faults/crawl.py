@@ -314,7 +314,7 @@ async def clear(crawling: Crawl) -> None:
         async with crawling.watching() as backend:
             queue = backend.queue
             assert isinstance(queue, AmqpQueue)
-            channel = await queue.link.raw_channel()
+            channel = await queue.link.channel()
             for spec in queue.names.specs():
                 await channel.queue_delete(spec.name)
                 await channel.exchange_delete(spec.exchange)

@@ -49,6 +49,21 @@ async def test_a_broker_that_is_restarted_loses_nothing(broker: Broker, tmp_path
 
 
 @pytest.mark.faults
+@pytest.mark.timeout(400)
+async def test_a_broker_that_loses_its_disk_gets_back_what_waited(broker: Broker, tmp_path: Path) -> None:
+    """Case 27: twice. What a worker has in hand it finishes, or pushes again."""
+    async with crawl(broker.server, tmp_path, size=800) as it:
+        await it.begin(2, fetch_s=0.1)
+        await it.settled(60)
+        for _ in range(2):
+            await asyncio.to_thread(broker.wipe)
+            it.shocks += 16
+            await it.settled(len({number for number, *_ in it.lines("settled")}) + 40, within_s=90)
+        await it.quiet(within_s=250)
+        await it.hold_invariants(pending=True)
+
+
+@pytest.mark.faults
 @pytest.mark.timeout(300)
 async def test_a_broker_short_of_memory_loses_nothing(broker: Broker, tmp_path: Path) -> None:
     """Case 14."""
@@ -85,7 +100,7 @@ async def test_queues_that_are_deleted_and_unbound_come_back(rabbitmq: Server, t
         async with it.watching() as backend:
             queue = backend.queue
             assert isinstance(queue, AmqpQueue)
-            channel = await queue.link.raw_channel()
+            channel = await queue.link.channel()
             await channel.queue_delete(queue.names.queue(Lane(PLATFORM, "normal")))
             soon = Lane(PLATFORM, "soon")
             await channel.queue_unbind(queue.names.queue(soon), queue.names.work, routing_key=key_of_lane(soon))

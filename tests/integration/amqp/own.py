@@ -62,7 +62,7 @@ class Place:
     async def clear(self) -> None:
         """Nothing of it is left in the broker."""
         link = await open_link(self.settings())
-        channel = await link.raw_channel()
+        channel = await link.channel()
         for spec in self.names.specs():
             await channel.queue_delete(spec.name)
             await channel.exchange_delete(spec.exchange)
@@ -88,7 +88,7 @@ async def forgotten(server: Server, prefix: str, *platforms: str) -> None:
     """Nothing that was made under `prefix` is left in the broker."""
     names = Names(prefix=prefix, waits_s=AmqpSettings(url=server.url).waits_s)
     link = await open_link(Place(server, prefix).settings())
-    channel = await link.raw_channel()
+    channel = await link.channel()
     for spec in (*names.specs(), *names.work_specs(platforms)):
         await channel.queue_delete(spec.name)
         await channel.exchange_delete(spec.exchange)

@@ -122,7 +122,7 @@ class AmqpRig(Rig):
     async def opened(cls, server: Server) -> AsyncIterator[Self]:
         """Queues that nobody else has, and that are gone in the end."""
         link = await open_link(AmqpSettings(url=server.url))
-        rig = cls(server, link, Publisher(link, await link.publisher_channel()))
+        rig = cls(server, link, Publisher(link))
         try:
             await rig.open()
             yield rig
@@ -145,7 +145,7 @@ class AmqpRig(Rig):
         self.unit_of_work = SequentialUnitOfWork(self.queue, self.store, self.deadletters)
 
     async def delete(self) -> None:
-        channel = await self._link.raw_channel()
+        channel = await self._link.channel()
         for spec in self._specs():
             await channel.queue_delete(spec.name)
             await channel.exchange_delete(spec.exchange)
@@ -153,7 +153,7 @@ class AmqpRig(Rig):
 
     async def advance(self, seconds: float) -> None:
         self._clock.advance(seconds)
-        channel = await self._link.raw_channel()
+        channel = await self._link.channel()
         while (incoming := await got(channel, self.names.wait(HOUR_S))) is not None:
             if incoming.not_before is not None and incoming.not_before <= self._clock.now():
                 await self._publisher.send([incoming.again(self.names.work)])
@@ -197,10 +197,10 @@ class AmqpRig(Rig):
         await self.amqp.know({lane.platform for lane in order})
         await self.amqp.consumers.want([*LANES, *order])
         while True:
-            for consumer in list(self.amqp.consumers._consumers.values()):
-                raw = await consumer.channel.get_underlay_channel()
-                await raw.queue_declare(consumer.queue.name, passive=True)
-                declared = await raw.queue_declare(consumer.queue.name, passive=True)
+            for lane, consumer in list(self.amqp.consumers._consumers.items()):
+                name = self.names.queue(lane)
+                await consumer.channel.queue_declare(name, passive=True)
+                declared = await consumer.channel.queue_declare(name, passive=True)
                 if declared.message_count:  # what was on its way when the first was asked is here by now
                     break
             else:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import aiormq
 import pytest
 
 from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.queue import Pushed, by_queue
 from ghcrawl.values.errors import ConfigError, QueueError, Unstorable
-from ghcrawl.values.model import Push
+from ghcrawl.values.model import Push, QueueName
 from queues.amqp.message import Incoming
 from queues.amqp.queue import AmqpQueue
 from tests.integration.amqp.own import Place, popped, push_of
 from tests.integration.amqp.rig import until
 from tests.support.builders import a_payload, a_request
-from tests.support.lanes import lanes
+from tests.support.lanes import LANES, lanes
 from tests.support.listening import saying_nothing
 from tests.support.services.network import free_ports
 from tests.support.services.proxy import proxied
@@ -149,7 +152,7 @@ async def test_a_lost_queue_is_declared_anew_and_consumed_again(place: Place) ->
     async with place.process() as queue:
         await queue.push(push_of(1))
         await (await popped(queue)).ack()
-        channel = await queue.link.raw_channel()
+        channel = await queue.link.channel()
         await channel.queue_delete(place.names.queue(lanes("normal")[0]))
         await channel.close()
         await queue.push(push_of(2))
@@ -198,6 +201,132 @@ async def test_a_channel_that_the_broker_closes_for_a_wrong_tag_comes_back_and_n
         await in_hand[0].ack()
         await until(queue.is_empty)
     assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+async def everything(queue: AmqpQueue, number: int) -> dict[str, QueueName]:
+    """All of so many different requests are popped in the end, whatever is lost meanwhile. Returns their queues."""
+    seen: dict[str, QueueName] = {}
+    async with asyncio.timeout(90):
+        while len(seen) < number:
+            try:
+                delivery = await queue.pop(LANES, patience_s=0.5)
+            except QueueError:
+                await asyncio.sleep(0.1)
+                continue
+            if delivery is not None:
+                seen[delivery.request.url] = delivery.queue
+                await delivery.ack()
+    return seen
+
+
+async def test_a_broker_that_lost_its_disk_gets_back_what_waited(broker: Broker) -> None:
+    place = Place(broker.server)
+    async with place.process() as idle, place.process() as queue:
+        soon = datetime.now(UTC) + timedelta(seconds=4)
+        await queue.push([*push_of(*range(10)), *push_of(10, 11, queue="later", not_before=soon)])
+        await idle.push(push_of(12, queue="soon"))
+        first, second = await popped(queue), await popped(queue)
+        await asyncio.to_thread(broker.wipe)
+        await first.ack()
+        await second.release()
+        seen = await everything(queue, 12)
+        assert seen.keys() == {push.request.url for push in push_of(*range(13))} - {first.request.url}
+        assert {url for url, name in seen.items() if name == "later"} == {p.request.url for p in push_of(10, 11)}
+        await until(lambda: recovered(queue))
+        assert not await place.tags.any_queued()
+        assert await idle.push(push_of(*range(10))) == Pushed(queued=10), "nothing bounces off what is not there"
+
+
+async def recovered(queue: AmqpQueue) -> bool:
+    """Whether copies of copies are let go, too."""
+    return await queue.pop(LANES, patience_s=0) is None and await queue.is_empty()
+
+
+async def test_a_queue_that_is_deleted_gets_back_what_waited_though_nobody_pushes(place: Place) -> None:
+    async with place.process() as queue:
+        await queue.push(push_of(*range(5), queue="later"))
+        channel = await queue.link.channel()
+        await channel.queue_delete(place.names.queue(lanes("later")[0]))
+        await channel.queue_delete(place.names.wait(0.3))
+        await channel.close()
+        assert len(await everything(queue, 5)) == 5
+
+
+async def test_what_a_recovery_that_died_left_behind_is_published_in_the_end(place: Place) -> None:
+    async with place.process(orphaned_s=0.0) as queue:
+        await queue.push(push_of(1, 2, queue="later"))
+        channel = await queue.link.channel()
+        await channel.queue_purge(place.names.queue(lanes("later")[0]))
+        await channel.close()
+        await queue.sweep()
+        assert len(await everything(queue, 2)) == 2
+
+
+async def test_no_clock_ends_what_waits(place: Place) -> None:
+    """A request that waits for months is found again every day, and waits once."""
+    async with place.process() as queue:
+        await queue.push(push_of(1, queue="later"))
+        (tag,) = place.tags._tags.values()
+        place.tags._tags[tag.key] = replace(tag, at=tag.at - timedelta(days=90))
+        await queue.sweep()
+        assert await queue.push(push_of(1, queue="later")) == Pushed(bounced=1)
+        assert by_queue(await queue.depths())["later"].ready == 1
+
+
+@pytest.mark.parametrize("chore", ["delays", "deadletters", "housekeeping", "recovery"])
+async def test_what_ends_beside_the_loops_begins_anew_and_is_told(
+    place: Place, chore: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ghcrawl.values.background.FIRST_S", 0.2)
+    async with place.process() as queue:
+        await until(lambda: is_under_way(chore))
+        task_of(chore)[-1].cancel()  # as its driver does with whoever waits for what a close cut off
+        await until(lambda: has_restarted(queue))
+        with pytest.raises(QueueError, match=f"begins anew: {chore}"):
+            await queue.answer()
+        await until(lambda: answers(queue))
+
+
+def task_of(name: str) -> list[asyncio.Task[object]]:
+    """Its keeper, if anything, and itself."""
+    found = [task for task in asyncio.all_tasks() if task.get_name() == name]
+    return sorted(found, key=lambda task: "_keep" not in str(task.get_coro()))
+
+
+async def is_under_way(name: str) -> bool:
+    return len(task_of(name)) == 2
+
+
+async def has_restarted(queue: AmqpQueue) -> bool:
+    return queue.restarts > 0
+
+
+async def answers(queue: AmqpQueue) -> bool:
+    try:
+        await queue.answer()
+    except QueueError:
+        return False
+    return True
+
+
+async def test_a_call_that_a_close_cuts_off_is_the_brokers_trouble(place: Place) -> None:
+    """Its driver raises `Exception` itself to whoever waits for an answer then."""
+    split = urlsplit(place.server.url)
+    assert split.hostname
+    assert split.port
+    async with proxied(split.hostname, split.port) as wire:
+        url = place.server.url.replace(f":{split.port}", f":{wire.port}")
+        async with place.process(url=url) as queue:
+            wire.swallow()
+            asking = [asyncio.create_task(queue.link.ready_count(place.names.dead)) for _ in range(3)]
+            pushing = asyncio.create_task(queue.push(push_of(1)))
+            await asyncio.sleep(0.1)
+            wire.cut()
+            for end in await asyncio.gather(*asking, pushing, return_exceptions=True):
+                assert isinstance(end, QueueError), repr(end)
+            wire.pass_on()
+            await push_until_it_works(queue, 1)
+            await (await popped(queue)).ack()
 
 
 async def stale(incoming: Incoming) -> bool:

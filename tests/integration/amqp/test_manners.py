@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from aiormq.abc import AbstractChannel
+from aiormq.channel import Channel
 
 from ghcrawl.ports.queue import Pushed, by_queue
 from ghcrawl.values.model import QueueName
@@ -157,7 +157,7 @@ async def test_who_looks_or_purges_leaves_what_others_delay_where_it_is(
 ) -> None:
     asked: list[str] = []
 
-    async def counted(channel: AbstractChannel, name: str) -> Incoming | None:
+    async def counted(channel: Channel, name: str) -> Incoming | None:
         asked.append(name)
         return await got(channel, name)
 

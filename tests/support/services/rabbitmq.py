@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import signal
 import subprocess
 import urllib.error
@@ -109,6 +110,12 @@ class Broker:
     def kill(self) -> None:
         """The node is gone at once, as if by kill -9 or a power cut of the machine's other half."""
         end(self._pid, signal.SIGKILL)
+
+    def wipe(self) -> None:
+        """The node was killed, its disk is lost, and it runs again as if it were new."""
+        self.kill()
+        shutil.rmtree(self.folder / "data")
+        self.start()
 
     def control(self, *command: str) -> str:
         """What `rabbitmqctl` says. Takes seconds: it is a virtual machine of its own."""

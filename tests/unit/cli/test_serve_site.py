@@ -37,6 +37,7 @@ class Tagged(MemoryQueue):
 
     blocked = False
     away = False
+    restarts = 0
 
     async def depths(self) -> Mapping[Lane, Depth]:
         await asyncio.Event().wait()

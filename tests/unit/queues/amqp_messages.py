@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiormq.exceptions import ChannelInvalidStateError
+from pamqp.commands import Basic
+from pamqp.header import ContentHeader
 
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
 from queues.amqp.message import Incoming
@@ -16,7 +17,7 @@ class Channel:
     """Remembers what it was told. broken: nobody listens any more, and nobody has noticed."""
 
     told: list[tuple[str, int]] = field(default_factory=list)
-    closed: bool = False
+    is_closed: bool = False
     broken: bool = False
 
     async def basic_ack(self, tag: int, *, wait: bool) -> None:
@@ -39,13 +40,12 @@ class Message:
     content_encoding: str | None = None
     redelivered: bool = False
     delivery_tag: int = 1
-    on: Channel = field(default_factory=Channel)
+    channel: Channel = field(default_factory=Channel)
 
     @property
-    def channel(self) -> Channel:
-        if self.on.closed:
-            raise ChannelInvalidStateError
-        return self.on
+    def header(self) -> ContentHeader:
+        properties = Basic.Properties(headers=self.headers, content_encoding=self.content_encoding)
+        return ContentHeader(properties=properties)
 
 
 def incoming(queue: QueueName = "normal", platform: str = LEGACY_PLATFORM, **over: Any) -> Incoming:

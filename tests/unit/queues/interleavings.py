@@ -7,7 +7,7 @@ so a state is small, and no state is looked at twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.model import Lane, Push, QueueName, Request
-from queues.dedup_protocol import Post, Tagging, key_of
+from queues.codec import encode
+from queues.dedup_protocol import Tagging, key_of
 from tests.support.builders import NOW, a_request
 
 Program: TypeAlias = Coroutine[Any, Any, Any]
@@ -49,9 +50,12 @@ class World:
     async def delete(self, key: str, token: str) -> bool:
         return bool(await Call("delete", (token,)))
 
-    async def publish(self, posts: Sequence[Post]) -> None:
-        (post,) = posts
-        await Call("publish", (Message(post.token, post.push.queue, post.push.request.asked_at),))
+    async def pack(self, request: Request) -> bytes:
+        return encode(request)
+
+    async def publish(self, tags: Sequence[DedupMarker]) -> None:
+        (tag,) = tags
+        await Call("publish", (Message(tag.token, tag.queue, tag.asked_at),))
 
     async def sleep(self, seconds: float) -> None:
         """No step: what others do meanwhile, they may do before whatever comes next."""
@@ -63,6 +67,9 @@ class World:
         raise NotImplementedError
 
     async def delayed(self, now: datetime) -> Mapping[Lane, int]:
+        raise NotImplementedError
+
+    def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
         raise NotImplementedError
 
     async def clear(self, lane: Lane) -> int:
@@ -104,12 +111,12 @@ class Protocol:
 
 
 async def _push(world: World, want: Want, token: str) -> None:
-    tagging = Tagging(tags=world, publish=world.publish, sleep=world.sleep, settle_s=(0.0,))
+    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep, settle_s=(0.0,))
     await tagging.push([Push(request=want.request(), queue=want.queue)], token=token, now=NOW)
 
 
 async def _consume(world: World, message: Message) -> None:
-    tagging = Tagging(tags=world, publish=world.publish, sleep=world.sleep)
+    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
     request = a_request(asked_at=message.asked_at)
     if await tagging.take(request, message.queue, token=message.token) != "superfluous":
         await world.work()

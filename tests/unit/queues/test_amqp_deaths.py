@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 
 from ghcrawl.ports.deadletters import DeadletterFilter
-from ghcrawl.values.model import Push
+from ghcrawl.ports.dedup import DedupMarker
+from ghcrawl.values.model import Push, Request
 from queues.amqp import dead_letters as amqp_deaths
 from queues.amqp.dead_letters import (
     LIMIT,
@@ -18,7 +19,7 @@ from queues.amqp.dead_letters import (
 from queues.amqp.message import Incoming, Outgoing
 from queues.amqp.names import TOKEN, Names
 from queues.codec import encode
-from queues.dedup_protocol import Post, Tagging
+from queues.dedup_protocol import Tagging
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from stores.memory import MemoryDeadletters
 from tests.support.builders import NOW, a_request
@@ -33,12 +34,15 @@ class Place:
 
     def __init__(self) -> None:
         self.tags, self.starts, self.deadletters = MemoryDedupMarkers(), MemoryCrashCounter(), MemoryDeadletters()
-        self.tagging = Tagging(tags=self.tags, publish=self.published, sleep=FakeClock().sleep)
+        self.tagging = Tagging(tags=self.tags, pack=self.packed, publish=self.published, sleep=FakeClock().sleep)
         self.undertaker = DeadLetterHandler(self.deadletters.bury, self.tags, self.starts, FakeClock())
         self.sent: list[Outgoing] = []
 
-    async def published(self, posts: Any) -> None:
-        self.posts: list[Post] = list(posts)
+    async def packed(self, request: Request) -> bytes:
+        return encode(request)
+
+    async def published(self, tags: Any) -> None:
+        self.posts: list[DedupMarker] = list(tags)
 
     async def send(self, messages: Any) -> None:
         self.sent += messages
@@ -47,7 +51,7 @@ class Place:
         """The copy, dead."""
         await self.tagging.push([Push(request=a_request(1), queue="later")], token="t1", now=NOW)
         (post,) = self.posts
-        return incoming("normal", body=encode(post.push.request), headers={TOKEN: post.token, **DEATH})
+        return incoming("normal", body=post.body, headers={TOKEN: post.token, **DEATH})
 
     async def files(self, dead: Incoming) -> bool:
         """Whether a deadletter comes of it; if none does, it was sent back to where it came from."""

@@ -71,15 +71,15 @@ class TestMessages:
 
     async def test_settling_is_done_once_and_through_its_own_channel(self) -> None:
         channel = Channel()
-        got = incoming(delivery_tag=7, on=channel)
+        got = incoming(delivery_tag=7, channel=channel)
         assert await got.ack()
         assert not await got.give_back()
         assert channel.told == [("ack", 7)]
 
     async def test_what_lost_its_channel_is_stale_and_settles_nothing(self) -> None:
-        for channel in (Channel(closed=True), Channel(broken=True)):
-            got = incoming(on=channel)
-            assert got.stale == channel.closed
+        for channel in (Channel(is_closed=True), Channel(broken=True)):
+            got = incoming(channel=channel)
+            assert got.stale == channel.is_closed
             assert not await got.ack()
             assert channel.told == []
 
@@ -107,21 +107,23 @@ class TestBodies:
     LARGE = b"[%s]" % b",".join(b"1234567" for _ in range(ABOVE_BYTES // 8 + 1))
 
     def test_what_is_large_travels_compressed_and_comes_back_as_it_was(self) -> None:
-        body, encoding = packed(self.LARGE)
-        assert (encoding, len(body) < len(self.LARGE) / 20) == ("deflate", True)
-        sent = Outgoing(exchange="e", lane=lanes("soon")[0], body=body, encoding=encoding)
+        body = packed(self.LARGE)
+        assert len(body) < len(self.LARGE) / 20
+        sent = Outgoing(exchange="e", lane=lanes("soon")[0], body=body)
         properties = sent.properties()
+        assert properties.content_encoding == "deflate"
         got = incoming("soon", body=sent.body, content_encoding=properties.content_encoding)
         assert (got.content(), got.again("e")) == (self.LARGE, sent)
 
     @pytest.mark.parametrize("encoding", [None, "utf-8", "gzip"])
     def test_what_is_small_and_what_others_call_an_encoding_is_as_it_is(self, encoding: str | None) -> None:
-        assert packed(b"{}") == (b"{}", None)
+        assert packed(b"{}") == b"{}"
+        assert Outgoing(exchange="e", lane=LANES[0], body=b"{}").properties().content_encoding is None
         assert incoming(body=b"{}", content_encoding=encoding).content() == b"{}"
 
     @pytest.mark.parametrize(
         ("body", "why"),
-        [(b"{}", "is not"), (packed(LARGE)[0][:-9], "is cut short"), (zlib.compress(LARGE + b"x"), "holds more than")],
+        [(b"{}", "is not"), (packed(LARGE)[:-9], "is cut short"), (zlib.compress(LARGE + b"x"), "holds more than")],
     )
     def test_what_cannot_be_unpacked_is_no_request_and_keeps_its_bytes(
         self, body: bytes, why: str, monkeypatch: pytest.MonkeyPatch
@@ -142,10 +144,10 @@ class TestBuffers:
 
     async def test_what_went_stale_is_passed_over(self) -> None:
         buffers, channel = Buffers(), Channel()
-        buffers.put(incoming(on=channel))
+        buffers.put(incoming(channel=channel))
         fresh = incoming()
         buffers.put(fresh)
-        channel.closed = True
+        channel.is_closed = True
         assert buffers.held() == [fresh]
         assert await buffers.take(LANES, 0) is fresh
         assert await buffers.take(LANES, 0) is None
@@ -236,8 +238,8 @@ class TestChores:
                 finished.set()
 
         chores = Maintenance("test", do)
-        both, channel = [incoming(), incoming()], Channel(closed=True)
-        for each in [*both, incoming(on=channel)]:
+        both, channel = [incoming(), incoming()], Channel(is_closed=True)
+        for each in [*both, incoming(channel=channel)]:
             chores.put(each)
         task = asyncio.create_task(chores.run())
         async with asyncio.timeout(LONG_S):
@@ -286,6 +288,15 @@ class TestErrors:
 
         with pytest.raises(BrokerLost):
             await spoken(given_up())
+
+    async def test_what_a_close_cuts_off_is_a_lost_broker_and_a_bug_is_a_bug(self) -> None:
+        async def fail(error: Exception) -> None:
+            raise error
+
+        with pytest.raises(BrokerLost):
+            await spoken(fail(Exception()))  # what the driver raises itself
+        with pytest.raises(ZeroDivisionError):
+            await spoken(fail(ZeroDivisionError()))
 
     async def test_a_cancellation_that_somebody_asked_for_is_one(self) -> None:
         task = asyncio.create_task(spoken(asyncio.sleep(LONG_S)))

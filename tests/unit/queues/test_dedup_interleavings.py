@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from ghcrawl.ports.dedup import DedupMarker
-from ghcrawl.values.model import LEGACY_PLATFORM, Push
-from queues.dedup_protocol import Post, Tagging
+from ghcrawl.values.model import LEGACY_PLATFORM
+from queues.dedup_protocol import Tagging
 from tests.support.builders import NOW, a_request, at
 from tests.unit.queues.interleavings import KEY, OURS, Explorer, Lost, Message, Protocol, Want, World
 
@@ -60,13 +60,13 @@ def test_no_order_of_steps_loses_a_request(wants: list[Want], bounds: dict[str, 
 async def tag_once_then_publish(world: World, want: Want, token: str) -> None:
     """One state: whoever dies after tagging has told everybody that something waits."""
     if not await world.insert([a_tag(want, token, queued=True)]):
-        await world.publish([a_post(want, token)])
+        await world.publish([a_tag(want, token, queued=False)])
 
 
 async def publish_then_tag(world: World, want: Want, token: str) -> None:
     """No state before the copy is there: it may be gone again before it is tagged."""
     if not await world.find([KEY]):
-        await world.publish([a_post(want, token)])
+        await world.publish([a_tag(want, token, queued=False)])
         await world.insert([a_tag(want, token, queued=True)])
 
 
@@ -92,13 +92,13 @@ async def trust_pending(world: World, want: Want, token: str) -> None:
     """Bouncing off a tag whose copy nobody has confirmed."""
     if await world.insert([a_tag(want, token, queued=False)]):
         return
-    await world.publish([a_post(want, token)])
+    await world.publish([a_tag(want, token, queued=False)])
     await world.confirm([KEY], token)
 
 
 async def ignore_what_was_asked(world: World, message: Message) -> None:
     """Letting a copy go because any other one waits, even one that was asked for earlier."""
-    tagging = Tagging(tags=world, publish=world.publish, sleep=world.sleep)
+    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
     eager = replace(a_request(), asked_at=at(-100))
     if await tagging.take(eager, "later", token=message.token) != "superfluous":
         await world.work()
@@ -113,10 +113,6 @@ def a_tag(want: Want, token: str, *, queued: bool) -> DedupMarker:
         "at": NOW,
     }
     return DedupMarker(key=KEY, token=token, queued=queued, **fields)
-
-
-def a_post(want: Want, token: str) -> Post:
-    return Post(push=Push(request=a_request(asked_at=want.asked_at), queue=want.queue), token=token)
 
 
 @pytest.mark.parametrize(
