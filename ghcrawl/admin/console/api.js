@@ -96,6 +96,11 @@ export const api = {
   documents: (query, signal) => send("GET", "api/v1/documents", { query, signal }),
   document: (urn, signal) => send("GET", `api/v1/documents/${one(urn)}`, { signal }),
 
+  sources: (query, signal) => send("GET", "api/v1/sources", { query, signal }),
+  schedules: (signal) => send("GET", "api/v1/schedules", { signal }),
+  watch: (body) => send("POST", "api/v1/sources", { body }),
+  unwatch: (body) => send("POST", "api/v1/sources/remove", { body }),
+
   settings: (signal) => send("GET", "api/v1/settings", { signal }),
   changeSettings: (body) => send("PATCH", "api/v1/settings", { body }),
   audit: (signal) => send("GET", "api/v1/settings/audit", { signal }),

@@ -12,6 +12,7 @@ const PLACES = [
   ["deadletters", "Deadletters"],
   ["queues", "Queues"],
   ["documents", "Documents"],
+  ["sources", "Sources"],
   ["settings", "Settings"],
   ["principals", "Principals"],
 ];

@@ -18,6 +18,7 @@ import { overview } from "./views/overview.js";
 import { principals } from "./views/principals.js";
 import { queues } from "./views/queues.js";
 import { settings } from "./views/settings.js";
+import { sources } from "./views/sources.js";
 
 const POLL_MS = 3000;
 
@@ -27,6 +28,7 @@ const VIEWS = {
   deadletters: [deadletters, oneDeadletter],
   queues: [queues, queues],
   documents: [documents, oneDocument],
+  sources: [sources],
   settings: [settings],
   principals: [principals],
 };

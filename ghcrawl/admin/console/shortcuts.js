@@ -4,7 +4,7 @@ import { open } from "./dialog.js";
 import { h } from "./dom.js";
 import { keys, theme } from "./session.js";
 
-const GO = { o: "overview", d: "deadletters", q: "queues", c: "documents", s: "settings", p: "principals" };
+const GO = { o: "overview", d: "deadletters", q: "queues", c: "documents", w: "sources", s: "settings", p: "principals" };
 const CHORD_MS = 1200;
 
 const typing = (target) => target.closest?.("input, textarea, select, [contenteditable], dialog");

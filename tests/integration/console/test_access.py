@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.integration.console.conftest import Open
 from tests.integration.console.rig import OPERATOR, VIEWER, Service
 
-PLACES = ("overview", "deadletters", "queues/normal", "documents", "settings", "principals")
+PLACES = ("overview", "deadletters", "queues/normal", "documents", "sources", "settings", "principals")
 FILES = Path(__file__).parents[3] / "ghcrawl" / "admin" / "console"
 
 

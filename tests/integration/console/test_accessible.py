@@ -26,7 +26,16 @@ def places(served: Service) -> list[str]:
     """Every view, and one of everything that has a view of its own."""
     letter = served.ask("GET", "/api/v1/deadletters?kind=Malformed&limit=1")["deadletters"][0]["urn"]
     document = served.ask("GET", "/api/v1/documents?type=repo&limit=1")["documents"][0]["_metadata"]["urn"]
-    views = ["overview", "deadletters?kind=Malformed", "queues/normal", "documents?type=org", "settings", "principals"]
+    served.ask("POST", "/api/v1/sources", {"specs": ["acme"]})
+    views = [
+        "overview",
+        "deadletters?kind=Malformed",
+        "queues/normal",
+        "documents?type=org",
+        "sources",
+        "settings",
+        "principals",
+    ]
     return [*views, f"deadletters/{letter}", f"documents/{document}", "documents?url=https://api.example.test/none"]
 
 

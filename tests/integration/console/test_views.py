@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.integration.console.conftest import Open
-from tests.integration.console.rig import OPERATOR, Service, until
+from tests.integration.console.rig import OPERATOR, VIEWER, Service, until
 
 
 @pytest.fixture(autouse=True)
@@ -160,6 +160,25 @@ def test_settings_change_live_say_at_the_field_what_is_wrong_and_who_changed_wha
     expect(page.locator(".field", has=loops)).to_contain_text("from the command line")
     expect(loops).to_have_value("2")
     assert "crawl.loops" not in served.ask("GET", "/api/v1/settings")["live"]
+
+
+def test_a_source_is_watched_shown_and_unwatched(served: Service, open_at: Open):
+    page = open_at("sources")
+    page.get_by_label("Spec to watch").fill("acme/nowhere")
+    page.get_by_role("button", name="Watch", exact=True).click()
+    row = page.get_by_role("row", name=re.compile(r"acme.nowhere"))
+    expect(row).to_contain_text("never read")
+    [schedule] = served.ask("GET", "/api/v1/schedules")["schedules"]
+    expect(page.get_by_role("row", name=re.compile(r"^github"))).to_contain_text(str(schedule["sources"]))
+
+    row.get_by_role("button", name="Unwatch").click()
+    page.get_by_role("dialog").get_by_role("button", name="Unwatch").click()
+    expect(row).to_have_count(0)
+    assert served.ask("GET", "/api/v1/sources?spec=acme/nowhere")["sources"] == []
+
+    reader = open_at("sources", token=VIEWER)
+    expect(reader.get_by_role("heading", name="Sources", level=1)).to_be_visible()
+    expect(reader.get_by_role("button", name="Watch", exact=True)).to_have_count(0)
 
 
 def test_principals_show_what_is_left_and_never_a_secret(served: Service, open_at: Open):
