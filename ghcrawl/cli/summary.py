@@ -102,9 +102,7 @@ def _in_words(reason: str) -> str:
 
 def _calls(result: Result) -> str:
     tally = result.tally
-    text = (
-        f"{number(tally.calls)}, of which {number(tally.statuses[304])} free (304) and {number(tally.charged)} charged"
-    )
+    text = f"{number(tally.calls)}, of which {number(tally.free)} free (304) and {number(tally.charged)} charged"
     if result.calls_per_entity is not None:
         text += f"; {result.calls_per_entity:.2f} per saved entity"
     return text

@@ -43,7 +43,7 @@ class Watcher:
             saved=tally.documents,
             unchanged=tally.unchanged.total(),
             calls=tally.calls,
-            free=tally.statuses[304],
+            free=tally.free,
             charged=tally.charged,
             quotas=quotas(service),
             retried=dict(tally.retried),
@@ -62,11 +62,13 @@ class Watcher:
 
 
 def quotas(service: Service) -> Sequence[Quota]:
-    """One a principal, by name; with its platform's name where several are mounted."""
-    several = len(service.opened) > 1
+    """One a principal of the platforms that are asked, by name; with its platform's name where those are several."""
+    views = {name: opened.source.principals() for name, opened in service.opened.items()}
+    asked = [name for name, found in views.items() if any(view.calls for view in found)] or [*views][:1]
+    several = len(asked) > 1
     found: dict[tuple[str, str], Quota] = {}
-    for name, opened in service.opened.items():
-        for view in opened.source.principals():
+    for name in asked:
+        for view in views[name]:
             key = (name, view.id)
             if key not in found or found[key].trouble:
                 found[key] = _quota(view, f"{name} {view.label}" if several else view.label)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.platforms.mastodon import MASTODON
 
-PLATFORMS: Final[tuple[Platform, ...]] = (GITHUB, MASTODON)
+PLATFORMS: Final[tuple[Platform, ...]] = (GITHUB, BLUESKY, MASTODON)

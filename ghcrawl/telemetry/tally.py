@@ -32,6 +32,7 @@ class Tally:
     asked: the names (`Request.name`) of what a person asked for; empty: whatever has no ancestors.
     refused_roots: URL, reason and detail of those that led to nothing.
     fetches: requests that are done and did not carry what they asked for.
+    free: calls that found nothing new and cost nothing; where a platform charges those, too, there are none.
     """
 
     asked: frozenset[str] = frozenset()
@@ -47,6 +48,7 @@ class Tally:
     statuses: Counter[int] = field(default_factory=Counter)
     throttles: Counter[str] = field(default_factory=Counter)
     charged: int = 0
+    free: int = 0
     quotas: dict[str, Quota] = field(default_factory=dict)
     refused_roots: list[tuple[str, str, str]] = field(default_factory=list)
 
@@ -100,6 +102,7 @@ class Tally:
         """Count it."""
         self.statuses[call.status] += 1
         self.charged += call.charged
+        self.free += call.status == 304 and not call.charged
         if call.throttle:
             self.throttles[call.throttle] += 1
         quota = self.quotas.setdefault(call.principal, Quota())

@@ -27,6 +27,7 @@ def a_tally() -> Tally:
         skipped=Counter(visited=4, denied_sso=1),
         retried=Counter(http_503=2),
         statuses=Counter({200: 18, 304: 2}),
+        free=2,
         charged=18,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,16 @@ ALLOWED: Final = {
 """File → what its lines that name GitHub contain, and why they may."""
 
 
+ATPROTO: Final = (
+    "ghcrawl/platforms/atproto.py",
+    "ghcrawl/fetch/atproto/",
+    "processors/atproto/",
+    "ghcrawl/simulator/atproto/",
+)
+EXAMPLES: Final = frozenset({"ghcrawl/platforms/registry.py", "ghcrawl/social/request_uri.py"})
+"""The only list of platforms, and the form of what is asked of one."""
+
+
 def _lines(path: Path) -> list[str]:
     return [line for line in path.read_text(encoding="utf-8").splitlines() if "github" in line.lower()]
 
@@ -53,6 +64,18 @@ def _sources() -> list[str]:
 def test_no_other_room_names_github() -> None:
     strange = {name: lines for name in _sources() if (lines := _strange(name))}
     assert strange == {}
+
+
+def test_no_other_room_names_the_at_protocol() -> None:
+    found = [each for room in ("ghcrawl", "queues", "stores", "processors") for each in (ROOT / room).rglob("*")]
+    names = {each.relative_to(ROOT).as_posix(): each for each in found if each.suffix in TEXTS}
+    others = {name: path for name, path in names.items() if not name.startswith(ATPROTO)}
+    naming = {name for name, path in others.items() if {"bluesky", "atproto"} & _words(path)}
+    assert naming == EXAMPLES
+
+
+def _words(path: Path) -> set[str]:
+    return set(re.findall(r"[a-z]+", path.read_text(encoding="utf-8").lower()))
 
 
 @pytest.mark.parametrize("name", ALLOWED)

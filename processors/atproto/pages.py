@@ -1,0 +1,273 @@
+"""Pages of posts, of relations, of accounts found: one document, requests for what is on it, and for what is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ghcrawl.platforms.kind import Comparison
+from ghcrawl.social.parsing import parse
+from ghcrawl.social.plan import Plan, plans
+from ghcrawl.social.request_uri import RequestUri, Source, encoded
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push, Request
+from ghcrawl.values.outcome import Save, Visit
+from processors.atproto.names import POSTS, account_url, account_urn, is_did, post_url, post_urn, record_of
+from processors.atproto.saving import asked, carried, mapping, mappings, resource, resources, save, text
+from processors.atproto.things import bare, created
+
+HOLDS: Final = "holds"
+"""What is gone with a page: the page after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Post:
+    """A post on a page: what it is called, where it is, and itself. body None: the page is our own copy."""
+
+    urn: str
+    url: str
+    body: JsonObject | None = None
+
+
+def posts(visit: Visit) -> Save:
+    """A page of posts: of an account, or of a search."""
+    uri = parse(visit.request.url)
+    (plan,) = plans(uri)
+    shown = _shown(mapping(visit.fetched.body), plan)
+    wanted = shown[: uri.limit] if uri.limit is not None else shown
+    owner, policy = _owner(plan), visit.onward.element
+    follow_ups = [
+        carried(visit, "post", each.url, policy, each.body, of=owner)
+        for each in wanted
+        if policy is not None and each.body is not None
+    ]
+    cursor = _cursor(visit)
+    left = None if uri.limit is None else uri.limit - len(wanted)
+    if cursor and left != 0:
+        following = str(uri.with_params(cursor=cursor, limit=left))
+        follow_ups.append(_next(visit, "posts", following, of=owner))
+    urn = _page_urn(visit, _list_urn(uri, owner))
+    if not cursor and _is_everything(plan):
+        follow_ups.append(_reconciliation(visit, wanted, owner))
+    follow_ups += _cut_off(visit, urn, cursor=cursor)
+    return save(visit, urn, _references(wanted, cursor), _page_links(visit, wanted, owner, uri), follow_ups)
+
+
+def _references(found: Sequence[_Post], cursor: str) -> dict[str, Json]:
+    return {"elements": [{"urn": each.urn, "url": each.url} for each in found], "cursor": cursor}
+
+
+def _page_links(visit: Visit, found: Sequence[_Post], owner: str, uri: RequestUri) -> dict[str, Link]:
+    owned = {"author": resource(owner)} if owner else {}
+    following = _page_urn(visit, _list_urn(uri, owner), after=1)
+    return {**owned, "resources": resources(each.urn for each in found), HOLDS: resources([following])}
+
+
+def _shown(body: JsonObject, plan: Plan) -> Sequence[_Post]:
+    """The posts that are asked for, of all that the server gave."""
+    if "elements" in body:
+        return _our_own(body)
+    found = []
+    for view in _views(body):
+        record = record_of(view.get("uri"))
+        if record is None or record.collection != POSTS:
+            raise Malformed("a page of posts holds something that is none")
+        if (
+            plan.admits(created(view))
+            and _is_by(view, record.did, plan)
+            and ("records" not in body or _says(view, plan))
+        ):
+            found.append(_Post(urn=post_urn(record), url=post_url(record), body=view))
+    return found
+
+
+def _our_own(body: JsonObject) -> Sequence[_Post]:
+    """Of a page that we hold: references."""
+    return [_Post(urn=text(each.get("urn")), url=text(each.get("url"))) for each in mappings(body["elements"])]
+
+
+def _views(body: JsonObject) -> Sequence[JsonObject]:
+    """Posts as views: of a feed (without what was reposted), of a search; or made of the bare records."""
+    if "feed" in body:
+        return [mapping(each.get("post")) for each in mappings(body["feed"]) if "reason" not in each]
+    if "posts" in body:
+        return mappings(body["posts"])
+    if "records" in body:
+        return [bare(each) for each in mappings(body["records"])]
+    raise Malformed("a page of posts has posts")
+
+
+def _is_by(view: JsonObject, did: str, plan: Plan) -> bool:
+    """Whether whoever wrote it is asked for: a server that accepts a filter may not apply it."""
+    handle = text(mapping(view.get("author")).get("handle")).lower()
+
+    def holds(source: Source) -> bool:
+        return source.kind != "user" or source.value in (did, handle)
+
+    return holds(plan.driver) and plan.matches(holds)
+
+
+def _says(view: JsonObject, plan: Plan) -> bool:
+    """Whether the words that are looked for are in it: a repository has no search."""
+    words = text(mapping(view.get("record")).get("text")).casefold()
+    return plan.matches(lambda source: source.kind != "query" or source.value.casefold() in words)
+
+
+def _owner(plan: Plan) -> str:
+    """Whose posts they are; empty: those of a search are nobody's."""
+    driver = plan.driver
+    return account_urn(driver.value) if driver.kind == "user" and not plan.conditions else ""
+
+
+def _is_everything(plan: Plan) -> bool:
+    """Whether the pages together are all posts of an account."""
+    uri = plan.uri
+    return bool(_owner(plan)) and uri.limit is None and uri.since is None and uri.before is None
+
+
+def _list_urn(uri: RequestUri, owner: str) -> str:
+    """Of all pages of the list."""
+    plain = uri.with_params(cursor=None, limit=None)
+    return f"{owner}:posts" if owner and not plain.params else f"urn:atproto:search:{plain}"
+
+
+def _page_urn(visit: Visit, whole: str, *, after: int = 0) -> str:
+    return f"{whole}:page:{visit.request.context.pagination.page + after}"
+
+
+def _cursor(visit: Visit) -> str:
+    """Where the list goes on; empty: it ends here. A server that stands still would be asked for ever."""
+    cursor = text(mapping(visit.fetched.body).get("cursor"))
+    asked_for = visit.request.url.partition("#")[0].rpartition("?")[2].split(",")
+    return "" if f"cursor={encoded(cursor)}" in asked_for else cursor
+
+
+def _next(visit: Visit, type: str, url: str, *, of: str) -> Push:
+    before = visit.request.context.pagination
+    pagination = Pagination(page=before.page + 1, first=before.first or visit.request.url)
+    return asked(visit, type, url, visit.request.policy, of=of, pagination=pagination)
+
+
+def _cut_off(visit: Visit, urn: str, *, cursor: str) -> Sequence[Push]:
+    """Behind the last page there are none (any more)."""
+    if cursor or not visit.known or visit.fetched.origin == "storage":  # else it was the last one before, too
+        return ()
+    whole, _, number = urn.rpartition(":")
+    context = Context(urn=f"{whole}:{int(number) + 1}", deleted_at=visit.fetched.observed_at)
+    request = visit.request.child(visit.request.type, f"{visit.request.url}#end", visit.request.policy, context)
+    return [Push(request=request, queue="event")]
+
+
+def _reconciliation(visit: Visit, last: Sequence[_Post], owner: str) -> Push:
+    """What is stored of this account's posts and was not listed is asked for by itself."""
+    pages = [f"{owner}:posts:page:{number}" for number in range(1, visit.request.context.pagination.page)]
+    body = {"pages": pages, "listed": [{"urn": each.urn, "url": each.url} for each in last]}
+    payload = Payload.of(body, origin="list", observed_at=visit.fetched.observed_at)
+    url = f"{visit.request.context.pagination.first or visit.request.url}#reconciliation"
+    context = Context(qualifier=owner)
+    request = visit.request.child("listing", url, visit.request.policy, context, payload)
+    return Push(request=request, queue="soon")
+
+
+def thread(visit: Visit) -> Save:
+    """What a post answers, and what answers it, as far as one answer shows it."""
+    body, policy = mapping(visit.fetched.body), visit.onward.element
+    found = _our_own(body) if "elements" in body else [*_flattened(mapping(body.get("thread")))]
+    follow_ups = [
+        carried(visit, "post", each.url, policy, each.body, of=visit.request.context.qualifier)
+        for each in found
+        if policy is not None and each.body is not None
+    ]
+    links = {"resources": resources(each.urn for each in found)}
+    urn = f"{visit.request.context.qualifier}:thread"
+    return save(visit, urn, _references(found, ""), links, follow_ups)
+
+
+def _flattened(node: JsonObject) -> Iterator[_Post]:
+    """The posts of a thread; what was deleted or blocked is no post."""
+    view = mapping(node.get("post"))
+    record = record_of(view.get("uri"))
+    if record is not None:
+        yield _Post(urn=post_urn(record), url=post_url(record), body=view)
+    for each in (mapping(node.get("parent")), *mappings(node.get("replies"))):
+        if each:
+            yield from _flattened(each)
+
+
+def comparison(request: Request) -> Comparison:
+    """What `posts` wrote down at its last page."""
+    body = request.payload.body if request.payload else {}
+    pages = body.get("pages")
+    return Comparison(
+        pages=tuple(text(urn) for urn in pages) if isinstance(pages, list) else (),
+        listed={text(each.get("urn")): text(each.get("url")) for each in mappings(body.get("listed"))},
+        type="post",
+        owner=request.context.qualifier,
+        below=True,
+        permanent_url=lambda document: document.url,
+    )
+
+
+def relation(visit: Visit) -> Save:
+    """A page of those whom an account follows, or who follow it: the document keeps them."""
+    body = mapping(visit.fetched.body)
+    elements, owner = _people(body), visit.request.context.qualifier
+    direction = visit.request.type
+    cursor = _cursor(visit)
+    follow_ups: list[Push] = []
+    if cursor:
+        place = visit.request.url.partition("?")[0]
+        follow_ups.append(_next(visit, direction, f"{place}?cursor={encoded(cursor)}", of=owner))
+    urn = _page_urn(visit, f"{owner}:{direction}")
+    links = {
+        "origin": resource(owner),
+        "resources": resources(account_urn(text(each["did"])) for each in elements),
+        HOLDS: resources([_page_urn(visit, f"{owner}:{direction}", after=1)]),
+    }
+    kept = {"direction": direction, "elements": elements, "cursor": cursor}
+    return save(visit, urn, kept, links, [*follow_ups, *_cut_off(visit, urn, cursor=cursor)])
+
+
+def _people(body: JsonObject) -> list[JsonObject]:
+    """The accounts on a page, each with its DID."""
+    for name in ("elements", "follows", "followers", "actors"):
+        if name in body:
+            return [each for each in mappings(body[name]) if is_did(text(each.get("did")))]
+    if "records" in body:
+        named = [mapping(each.get("value")) for each in mappings(body["records"])]
+        return [{"did": each["subject"], **each} for each in named if is_did(text(each.get("subject")))]
+    raise Malformed("a page of accounts has accounts")
+
+
+def members(visit: Visit) -> Save:
+    """A page of those related to an account, or found by a search: each is asked about by a request of its own."""
+    uri = parse(visit.request.url.partition("#")[0])
+    found, step = _people(mapping(visit.fetched.body)), visit.onward.element
+    plan = plans(uri)[0]
+    follow_ups = [_about(visit, uri, plan, text(each["did"]), step) for each in found if step is not None]
+    cursor = _cursor(visit)
+    if cursor:
+        following = uri.with_params(cursor=cursor)
+        follow_ups.append(_next(visit, visit.request.type, _listed(following, visit.request.url), of=""))
+    whole = f"urn:atproto:members:{_listed(uri.with_params(cursor=None, limit=None), visit.request.url)}"
+    body = {"elements": [{"did": each["did"]} for each in found], "cursor": cursor}
+    links = {"resources": resources(account_urn(text(each["did"])) for each in found)}
+    return save(visit, _page_urn(visit, whole), body, links, follow_ups)
+
+
+def _listed(uri: RequestUri, url: str) -> str:
+    """The same list of `uri` as `url` is of."""
+    _, mark, name = url.partition("#")
+    return f"{uri}{mark}{name}"
+
+
+def _about(visit: Visit, uri: RequestUri, plan: Plan, did: str, policy: str) -> Push:
+    """What is asked of one of them. A profile that was looked for is all that is asked of a search."""
+    if plan.driver.kind == "query" and uri.resources == ("profile",):
+        return asked(visit, "profile", account_url(did), policy)
+    one = replace(
+        uri.with_params(cursor=None),
+        sources=(Source("user", did), *(each for each in uri.sources if each != plan.driver)),
+    )
+    return asked(visit, "request", str(one), policy)

@@ -1,0 +1,158 @@
+"""What a request URI leads to: its accounts resolved, its pages queued, its stream subscribed to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ghcrawl.social.parsing import parse
+from ghcrawl.social.plan import Plan, plans
+from ghcrawl.social.request_uri import RequestUri, Resource, Source
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import JsonObject, Link, Push
+from ghcrawl.values.outcome import Save, Visit
+from processors.atproto.names import account_url, account_urn, is_did
+from processors.atproto.pages import HOLDS
+from processors.atproto.saving import asked, carried, mapping, resource, resources, save, text
+from processors.atproto.things import subscription_urn
+
+
+def request(visit: Visit) -> Save:
+    """The document of a request: whom it means, and what of it cannot match. Raises Unsupported."""
+    uri = parse(visit.request.url)
+    wanted = plans(uri)
+    found = _Found.of(visit, wanted)
+    follow_ups = [push for plan in wanted for push in _follow(visit, plan, found)]
+    follow_ups += _fan_outs(visit, uri, wanted, found)
+    if uri.stream:
+        follow_ups += _subscribe(visit, uri, found)
+    body = {
+        "request": str(uri),
+        "did": found.did,
+        "handle": found.handle,
+        "repository": found.is_repository,
+        "notes": [*_notes(wanted, found)],
+    }
+    return save(visit, f"urn:atproto:request:{uri}", body, _links(uri, found), follow_ups)
+
+
+def _notes(wanted: Sequence[Plan], found: _Found) -> Iterator[str]:
+    """What of the request comes to nothing, so that an empty result is understood."""
+    if any(plan.driver.kind == "user" and not plan.matches(found.is_meant) for plan in wanted):
+        yield "nothing matches: what is asked for would have two authors"
+    if found.is_repository and any(plan.resource == "relations" for plan in wanted):
+        yield "followers are left out: a repository does not hold them"
+
+
+class _Found:
+    """Whom a request is about. profile: as it was fetched; empty: it is about nobody, or known from before.
+
+    is_repository: a repository said so, and no AppView.
+    """
+
+    def __init__(self, did: str, handle: str, profile: JsonObject, *, is_repository: bool = False) -> None:
+        self.did = did
+        self.handle = handle
+        self.profile = profile
+        self.is_repository = is_repository
+
+    @classmethod
+    def of(cls, visit: Visit, wanted: Sequence[Plan]) -> _Found:
+        body = mapping(visit.fetched.body)
+        if all(plan.driver.kind == "query" for plan in wanted):
+            return cls("", "", {})
+        did = text(body.get("did"))
+        if not is_did(did):
+            raise Malformed("whoever a request is about has a DID")
+        stored, is_repository = (
+            visit.fetched.origin == "storage",
+            "collections" in body or body.get("repository") is True,
+        )
+        return cls(did, text(body.get("handle")).lower(), {} if stored else body, is_repository=is_repository)
+
+    def is_meant(self, condition: Source) -> bool:
+        """Whether the account meets a condition on whose posts are asked for."""
+        return condition.kind != "user" or condition.value in (self.did, self.handle)
+
+    def matches(self, condition: Source) -> bool:
+        """Whether its profile shows what is looked for."""
+        shown = " ".join(text(self.profile.get(name)) for name in ("handle", "displayName", "description")).casefold()
+        return condition.kind != "query" or condition.value.casefold() in shown
+
+
+def _links(uri: RequestUri, found: _Found) -> dict[str, Link]:
+    """Whom it is about. Where it names them by what never changes hands, they are gone when it is."""
+    links = {"account": resource(account_urn(found.did))} if found.did else {}
+    if any(source == Source("user", found.did) for source in uri.sources):
+        links[HOLDS] = resources([account_urn(found.did)])
+    if uri.stream:
+        links["stream"] = resource(subscription_urn(str(uri)))
+    return links
+
+
+def _follow(visit: Visit, plan: Plan, found: _Found) -> Iterator[Push]:
+    """What is asked of one account, or of a search for posts."""
+    if plan.driver.kind == "query" and plan.resource == "post":
+        yield from _asked(visit, "posts", str(_narrowed(plan, plan.driver)))
+    if plan.driver.kind != "user" or not plan.matches(found.is_meant):
+        return
+    urn = account_urn(found.did)
+    if plan.resource == "post":
+        yield from _asked(visit, "posts", str(_narrowed(plan, Source("user", found.did))), of=urn)
+    elif plan.matches(found.matches):
+        yield from _relations(visit, found) if plan.resource == "relations" else _profile(visit, found)
+
+
+def _relations(visit: Visit, found: _Found) -> Iterator[Push]:
+    for direction in ("follows",) if found.is_repository else ("follows", "followers"):
+        yield from _asked(visit, direction, f"{account_url(found.did)}/{direction}", of=account_urn(found.did))
+
+
+def _profile(visit: Visit, found: _Found) -> Iterator[Push]:
+    step, place = visit.onward.links.get("profile"), account_url(found.did)
+    if step is None or not step.thing:
+        return
+    if found.is_repository:
+        yield asked(visit, "profile", place, step.thing)
+    elif found.profile:  # else it is what it was when the same request brought it
+        yield carried(visit, "profile", place, step.thing, found.profile)
+
+
+def _asked(visit: Visit, type: str, url: str, *, of: str = "") -> Iterator[Push]:
+    """The first page of a list, where it is followed."""
+    step = visit.onward.links.get(type)
+    if step is not None:
+        yield asked(visit, type, url, step.pages, of=of)
+
+
+def _narrowed(plan: Plan, driver: Source) -> RequestUri:
+    """The request for one resource, of an account by its DID."""
+    others = tuple(each for each in plan.conditions if each.kind != "user")
+    uri = plan.uri.with_params(stream=None)
+    return replace(uri, resources=(plan.resource,), sources=(driver, *others))
+
+
+def _fan_outs(visit: Visit, uri: RequestUri, wanted: Sequence[Plan], found: _Found) -> Iterator[Push]:
+    """Lists of accounts of which each is asked about by a request of its own."""
+    plain = uri.with_params(stream=None, cursor=None)
+    related = [plan for plan in wanted if plan.driver.kind == "related"]
+    if related:
+        resources_: tuple[Resource, ...] = tuple(plan.resource for plan in related)
+        sources = (Source("related", found.did), *related[0].conditions)
+        members = replace(plain, resources=resources_, sources=sources)
+        for direction in ("follows", "followers"):
+            yield from _asked(visit, "fan_out", f"{members}#{direction}")
+    searched: tuple[Resource, ...] = tuple(
+        plan.resource for plan in wanted if plan.driver.kind == "query" and plan.resource != "post"
+    )
+    if searched:
+        yield from _asked(visit, "fan_out", f"{replace(plain, resources=searched)}#actors")
+
+
+def _subscribe(visit: Visit, uri: RequestUri, found: _Found) -> Iterator[Push]:
+    step = visit.onward.links.get("stream")
+    if step is not None and step.thing:
+        dids = [found.did] if found.did else []
+        words = [source.value for source in uri.sources if source.kind == "query"]
+        body = {"request": str(uri), "dids": dids, "words": words}
+        yield carried(visit, "stream", str(uri), step.thing, body)

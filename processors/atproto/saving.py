@@ -1,0 +1,90 @@
+"""How a visit becomes a document and follow-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ghcrawl.values.model import (
+    Context,
+    Document,
+    Json,
+    JsonObject,
+    Link,
+    Pagination,
+    Payload,
+    Push,
+    digest,
+)
+from ghcrawl.values.outcome import Save, Visit
+
+
+def mapping(value: Json) -> JsonObject:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings(value: Json) -> Sequence[JsonObject]:
+    """The objects in `value`, if it is an array."""
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def text(value: Json) -> str:
+    """`value` if it is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def resource(urn: str) -> Link:
+    """A link to one document."""
+    return Link(type="resource", href=urn)
+
+
+def resources(urns: Iterable[str]) -> Link:
+    """A link to several, each once, in their order."""
+    return Link(type="resource", hrefs=tuple(dict.fromkeys(urns)))
+
+
+def save(
+    visit: Visit,
+    urn: str,
+    body: JsonObject,
+    links: Mapping[str, Link],
+    follow_ups: Iterable[Push] = (),
+    *,
+    places: tuple[str, ...] = (),
+) -> Save:
+    """The document, and what comes after it. places: its own URL, and others that lead to it."""
+    request, fetched = visit.request, visit.fetched
+    place, *others = dict.fromkeys((*places, request.url))
+    document = Document(
+        platform=request.platform,
+        type=request.type,
+        url=place,
+        urn=urn,
+        body=body,
+        links={"self": resource(urn), **links},
+        observed_at=fetched.observed_at,
+        fetched_at=fetched.checked_at,
+        processed_at=visit.processed_at,
+        version=visit.version,
+        digest=digest(body),
+        validator=fetched.validator,
+        root=request.root or request.name,
+        origin=fetched.origin,
+        aliases=tuple(others),
+    )
+    return Save(document=document, follow_ups=tuple(follow_ups))
+
+
+def carried(visit: Visit, type: str, url: str, policy: str, body: JsonObject, *, of: str = "") -> Push:
+    """A thing that came with this answer: it needs no call. of: URN of what it lies in."""
+    fetched = visit.fetched
+    payload = Payload.of(body, origin="list", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+    return Push(request=visit.request.child(type, url, policy, Context(qualifier=of), payload), queue="event")
+
+
+def asked(
+    visit: Visit, type: str, url: str, policy: str, *, of: str = "", pagination: Pagination | None = None
+) -> Push:
+    """Something to ask for."""
+    context = Context(qualifier=of, pagination=pagination or Pagination())
+    return Push(request=visit.request.child(type, url, policy, context), queue="normal")

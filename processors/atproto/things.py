@@ -1,0 +1,136 @@
+"""Posts, profiles and subscriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import Json, JsonObject, Link, moment
+from ghcrawl.values.outcome import Save, Visit
+from processors.atproto.names import POSTS, Record, account_url, account_urn, is_did, post_url, post_urn, record_of
+from processors.atproto.saving import asked, mapping, mappings, resource, resources, save, text
+
+
+def profile(visit: Visit) -> Save:
+    """An account, as its AppView or its repository shows it."""
+    body = mapping(visit.fetched.body)
+    if "value" in body:  # the bare record of a repository
+        named = record_of(body.get("uri"))
+        body = {"did": named.did if named else "", "record": body["value"]}
+    did = text(body.get("did"))
+    if not is_did(did):
+        raise Malformed("a profile has a DID")
+    handle = text(body.get("handle"))
+    aliases = (f"https://bsky.app/profile/{did}", *((f"https://bsky.app/profile/{handle}",) if handle else ()))
+    links = {"outlinks": Link(type="resource", hrefs=tuple(_urls(body)))} if any(_urls(body)) else {}
+    return save(visit, account_urn(did), body, links, places=(account_url(did), *aliases))
+
+
+def _urls(body: JsonObject) -> Iterator[str]:
+    if url := text(body.get("website")):
+        yield url
+
+
+def post(visit: Visit) -> Save:
+    """A post, as a view or as the bare record."""
+    body = mapping(visit.fetched.body)
+    posts = mappings(body.get("posts"))
+    if posts:  # asked for by itself
+        body = posts[0]
+    elif "value" in body:
+        body = bare(body)
+    record = record_of(body.get("uri"))
+    if record is None or record.collection != POSTS:
+        raise Malformed("a post has a URI")
+    urn, place, step = post_urn(record), post_url(record), visit.onward.links.get("thread")
+    follow_ups = []
+    if step is not None and (mapping(body.get("record")).get("reply") or body.get("replyCount")):
+        follow_ups.append(asked(visit, "thread", f"{place}/thread", step.pages, of=urn))
+    if (author := visit.onward.links.get("author")) is not None and author.thing:
+        follow_ups.append(asked(visit, "profile", account_url(record.did), author.thing))
+    aliases = (record.uri, f"https://bsky.app/profile/{record.did}/post/{record.rkey}")
+    return save(visit, urn, body, post_links(record, body), follow_ups, places=(place, *aliases))
+
+
+def bare(record: JsonObject) -> JsonObject:
+    """A record of a repository in the form of a view, as far as it goes."""
+    named = record_of(record.get("uri"))
+    author = {"author": {"did": named.did}} if named else {}
+    return {"uri": record.get("uri"), "cid": record.get("cid"), **author, "record": record.get("value")}
+
+
+def post_links(record: Record, body: JsonObject) -> dict[str, Link]:
+    """Author, what it answers and quotes, and where it leads."""
+    content = mapping(body.get("record"))
+    reply, embed = mapping(content.get("reply")), mapping(content.get("embed"))
+    found = {"author": resource(account_urn(record.did))}
+    for name, value in (
+        ("reply_to", mapping(reply.get("parent")).get("uri")),
+        ("thread", mapping(reply.get("root")).get("uri")),
+        ("quotes", _quoted(embed)),
+    ):
+        named = record_of(value)
+        if named is not None and named.collection == POSTS:
+            found[name] = resource(post_urn(named))
+    if urls := [*_outlinks(content)]:
+        found["outlinks"] = resources(urls)
+    if media := [*_media(record.did, embed)]:
+        found["media"] = resources(media)
+    if mentions := [*_mentions(content)]:
+        found["mentions"] = resources(mentions)
+    return found
+
+
+def _quoted(embed: JsonObject) -> Json:
+    quoted = mapping(embed.get("record"))
+    return mapping(quoted.get("record")).get("uri") or quoted.get("uri")
+
+
+def _features(content: JsonObject) -> Iterator[JsonObject]:
+    for facet in mappings(content.get("facets")):
+        yield from mappings(facet.get("features"))
+
+
+def _outlinks(content: JsonObject) -> Iterator[str]:
+    for feature in _features(content):
+        if text(feature.get("$type")).endswith("#link") and (url := text(feature.get("uri"))):
+            yield url
+    embed = mapping(content.get("embed"))
+    for each in (embed, mapping(embed.get("media"))):
+        if url := text(mapping(each.get("external")).get("uri")):
+            yield url
+
+
+def _mentions(content: JsonObject) -> Iterator[str]:
+    for feature in _features(content):
+        if text(feature.get("$type")).endswith("#mention") and is_did(did := text(feature.get("did"))):
+            yield account_urn(did)
+
+
+def _media(did: str, embed: JsonObject) -> Iterator[str]:
+    for each in (embed, mapping(embed.get("media"))):
+        blobs = [mapping(image.get("image")) for image in mappings(each.get("images"))]
+        for blob in (*blobs, mapping(each.get("video"))):
+            reference = blob.get("ref")
+            if cid := text(mapping(reference).get("$link") or reference):
+                yield f"at://{did}#blob:{cid}"
+
+
+def created(body: JsonObject) -> datetime | None:
+    """When a post says that it was made; None where it does not say so properly."""
+    try:
+        return moment(text(mapping(body.get("record")).get("createdAt")), zone=UTC)
+    except ValueError:
+        return None
+
+
+def stream(visit: Visit) -> Save:
+    """A subscription: while this document is there, what it asks for is produced."""
+    urn = subscription_urn(visit.request.url)
+    return save(visit, urn, mapping(visit.fetched.body), {})
+
+
+def subscription_urn(url: str) -> str:
+    """Of the subscription with this request URI."""
+    return f"urn:atproto:stream:{url}"
