@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,18 +13,22 @@ from pydantic import PositiveFloat, PositiveInt
 from ghcrawl.fetch.budgets import DeclaredBudget
 from ghcrawl.fetch.mastodon.checks import check
 from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
+from ghcrawl.fetch.mastodon.streams import MastodonStream, Subscription, Transport
 from ghcrawl.fetch.mastodon.tokens import HostToken, read_tokens
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced
+from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
+from ghcrawl.ports.stream import Stream
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Document
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
-from processors.mastodon.names import NAME
+from processors.mastodon.names import NAME, host_of
 from processors.mastodon.registry import KINDS, SCENARIOS
 from processors.mastodon.spec import read_spec
+from processors.mastodon.streams import channel, told
 
 VARIABLE: Final = "GHCRAWL_MASTODON_TOKENS"
 BUDGETS: Final = (
@@ -34,10 +39,11 @@ BUDGETS: Final = (
 
 
 class MastodonSection(Section):
-    """How hosts of Mastodon are asked. budgets: of each host."""
+    """How hosts of Mastodon are asked. budgets: of each host. streaming: how events are read."""
 
     tokens_file: str = ""
     budgets: tuple[DeclaredBudget, ...] = BUDGETS
+    streaming: Transport = "sse"
     timeout_s: PositiveFloat = 60.0
     max_body_mb: PositiveInt = 100
 
@@ -67,6 +73,14 @@ async def _open(
 ) -> AsyncIterator[MastodonSource]:
     async with MastodonSource(_settings(_mine(section)), _ours(credentials), clock, observer, egress) as source:
         yield source
+
+
+def _stream(source: ports.Source, section: Section, document: Document) -> Stream:
+    """What a subscription reads."""
+    assert isinstance(source, MastodonSource)
+    name, tag, timeline = channel(document)
+    subscription = Subscription(host=host_of(document.url), channel=name, tag=tag, timeline=timeline)
+    return MastodonStream(source, subscription, partial(told, document), transport=_mine(section).streaming)
 
 
 def _settings(section: MastodonSection) -> MastodonSettings:
@@ -116,6 +130,7 @@ MASTODON: Final = Platform(
     open=_open,
     section=MastodonSection,
     scheme=NAME,
+    streaming=Streaming(type="stream", open=_stream),
     credentials=Credentials(
         variable=VARIABLE,
         file="tokens_file",

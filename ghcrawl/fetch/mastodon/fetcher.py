@@ -66,7 +66,7 @@ class MastodonFetcher:
         self._budgets = DeclaredBudgets(SCHEME, settings.budgets, egress, clock, longest_s=settings.timeout_s)
         self._most = min((budget.calls for budget in settings.budgets), default=300)
         self._period_s = max((budget.period_s for budget in settings.budgets), default=300.0)
-        self._clock = clock
+        self.clock = clock
         self._observer = observer
 
     async def __aenter__(self) -> Self:
@@ -84,7 +84,7 @@ class MastodonFetcher:
 
     def blocked_until(self) -> datetime | None:
         """While no host that was asked may be asked: when the first may."""
-        return self.hosts.blocked_until(self._clock.now())
+        return self.hosts.blocked_until(self.clock.now())
 
     def credential_digest(self) -> str:
         """A digest of all tokens."""
@@ -92,7 +92,7 @@ class MastodonFetcher:
 
     def principals(self) -> Sequence[PrincipalView]:
         """What may be shown of who asks, one view each."""
-        now = self._clock.now()
+        now = self.clock.now()
         return [seat.view(now) for seat in self.hosts.seats()]
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
@@ -101,7 +101,7 @@ class MastodonFetcher:
         if url is None:
             return Refused(status=0, reason="foreign_url", detail=f"{request.url} is no URL of a Mastodon host")
         if not url:
-            now = self._clock.now()
+            now = self.clock.now()
             return Fetched(body={}, url=request.url, observed_at=now, checked_at=now)
         name = urlsplit(url).netloc
         host = self.hosts.at(name)
@@ -120,7 +120,7 @@ class MastodonFetcher:
             condition = _condition(validator, url, seat)
             answer = await self._call(seat, url, condition, leave)
             if answer.status == 429:
-                waits.append(seat.blocked(self._clock.now()) or self._clock.now())
+                waits.append(seat.blocked(self.clock.now()) or self.clock.now())
                 continue
             host.put_off = 0
             keeps = not is_request_uri(request.url)  # a 304 costs as much, and whoever is looked up is wanted whole
@@ -134,7 +134,7 @@ class MastodonFetcher:
 
     def _put_off(self, host: Host, waits: Sequence[datetime]) -> Throttled:
         """Not now. Not all come back at the same moment: a period serves only so many."""
-        now = self._clock.now()
+        now = self.clock.now()
         if not waits:
             return Throttled(until=now + RETIRED, reason="no_principal")
         windows = min(host.put_off // self._most, WINDOWS_AHEAD)
@@ -147,14 +147,14 @@ class MastodonFetcher:
 
     async def _leave(self, seat: Seat, host: str) -> tuple[Spent, ...] | datetime:
         """One call of every budget, or until when to wait. Raises StoreError."""
-        blocked = seat.blocked(self._clock.now())
+        blocked = seat.blocked(self.clock.now())
         if blocked is not None:
             return blocked
         spent = await self._budgets.take(seat.principal, host=host)
         if isinstance(spent, float):
             seat.wait(datetime.fromtimestamp(spent, UTC), "budget")
             return datetime.fromtimestamp(spent, UTC)
-        nothing_left_until = seat.take(self._clock.now())
+        nothing_left_until = seat.take(self.clock.now())
         if nothing_left_until is not None:
             await self._budgets.cancel(spent)
             return nothing_left_until
@@ -163,20 +163,20 @@ class MastodonFetcher:
     async def _call(self, seat: Seat, url: str, headers: dict[str, str], spent: Sequence[Spent]) -> Answer:
         """One call, counted and observed. Raises FetchError."""
         answer: Answer | None = None
-        began = self._clock.now()
+        began = self.clock.now()
         try:
             answer = await self.client.ask("GET", url, {**headers, **seat.authorization})
             return answer
         finally:
             seat.in_flight -= 1
             seat.calls += 1
-            self._observe(seat, answer, (self._clock.now() - began).total_seconds())
+            self._observe(seat, answer, (self.clock.now() - began).total_seconds())
             await self._budgets.finish(spent)
 
     def _observe(self, seat: Seat, answer: Answer | None, seconds: float) -> None:
-        limit = limit_of(answer, self._clock.now()) if answer is not None else None
+        limit = limit_of(answer, self.clock.now()) if answer is not None else None
         if limit is not None:
-            seat.heard(limit, self._clock.now())
+            seat.heard(limit, self.clock.now())
         call = Call(
             platform=SCHEME,
             principal=f"{seat.host}/{seat.principal or NOBODY}",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from aiohttp import WSMsgType, web
@@ -11,7 +13,8 @@ from aiohttp import WSMsgType, web
 from ghcrawl.simulator.mastodon.shapes import Shapes
 from ghcrawl.simulator.mastodon.world import Status, World
 
-THUMP_S: Final = 15.0
+THUMP_S: Final = 0.1
+"""How often a connection shows that it lives, and finds out whether anybody listens."""
 END: Final = ("", "", "")
 
 
@@ -19,56 +22,69 @@ class Streaming:
     """Who listens, and what they are told."""
 
     def __init__(self, world: World, shapes: Shapes) -> None:
-        self.connections = 0
+        self.opened = 0
         self._shapes = shapes
         self._world = world
-        self._queues: set[asyncio.Queue[tuple[str, str, str]]] = set()
+        self._listening: dict[asyncio.Queue[tuple[str, str, str]], web.BaseRequest] = {}
         world.listeners.append(self._happened)
+
+    @property
+    def connections(self) -> int:
+        """Those that are told what happens, and still there."""
+        return sum(request.transport is not None for request in self._listening.values())
+
+    def _listen(self, queue: asyncio.Queue[tuple[str, str, str]], request: web.BaseRequest) -> None:
+        self.opened += 1
+        self._listening[queue] = request
 
     def cut(self) -> None:
         """Every connection ends once it has told what happened before."""
-        for queue in self._queues:
+        for queue in self._listening:
             queue.put_nowait(END)
 
     def _happened(self, event: str, status: Status) -> None:
         payload = str(status.id) if event == "delete" else json.dumps(self._shapes.status(status))
-        for queue in self._queues:
+        for queue in self._listening:
             queue.put_nowait((event, payload, ",".join(status.tags)))
 
     async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
         """One connection, for as long as both want it."""
         queue: asyncio.Queue[tuple[str, str, str]] = asyncio.Queue()
-        self._queues.add(queue)
-        self.connections += 1
         try:
             if request.headers.get("Upgrade", "").lower() == "websocket":
                 return await self._socket(request, queue)
             return await self._events(request, queue)
         finally:
-            self.connections -= 1
-            self._queues.discard(queue)
+            self._listening.pop(queue, None)
 
     async def _events(self, request: web.BaseRequest, queue: asyncio.Queue[tuple[str, str, str]]) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         await response.write(b":)\n")
-        wanted = request.query.get("tag", "")
-        while True:
-            try:
-                event, payload, tags = await asyncio.wait_for(queue.get(), THUMP_S)
-            except TimeoutError:
-                await response.write(b":thump\n")
-                continue
-            if not event:
-                return response
-            if event == "delete" or not wanted or wanted in tags.split(","):
-                await response.write(f"event: {event}\ndata: {payload}\n\n".encode())
+        self._listen(queue, request)
+        with suppress(ConnectionResetError):  # they hung up
+            while await self._tell(response, queue, wanted=request.query.get("tag", "")):
+                pass
+        return response
+
+    async def _tell(
+        self, response: web.StreamResponse, queue: asyncio.Queue[tuple[str, str, str]], *, wanted: str
+    ) -> bool:
+        """The next event, or a sign of life; False: the connection is cut."""
+        try:
+            event, payload, tags = await asyncio.wait_for(queue.get(), THUMP_S)
+        except TimeoutError:
+            await response.write(b":thump\n")
+            return True
+        if event and (event == "delete" or not wanted or wanted in tags.split(",")):
+            await response.write(f"event: {event}\ndata: {payload}\n\n".encode())
+        return bool(event)
 
     async def _socket(self, request: web.BaseRequest, queue: asyncio.Queue[tuple[str, str, str]]) -> web.StreamResponse:
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         subscribed: list[dict[str, Any]] = []
-        reading = asyncio.create_task(_read(socket, subscribed))
+        reading = asyncio.create_task(self._read(socket, subscribed, lambda: self._listen(queue, request)))
         try:
             while not reading.done():
                 coming = asyncio.create_task(queue.get())
@@ -88,10 +104,12 @@ class Streaming:
             await socket.close()
         return socket
 
-
-async def _read(socket: web.WebSocketResponse, subscribed: list[dict[str, Any]]) -> None:
-    async for message in socket:
-        if message.type is WSMsgType.TEXT:
-            said = json.loads(message.data)
+    @staticmethod
+    async def _read(
+        socket: web.WebSocketResponse, subscribed: list[dict[str, Any]], listens: Callable[[], None]
+    ) -> None:
+        async for message in socket:
+            said = json.loads(message.data) if message.type is WSMsgType.TEXT else {}
             if said.get("type") == "subscribe":
                 subscribed.append(said)
+                listens()

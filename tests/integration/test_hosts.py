@@ -1,0 +1,89 @@
+"""GitHub and several hosts of Mastodon, crawled by one process into one file: the troubles of one are no other's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from prometheus_client import generate_latest
+
+from ghcrawl.fetch.github import read_tokens
+from ghcrawl.platforms.github import GITHUB
+from ghcrawl.platforms.mastodon import MASTODON
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.settings.sections import load
+from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.simulator.mastodon.server import Server, Setup, running
+from ghcrawl.simulator.mastodon.world import generate
+from ghcrawl.telemetry.metrics import Metrics
+from ghcrawl.values.model import QUEUES, Push, Request, TypeName
+from ghcrawl.wiring import Service, open_service, settings_model
+from tests.integration.test_platforms import until
+from tests.support.crawling import TOKEN, stage
+from tests.support.platforms import SIMULATED
+
+BOTH = (GITHUB, MASTODON)
+
+
+@asynccontextmanager
+async def crawling(folder: Path, api_url: str, specs: Sequence[str], metrics: Metrics) -> AsyncIterator[Service]:
+    """One process that crawls them all, without budgets of its own."""
+    for platform in BOTH:
+        metrics.expect(platform.name, platform.kinds)
+    over: dict[str, Any] = {"sqlite.path": folder / "a.db", "sqlite.synchronous": "normal", **SIMULATED}
+    over |= {"github.api_url": api_url, "mastodon.budgets": []}
+    settings, _ = load(None, {}, over, model=settings_model(BOTH))
+    async with open_service(settings, {"github": read_tokens(TOKEN)}, metrics, platforms=BOTH) as service:
+        now = SystemClock().now()
+        roots = [replace(service.mounts.read_spec(spec, "default"), asked_at=now) for spec in specs]
+        await service.backend.queue.push([Push(request=root, queue="immediate") for root in roots])
+        service.supervisor.start()
+        yield service
+        await service.supervisor.drain(5)
+
+
+async def waiting(service: Service) -> list[Request]:
+    return [each for name in QUEUES for each in await service.backend.queue.peek(name, limit=9)]
+
+
+async def test_github_and_three_hosts_one_of_them_down_and_one_out_of_quota(tmp_path: Path) -> None:
+    well, limited, down = (generate(SystemClock(), accounts=3, statuses=300, seed=seed) for seed in range(3))
+    metrics = Metrics()
+    async with stage(tmp_path, TINY) as github, running(well) as one, running(limited, Setup(limit=2)) as two:
+        async with running(down) as gone:
+            pass
+        specs = ["acme", *(f"mastodon://{host.host}/q/post/user=user1" for host in (one, two, gone))]
+        async with crawling(tmp_path, github.server.url, specs, metrics) as service:
+
+            async def only_the_two_wait() -> bool:
+                left, counts = await waiting(service), await service.backend.store.counts()
+                hosts = {each.url.split("/")[2] for each in left if each.platform == "mastodon"}
+                done = counts.get(TypeName("mastodon", "status"), 0) >= 100 + 40
+                return done and len(left) == 2 and hosts == {two.host, gone.host}
+
+            await until(only_the_two_wait)
+            _the_others_do_not_notice(service, one, two)
+            assert {each.attempt for each in await waiting(service)} == {0}, "no attempt was lost"
+            documents = [each async for each in service.backend.store.list(DocumentFilter())]
+    saved = Counter(":".join(each.urn.split(":")[2:4]) for each in documents if each.type == "status")
+    assert saved == {one.host: 100, two.host: 40}
+    assert sum(each.platform == "github" for each in documents) > 50
+    scraped = generate_latest(metrics.registry).decode()
+    assert 'ghcrawl_documents_saved_total{platform="mastodon",type="status"} 140.0' in scraped
+    assert 'ghcrawl_documents_saved_total{platform="github",type="org"} 1.0' in scraped
+    assert 'ghcrawl_throttles_total{kind="primary",platform="mastodon"} 0.0' in scraped, "nobody was told to stop"
+
+
+def _the_others_do_not_notice(service: Service, one: Server, two: Server) -> None:
+    mastodon, github = service.opened["mastodon"], service.opened["github"]
+    assert github.fetcher.blocked_until() is None
+    assert mastodon.fetcher.blocked_until() is None
+    assert mastodon.breaker.outage is None
+    views = {view.label: view for view in mastodon.source.principals()}
+    assert views[f"{two.host} without a token"].benched_for == "primary"
+    assert views[f"{one.host} without a token"].benched_until is None

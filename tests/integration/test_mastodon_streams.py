@@ -1,0 +1,166 @@
+"""Streams of Mastodon: recorded events, a whole service that reads one, and kills at ten moments."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
+
+import pytest
+
+from ghcrawl.fetch.mastodon.streams import Happened, parsed, said_in
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.simulator.mastodon.server import Server, Setup, running
+from ghcrawl.simulator.mastodon.world import Account, World, generate
+from ghcrawl.values.errors import StreamRefused
+from ghcrawl.values.jsontext import dumps, loads
+from processors.mastodon.streams import told
+from tests.support.builders import NOW, a_document
+from tests.support.mastodon import TOKEN, Stage, tokens
+from tests.support.mastodon_recordings import exchanges, sockets
+
+PATIENCE_S = 60.0
+EVERYTHING = a_document(
+    platform="mastodon",
+    type="stream",
+    url="mastodon://a.example/q/post/user=a?stream",
+    body={"request": "mastodon://a.example/q/post/user=a?stream", "account_id": ""},
+)
+
+
+def pushes(happened: list[Happened]) -> Counter[str]:
+    """What recorded events become."""
+    found = [push for each in happened for push in told(EVERYTHING, each.event, _body(each.payload), NOW)]
+    return Counter("status" if push.request.payload else "gone" for push in found)
+
+
+def _body(payload: str) -> object:
+    try:
+        return loads(payload.encode())
+    except ValueError:
+        return payload
+
+
+@pytest.mark.recordings
+async def test_recorded_server_sent_events_become_events(capsys: pytest.CaptureFixture[str]) -> None:
+    events = Counter[str]()
+    queued = Counter[str]()
+    for each in exchanges():
+        if "/api/v1/streaming/" not in each.path or each.status != 200 or each.path.endswith("health"):
+            continue
+
+        async def chunks(text: str = each.text) -> AsyncIterator[bytes]:
+            for start in range(0, len(text), 1000):  # as a network would cut it
+                yield text.encode()[start : start + 1000] if text.isascii() else b""
+            if not text.isascii():
+                yield text.encode()
+
+        happened = [one async for one in parsed(chunks())]
+        assert len(happened) == each.text.count("\nevent:") + each.text.startswith("event:")
+        events.update(one.event for one in happened)
+        queued += pushes(happened)
+    with capsys.disabled():
+        print(f"\nserver-sent events: {dict(events)}, queued: {dict(queued)}")
+    assert queued["status"] == events["update"] + events["status.update"] > 0
+    assert queued["gone"] == events["delete"]
+
+
+@pytest.mark.recordings
+def test_recorded_messages_of_websockets_become_events(capsys: pytest.CaptureFixture[str]) -> None:
+    events, queued, errors = Counter[str](), Counter[str](), 0
+    for connections in sockets().values():
+        for message in (one["receive"] for each in connections for one in each["interactions"] if "receive" in one):
+            try:
+                happened = said_in(_text(message), "ws://a.example")
+            except StreamRefused:
+                errors += 1
+                continue
+            assert happened is not None
+            events[happened.event] += 1
+            queued += pushes([happened])
+    with capsys.disabled():
+        print(f"\nWebSocket messages: {dict(events)}, queued: {dict(queued)}, errors: {errors}")
+    assert queued["status"] == events["update"] + events["status.update"] > 0
+    assert queued["gone"] == events["delete"]
+    assert errors > 0
+
+
+def _text(message: object) -> str:
+    return dumps(message).decode()
+
+
+@asynccontextmanager
+async def child(db: Path, host: str, spec: str) -> AsyncIterator[None]:
+    """A process that crawls and streams until the block is left, and is killed then."""
+    words = [sys.executable, "-m", "tests.support.mastodon_child", str(db), host, spec]
+    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110  # the simulator counts, and tells nobody
+            await asyncio.sleep(0.01)
+
+
+def saved(db: Path, url: str) -> bool:
+    """Whether the file has it, as another process sees it. What was told before it is in the file, too."""
+    with closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as connection:
+        return connection.execute("SELECT 1 FROM documents WHERE url = ?", (url,)).fetchone() is not None
+
+
+def expected(world: World, name: str) -> set[str]:
+    author = world.named(name)
+    assert author is not None
+    return {str(each.id) for each in world.of(author)}
+
+
+@pytest.mark.slow
+async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing(tmp_path: Path) -> None:
+    world = generate(SystemClock(), accounts=3, statuses=900)
+    async with running(world, Setup(tokens={TOKEN: "user1"}, limit=100_000)) as server:
+        spec = f"mastodon://{server.host}/q/post,profile,relations/user=user1?stream"
+        for moment in range(10):
+            await _one_life(server, tmp_path / "a.db", spec, moment)
+        async with child(tmp_path / "a.db", server.host, spec):
+            await until(lambda: server.streaming.connections == 1)
+            last = world.post(_user(world), "the last one")
+            await until(lambda: saved(tmp_path / "a.db", f"mastodon://{server.host}/api/v1/statuses/{last.id}"))
+        crawled = await Stage(db=tmp_path / "a.db", credentials=tokens(server.host), settings=WITHOUT).crawl()
+    assert crawled.deadletters == []
+    stored = [each.body["id"] for each in crawled.of("status")]
+    assert str(last.id) in stored
+    assert Counter(stored) == Counter(expected(world, "user1")), "each once"
+    assert crawled.counts["account"] == 1
+
+
+WITHOUT: dict[str, list[str]] = {"mastodon.budgets": []}
+
+
+def _user(world: World) -> Account:
+    author = world.named("user1")
+    assert author is not None
+    return author
+
+
+async def _one_life(server: Server, db: Path, spec: str, moment: int) -> None:
+    """Kill it after some calls of the crawl, or in the middle of events; something happens while nobody looks."""
+    begun = len(server.calls)
+    async with child(db, server.host, spec):
+        if moment < 4:
+            await until(lambda: len(server.calls) > begun + 2 * moment)
+        else:
+            await until(lambda: server.streaming.connections == 1)
+            for number in range(moment):
+                server.world.post(_user(server.world), f"live {moment} {number}")
+                await asyncio.sleep(0.01)
+    server.world.post(_user(server.world), f"nobody looks {moment}")
