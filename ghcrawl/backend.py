@@ -45,7 +45,9 @@ from stores.mongo.sources import MongoSources
 from stores.quotas import MemoryQuotas
 from stores.sources import MemorySources
 from stores.sqlite import deadletters as sqlite_deadletters
+from stores.sqlite import dedup as sqlite_dedup
 from stores.sqlite import documents as sqlite_store
+from stores.sqlite import idempotency_keys as sqlite_receipts
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.dedup import SqliteCrashCounter, SqliteDedupMarkers
 from stores.sqlite.documents import SqliteStore
@@ -67,12 +69,19 @@ __all__ = [
     "read_secret",
 ]
 
-SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
+SCHEMA: Final = (
+    *sqlite_queue.SCHEMA,
+    *sqlite_store.SCHEMA,
+    *sqlite_deadletters.SCHEMA,
+    *sqlite_dedup.SCHEMA,
+    *sqlite_receipts.SCHEMA,
+)
 MIGRATIONS: Final = (
     sqlite_queue.MIGRATION,
     (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION),
     sqlite_store.PROCESSING,
     sqlite_store.FORMS,
+    (*sqlite_dedup.MIGRATION, *sqlite_receipts.MIGRATION),
 )
 """What a file of each older schema lacks, oldest first. New ones go at the end."""
 PAGES_PER_MB: Final = 256
@@ -191,7 +200,7 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
             return Kept(
                 store=SqliteStore(file),
                 deadletters=SqliteDeadletters(file, codec),
-                tags=await SqliteDedupMarkers.open(file),
+                tags=SqliteDedupMarkers(file),
                 starts=SqliteCrashCounter(file),
                 idempotency_keys=SqliteIdempotencyKeys(file),
                 sources=SqliteSources(file),

@@ -105,6 +105,8 @@ FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {
 """Weights for whoever may make only so many calls: lists before single things, and people last."""
 UNREACHED_CAP_S: Final = 30.0
 """How long a platform that cannot be reached is left alone at the most: whoever sits before it wants it back."""
+HELD_S: Final = 1500.0
+"""How long work on a request may take at the most before RabbitMQ, after half an hour, gives it to others as well."""
 
 
 def settings_model(platforms: Sequence[Platform] = PLATFORMS) -> type[Settings]:
@@ -360,8 +362,13 @@ def _worked(opened: OpenPlatform, measure: Measure | None) -> Mounted:
 
 
 def _tuning(settings: Settings, spending: Spending | None) -> Tuning:
-    """As the settings say; but whoever may make only so many calls makes those first that matter most."""
+    """As the settings say; but whoever may make only so many calls makes those first that matter most.
+
+    And what RabbitMQ handed out it wants to hear of within half an hour.
+    """
     tuning = settings.crawl.tuning()
+    if settings.queue.provider == "amqp":
+        tuning = replace(tuning, timeout_s=min(tuning.timeout_s, HELD_S))
     return tuning if spending is None else replace(tuning, weights=FIRST_THINGS_FIRST)
 
 

@@ -97,6 +97,8 @@ def _context(context: Context) -> dict[str, Any]:
         "only_known": context.only_known,
     }
     value = {name: item for name, item in value.items() if item}
+    if context.after:
+        value["after"] = context.after
     if context.deleted_at is not None:
         value["deleted_at"] = _time(context.deleted_at)
     if context.pagination != _NO_WALK:
@@ -183,6 +185,7 @@ def _read_context(value: dict[str, Any]) -> Context:
         pagination=_NO_WALK if pagination is None else _read_walk(_object(pagination)),
         only_known=bool(value.get("only_known", False)),
         then=tuple([_read_deferred(_object(deferred)) for deferred in _list(value.get("then"))]),
+        after=_text(value.get("after", "")),
     )
 
 

@@ -17,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
+import structlog
+
 from ghcrawl.embedded.schema import Migration, Schema
 from ghcrawl.embedded.writer import Work, Writer
 from ghcrawl.values.errors import (
@@ -26,6 +28,8 @@ from ghcrawl.values.errors import (
     StoreError,
     Unstorable,
 )
+
+log = structlog.stdlib.get_logger(__name__)
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
@@ -262,6 +266,7 @@ class SqliteFile:
         self.lock_for_crawling()
         try:
             schema.migrate(connection, self.path)
+            log.info("file_migrated", file=str(self.path), schema=schema.newest)
         finally:
             self._unlock()
 

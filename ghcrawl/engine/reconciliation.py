@@ -8,6 +8,8 @@ own answer makes a tombstone, or another thing that has its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
 
 from ghcrawl.engine.tombstones import burial
 from ghcrawl.platforms.kind import Comparison
@@ -15,9 +17,11 @@ from ghcrawl.ports.store import DocumentFilter, Store
 from ghcrawl.values.model import Document, Push, Request, TypeName
 from ghcrawl.values.outcome import Skip
 
+AT_ONCE: Final = 1000
+
 
 async def reconcile(comparison: Comparison, request: Request, store: Store) -> Skip:
-    """Requests for each thing that is stored and not listed. Raises StoreError."""
+    """Requests for each thing that is stored and not listed, a thousand at a time. Raises StoreError."""
     listed = dict(comparison.listed)
     for urn in comparison.pages:
         page = await store.get(urn)
@@ -27,11 +31,17 @@ async def reconcile(comparison: Comparison, request: Request, store: Store) -> S
     owner = comparison.owner if comparison.below else ""
     types = (TypeName(request.platform, comparison.type),)
     names = {url.lower() for url in listed.values()}
-    missing = [
-        _burial(one, request) if comparison.below and one.url.lower() in names else _question(one, comparison, request)
-        async for one in store.list(DocumentFilter(types=types, scope=owner, deleted=False))
-        if _unlisted(one, listed, comparison)
-    ]
+    missing: list[Push] = []
+    after = request.context.after
+    async for one in store.list(DocumentFilter(types=types, scope=owner, deleted=False, after=after)):
+        if len(missing) == AT_ONCE:
+            rest = replace(request, context=replace(request.context, after=after))
+            missing.append(Push(request=rest, queue="soon"))
+            break
+        after = one.urn
+        if _unlisted(one, listed, comparison):
+            named = comparison.below and one.url.lower() in names
+            missing.append(_burial(one, request) if named else _question(one, comparison, request))
     return Skip(reason="reconciled", follow_ups=tuple(missing))
 
 

@@ -99,14 +99,17 @@ class Retrieval:
                 return body
         if mode is Fetch.STORAGE_ONLY:
             return NoBody(reason="not_stored")
-        return await self._from_origin(request, kind, policy, conditional=True)
+        return await self._from_origin(request, kind, policy, conditional=True, missing=stored is None)
 
-    async def _from_origin(self, request: Request, kind: Processed, policy: Policy, *, conditional: bool) -> Answer:
+    async def _from_origin(
+        self, request: Request, kind: Processed, policy: Policy, *, conditional: bool, missing: bool = False
+    ) -> Answer:
+        """missing: it was looked up, and is not stored."""
         resumed = await self._resumed(request, kind, conditional=conditional)
         if isinstance(resumed, NoBody):
             return resumed
+        stored = None if missing and resumed is request else await self._look_up(resumed)
         request = resumed
-        stored = await self._look_up(request)
         if stored is None and request.context.only_known and not await self._expected(request, kind):
             return NoBody(reason="not_known")
         known = await self._from_known(request, kind, policy, stored)

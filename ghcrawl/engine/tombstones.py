@@ -1,7 +1,7 @@
 """What becomes of a thing that is gone, and of all that lay in it: documents stay, marked as deleted.
 
-A tombstone queues the same for what is stored below it, a bounded number at a time and once more until nothing is left,
-so that a repository of a million documents needs no more memory than one of a hundred.
+A tombstone queues the same for what is stored below it, a bounded number at a time, so that a repository of a million
+documents needs no more memory than one of a hundred, and reads each of them once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 from ghcrawl.platforms.kind import Event, Kind
 from ghcrawl.ports.store import DocumentFilter, Store
-from ghcrawl.values.model import Document, Push, Request
+from ghcrawl.values.model import Document, Push, Request, TypeName
 
 AT_ONCE: Final = 100
 AGAIN_S: Final = 2.0
@@ -47,23 +47,27 @@ async def below(
     """Requests that bury what is stored below `document`. Raises StoreError.
 
     request: the one that found it gone. What it queues names its thing by URN: URLs change hands.
+    Each turn goes on where the last one stopped, and events, which stay, are not looked at. What took several turns is
+    looked through once more, for what was saved meanwhile.
     """
+    start = request.context.after
+    types = tuple([TypeName(document.platform, name) for name, kind in kinds.items() if not isinstance(kind, Event)])
+    which = DocumentFilter(types=types, scope=document.urn, deleted=False, after=start or document.urn)
     found: list[Document] = []
     more = False
-    which = DocumentFilter(platforms=(document.platform,), scope=document.urn, deleted=False)
     async for child in store.list(which):
-        if child.urn == document.urn or isinstance(kinds.get(child.type), Event):
-            continue
         if more := len(found) == AT_ONCE:
             break
         found.append(child)
-    for urn in document.links[HOLDS].hrefs if HOLDS in document.links else ():
+    goes_on = found[-1].urn if more else ""
+    for urn in document.links[HOLDS].hrefs if HOLDS in document.links and not start else ():
         held = await store.get(urn)
         found += [held] if held is not None and held.deleted_at is None else []
     pushes = [Push(request=burial(child, request, deleted_at), queue="event") for child in found]
-    if more:
-        at = now + timedelta(seconds=AGAIN_S)
-        pushes.append(Push(request=burial(document, request, deleted_at), queue="event", not_before=at))
+    if more or start:
+        again = burial(document, request, deleted_at)
+        again = replace(again, context=replace(again.context, after=goes_on))
+        pushes.append(Push(request=again, queue="event", not_before=now + timedelta(seconds=AGAIN_S)))
     return tuple(pushes)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import count
 from typing import Final, Literal
 
 from ghcrawl.platforms.contract import Platform
@@ -159,7 +160,8 @@ class InstrumentedQueue(_Watched):
         before = self._turns.get(task)
         if delivery is None and before is not None and before.request is None:
             return
-        name = before.loop if before is not None else f"{len(self.turns())}"
+        taken = {turn.loop for turn in self.turns()}
+        name = before.loop if before is not None else next(name for name in map(str, count()) if name not in taken)
         request, queue = (delivery.request, delivery.queue) if delivery is not None else (None, None)
         self._turns[task] = Turn(loop=name, since=now, request=request, queue=queue)
 

@@ -205,6 +205,7 @@ class Context:
     only_known: ask only if an earlier crawl walked this list, or if we hold this thing or what it lies in; otherwise
     somebody else will ask.
     then: children that a person asked for and that need this parent's identity.
+    after: URN behind which work that is done in several turns goes on.
     """
 
     qualifier: str = ""
@@ -216,6 +217,7 @@ class Context:
     pagination: Pagination = field(default_factory=Pagination)
     only_known: bool = False
     then: tuple[DeferredRequest, ...] = ()
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ every document for anything else.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self, TypeVar
@@ -50,6 +51,8 @@ from the first such collection on; until then an older ghcrawl may still open it
 """
 
 AT_ONCE: Final = 10_000
+THREADS: Final = int(os.environ.get("MOTOR_MAX_WORKERS") or (os.cpu_count() or 1) * 5)
+"""In which motor runs calls: more connections than these are never used."""
 """Documents in one answer of the server, where it is not too large."""
 
 BUILD_S: Final = 600.0
@@ -288,7 +291,7 @@ def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
             settings.url,
             appname="ghcrawl",
             timeoutMS=int(settings.timeout_s * 1000),
-            maxPoolSize=settings.connections,
+            maxPoolSize=min(settings.connections, THREADS),
         )
     except (ConfigurationError, InvalidName, ValueError, TypeError):
         raise ConfigError(_BAD_URL) from None  # the driver's own sentence may hold a part of the password

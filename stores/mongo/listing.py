@@ -30,6 +30,8 @@ def spans_of(which: DocumentFilter) -> Sequence[dict[str, Any]]:
     spans = [(scope, f"{scope}\0"), (f"{scope}:", f"{scope};")] if scope else [("", "")]
     found = []
     for low, high in spans:
+        if high == f"{which.after}\0":
+            continue  # nothing lies between
         start = {"$gt": safe_text(which.after)} if which.after >= low else {"$gte": safe_text(low)}
         found.append({**start, **({"$lt": safe_text(high)} if high else {})})
     return found

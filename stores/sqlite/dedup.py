@@ -5,27 +5,27 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.jsontext import dumps
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane
+from ghcrawl.values.model import Lane
 
-_TABLES: Final = (
-    """CREATE TABLE IF NOT EXISTS tags (
+SCHEMA: Final = (
+    """CREATE TABLE tags (
         key TEXT PRIMARY KEY, token TEXT NOT NULL, queued INTEGER NOT NULL, queue TEXT NOT NULL,
         asked_at INTEGER, not_before INTEGER, at INTEGER NOT NULL, platform TEXT NOT NULL, body BLOB NOT NULL
     ) WITHOUT ROWID""",
-    "CREATE INDEX IF NOT EXISTS tags_delayed ON tags (not_before) WHERE not_before IS NOT NULL",
-    "CREATE INDEX IF NOT EXISTS tags_queued ON tags (queued) WHERE queued = 1",
-    "CREATE TABLE IF NOT EXISTS starts (message TEXT PRIMARY KEY, begun INTEGER NOT NULL, at INTEGER NOT NULL)",
+    "CREATE INDEX tags_delayed ON tags (not_before) WHERE not_before IS NOT NULL",
+    "CREATE INDEX tags_queued ON tags (queued) WHERE queued = 1",
+    "CREATE TABLE starts (message TEXT PRIMARY KEY, begun INTEGER NOT NULL, at INTEGER NOT NULL)",
 )
-_LATER: Final = (("platform", f"TEXT NOT NULL DEFAULT '{LEGACY_PLATFORM}'"), ("body", "BLOB NOT NULL DEFAULT x''"))
-"""The columns that the table of an older file lacks."""
-_COLUMNS: Final = "SELECT name FROM pragma_table_info('tags')"
+MIGRATION: Final = ("DROP TABLE IF EXISTS tags", "DROP TABLE IF EXISTS starts", *SCHEMA)
+"""From the schema in which whoever needed these tables made them. Without its tag, what waits may be queued twice."""
+
 _TAG: Final = "key, token, queued, queue, asked_at, not_before, at, platform"
 _FIND: Final = f"SELECT {_TAG} FROM tags WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants of ours
 _WRITTEN: Final = f"""
@@ -59,21 +59,6 @@ class SqliteDedupMarkers:
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
-
-    @classmethod
-    async def open(cls, file: SqliteFile) -> Self:
-        """The tags, with their tables and those of starts, which older files lack. Raises StoreError."""
-
-        def run(connection: sqlite3.Connection) -> None:
-            for table in _TABLES:
-                connection.execute(table)
-            there = {name for (name,) in connection.execute(_COLUMNS).fetchall()}
-            for column, kind in _LATER:
-                if column not in there:
-                    connection.execute(f"ALTER TABLE tags ADD COLUMN {column} {kind}")
-
-        await file.write(Work(run), StoreError)
-        return cls(file)
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
         """As the port says."""
@@ -135,7 +120,7 @@ class SqliteDedupMarkers:
 
 
 class SqliteCrashCounter:
-    """As `ghcrawl.ports.dedup.Starts` says. Its table is made by `SqliteTags.open`."""
+    """As `ghcrawl.ports.dedup.Starts` says."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file

@@ -12,11 +12,13 @@ from ghcrawl.ports.inbox import Claim
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.model import time_text
 
-_TABLE: Final = """
-    CREATE TABLE IF NOT EXISTS receipts (
+SCHEMA: Final = (
+    """CREATE TABLE receipts (
         id TEXT PRIMARY KEY, token TEXT NOT NULL, at TEXT NOT NULL, confirmed INTEGER NOT NULL
-    ) WITHOUT ROWID"""
-"""Made when it is first needed: files that never saw a webhook, and those of older versions, have none."""
+    ) WITHOUT ROWID""",
+)
+MIGRATION: Final = tuple(statement.replace("TABLE", "TABLE IF NOT EXISTS") for statement in SCHEMA)
+"""From the schema in which it was made when it was first needed."""
 _HELD: Final = "SELECT at, confirmed FROM receipts WHERE id = ?"
 _CLAIM: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, ?, ?, 0)"
 _TAKE: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, '', ?, 1)"
@@ -36,7 +38,6 @@ class SqliteIdempotencyKeys:
         name, claimed_at, stale = storable(id), time_text(at), time_text(stale_before)
 
         def run(connection: sqlite3.Connection) -> Claim:
-            connection.execute(_TABLE)
             held = connection.execute(_HELD, (name,)).fetchone()
             if held is not None:
                 held_at, confirmed = held
@@ -55,7 +56,6 @@ class SqliteIdempotencyKeys:
         name, taken_at = storable(id), time_text(at)
 
         def run(connection: sqlite3.Connection) -> bool:
-            connection.execute(_TABLE)
             held = connection.execute(_HELD, (name,)).fetchone()
             if held is not None and held[1]:
                 return False
@@ -76,14 +76,12 @@ class SqliteIdempotencyKeys:
         """As the port says."""
 
         def run(connection: sqlite3.Connection) -> int:
-            connection.execute(_TABLE)
             return connection.execute(_SWEEP, (time_text(before),)).rowcount
 
         return await self._file.write(Work(run), StoreError)
 
     async def _change(self, sql: str, id: str, token: str) -> None:
         def run(connection: sqlite3.Connection) -> None:
-            connection.execute(_TABLE)
             connection.execute(sql, (storable(id), token))
 
         await self._file.write(Work(run), StoreError)

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 
+from ghcrawl.backend import MIGRATIONS, SCHEMA
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.clock import Clock
@@ -25,24 +26,13 @@ from ghcrawl.values.model import LEGACY_PLATFORM, QueueName
 from queues import codec
 from queues.memory import MemoryQueue
 from queues.merging import URGENCY
-from queues.sqlite import queue as sqlite_queue
 from queues.sqlite.queue import SqliteQueue
 from queues.sqlite.table import Arrival, insert
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.sqlite import deadletters as sqlite_deadletters
-from stores.sqlite import documents as sqlite_store
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.documents import SqliteStore
 from stores.unit_of_work import SequentialUnitOfWork, SqliteUnitOfWork
 from tests.support.clock import FakeClock
-
-MIGRATIONS: Final = (
-    sqlite_queue.MIGRATION,
-    (*sqlite_store.MIGRATION, *sqlite_deadletters.MIGRATION),
-    sqlite_store.PROCESSING,
-    sqlite_store.FORMS,
-)
-SCHEMA: Final = (*sqlite_queue.SCHEMA, *sqlite_store.SCHEMA, *sqlite_deadletters.SCHEMA)
 
 
 class Rig(ABC):

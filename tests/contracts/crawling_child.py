@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+from ghcrawl.backend import MIGRATIONS, SCHEMA
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.unit_of_work import Effects
@@ -25,7 +26,6 @@ from queues.sqlite.queue import SqliteQueue
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.documents import SqliteStore
 from stores.unit_of_work import SqliteUnitOfWork
-from tests.contracts.adapters import MIGRATIONS, SCHEMA
 from tests.support.builders import a_document, a_request
 from tests.support.lanes import LANES
 

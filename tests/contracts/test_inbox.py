@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.backend import SCHEMA
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
 from ghcrawl.ports.queue import Queue
@@ -18,18 +19,14 @@ from ghcrawl.values.model import LEGACY_PLATFORM, Payload, Push, Request
 from queues import codec
 from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryDedupMarkers
-from queues.sqlite import queue as sqlite_queue
 from queues.sqlite.queue import SqliteQueue
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import STALE_S, SequentialInbox, SqliteInbox
-from stores.sqlite import deadletters as sqlite_deadletters
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.idempotency_keys import SqliteIdempotencyKeys
 from tests.support.builders import NOW
 from tests.support.clock import FakeClock
 from tests.support.lanes import lanes
-
-SCHEMA = (*sqlite_queue.SCHEMA, *sqlite_deadletters.SCHEMA)
 
 
 def a_push(id: str = "d1", body: Any = None) -> Push:

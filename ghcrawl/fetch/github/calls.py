@@ -131,7 +131,9 @@ class Calls:
         """Remember how long a feed is to be left alone; git refs say so too, and are not meant."""
         wait_s = said.poll_interval_s(answer.headers)
         if wait_s is not None and url.partition("?")[0].endswith("/events"):
-            self._polled[url] = self._clock.now() + timedelta(seconds=wait_s)
+            now = self._clock.now()
+            self._polled = {feed: until for feed, until in self._polled.items() if until > now}
+            self._polled[url] = now + timedelta(seconds=wait_s)
 
     async def ask_stranger(self, redirects: RedirectState) -> Verdict:
         """What `trip.url`, which is not the API's, answers to nobody in particular. Raises FetchError."""

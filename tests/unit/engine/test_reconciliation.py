@@ -67,6 +67,20 @@ async def test_what_is_stored_and_on_no_page_is_asked_for_by_what_it_is_called()
     assert push.request.asked_at == NOW
 
 
+async def test_a_great_deal_that_is_missing_is_asked_for_a_number_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ghcrawl.engine.reconciliation.AT_ONCE", 2)
+    store = await a_store(*"abcdef")
+    await a_page(store, 1, "b")
+    request, asked = a_request(type="reconciliation"), list[str]()
+    for turn in (3, 3, 1):
+        follow_ups = (await reconcile(a_comparison(pages=1), request, store)).follow_ups
+        assert len(follow_ups) == turn
+        asked += [push.request.context.urn for push in follow_ups if push.request.context.urn]
+        request = follow_ups[-1].request
+
+    assert asked == [f"urn:repo:12:label:{name}" for name in "acdef"]
+
+
 async def test_what_is_on_no_page_while_another_has_its_name_is_gone():
     store = await a_store("a", "b", "c")
     await a_page(store, 1, "a", "b2:b")

@@ -6,10 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Pagination, Request
+from ghcrawl.engine.retrieval import Retrieval
+from ghcrawl.platforms.kind import Reconciliation
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.model import LEGACY_PLATFORM, Context, Pagination, Request, TypeName
+from ghcrawl.values.outcome import Missing
+from ghcrawl.values.policy import parse
+from stores.memory import MemoryStore
 from tests.support.builders import API, NOW, a_document
+from tests.support.clock import FakeClock
 from tests.support.github import PLATFORM, REPO, a_user, an_issue
-from tests.support.scripted import Rig, a_body
+from tests.support.scripted import Rig, ScriptedFetcher, a_body
 
 ISSUES = f"{REPO}/issues?state=all&sort=created&direction=asc&per_page=100"
 CONTEXT = Context(qualifier="urn:repo:12", pagination=Pagination(first=ISSUES))
@@ -37,6 +44,31 @@ async def test_the_last_of_several_that_ask_for_a_list_costs_nothing():
 
     assert [await crawl(rig) for _ in range(2)] == [[ISSUES], []]
     assert await rig.store.get(PAGE) is not None
+
+
+class CountingStore(MemoryStore):
+    """Remembers what was looked up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked_up: list[str] = []
+
+    async def look_up(self, type: TypeName, url: str) -> Stored | None:
+        self.looked_up.append(url)
+        return await super().look_up(type, url)
+
+
+async def test_what_never_changes_and_is_not_stored_is_looked_up_once():
+    url = f"{REPO}/commits/abc"
+    store = CountingStore()
+    fetcher = ScriptedFetcher({url: Missing(status=404, detail="Not Found", observed_at=NOW)})
+    retrieval = Retrieval(fetcher, store, FakeClock())
+    request = Request(platform=LEGACY_PLATFORM, type="commit", url=url, asked_at=NOW)
+    kind = PLATFORM.kinds["commit"]
+    assert not isinstance(kind, Reconciliation)
+    await retrieval.answer(request, kind, parse("default"))
+
+    assert store.looked_up.count(request.url) == 1
 
 
 async def test_a_page_that_was_not_kept_when_its_cursor_was_is_read_again():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -145,6 +146,45 @@ async def test_a_great_many_are_buried_a_hundred_at_a_time():
     assert follow_ups[-1].not_before == at(60 + tombstones.AGAIN_S)
     assert await bench.alive() == set()
     assert settled < 1000
+
+
+class CountingStore(MemoryStore):
+    """Counts what it lists."""
+
+    listed = 0
+
+    async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
+        async for document in super().list(which):
+            self.listed += 1
+            yield document
+
+
+async def test_however_much_lies_below_each_is_looked_at_a_few_times_and_what_happened_never():
+    bench = Bench()
+    bench.store = store = CountingStore()
+    bench.decider = Decider({"github": Mounted(platform=PLATFORM, fetcher=GoneFetcher())}, store, bench.clock)
+    issue = await bench.keep("urn:repo:12:issue:3", "issue")
+    comments = tombstones.AT_ONCE * 5 + 1
+    for number in range(comments):
+        await bench.keep(f"urn:repo:12:issue:3:comment:{number:04}")
+        await bench.keep(f"urn:repo:12:issue:3:happening:{number:04}", "happening")
+    await bench.drain(gone(issue))
+
+    assert store.listed <= 3 * comments
+    assert await bench.alive() == {f"urn:repo:12:issue:3:happening:{number:04}" for number in range(comments)}
+
+
+async def test_what_is_saved_behind_a_long_burial_is_found_by_a_last_look():
+    bench = Bench()
+    issue = await bench.keep("urn:repo:12:issue:3", "issue")
+    for number in range(tombstones.AT_ONCE + 1):
+        await bench.keep(f"urn:repo:12:issue:3:comment:{number:04}")
+    _, follow_ups = await bench.settle(gone(issue))
+    await bench.keep("urn:repo:12:issue:3:comment")
+    for push in follow_ups:
+        await bench.drain(push.request)
+
+    assert await bench.alive() == set()
 
 
 async def test_what_was_never_stored_is_a_tombstone_that_no_older_page_can_bring_back():

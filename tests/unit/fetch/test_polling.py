@@ -27,6 +27,15 @@ async def test_a_feed_is_left_alone_for_as_long_as_it_says(start: Start, server:
     assert isinstance(await fetcher.fetch(request, None), Fetched)
 
 
+async def test_feeds_that_may_be_asked_again_are_forgotten(start: Start, server: Scripted, clock: FakeClock) -> None:
+    fetcher = await start()
+    for number in range(5):
+        url = server.script(f"/repos/acme/{number}/events", ok([], X_Poll_Interval="60"))
+        await fetcher.fetch(a_request(type="events", url=url), None)
+        clock.advance(61)
+    assert len(fetcher._calls._polled) == 1
+
+
 async def test_an_unchanged_feed_says_how_long_too(start: Start, server: Scripted, clock: FakeClock) -> None:
     url = server.script(FEED, ok([], ETag='"a"', X_Poll_Interval="60"), no(304, X_Poll_Interval="300"))
     fetcher = await start()

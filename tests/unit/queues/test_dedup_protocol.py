@@ -45,11 +45,10 @@ async def file(tmp_path: Path) -> AsyncIterator[SqliteFile]:
 class TestSqliteTags(TagsContract):
     @pytest.fixture
     async def tags(self, file: SqliteFile) -> SqliteDedupMarkers:
-        return await SqliteDedupMarkers.open(file)
+        return SqliteDedupMarkers(file)
 
 
 class TestSqliteStarts(StartsContract):
     @pytest.fixture
     async def starts(self, file: SqliteFile) -> SqliteCrashCounter:
-        await SqliteDedupMarkers.open(file)
         return SqliteCrashCounter(file)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -50,6 +51,22 @@ def tables_read(connection: sqlite3.Connection) -> set[str]:
 
     connection.set_authorizer(note)
     return read
+
+
+async def test_whoever_reads_thousands_lets_others_have_their_turns(store: SqliteStore) -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    others_task = asyncio.create_task(others())
+    for _ in range(100):
+        await store.get("urn:repo:12")
+    others_task.cancel()
+    assert turns >= 99
 
 
 async def test_a_look_up_reads_no_body(file: SqliteFile, store: SqliteStore) -> None:

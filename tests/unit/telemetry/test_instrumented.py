@@ -32,6 +32,8 @@ from tests.support.clock import FakeClock
 from tests.support.lanes import lanes
 from tests.support.library import LIBRARY
 
+LONG_S = 30.0
+
 
 class Told:
     def __init__(self) -> None:
@@ -70,6 +72,22 @@ async def test_a_loop_that_ended_is_no_longer_shown():
     queue = InstrumentedQueue(MemoryQueue(clock), clock, measure=Told().measure)
     await asyncio.create_task(queue.pop(lanes("soon"), patience_s=0))
     assert list(queue.turns()) == []
+
+
+async def test_a_loop_that_takes_the_place_of_a_dead_one_has_a_name_that_nobody_has():
+    clock = FakeClock()
+    queue = InstrumentedQueue(MemoryQueue(clock), clock, measure=Told().measure)
+    begun = [asyncio.create_task(queue.pop(lanes("soon"), patience_s=LONG_S)) for _ in range(3)]
+    await asyncio.sleep(0)
+    begun[0].cancel()
+    await asyncio.wait([begun[0]])
+    begun.append(asyncio.create_task(queue.pop(lanes("soon"), patience_s=LONG_S)))
+    await asyncio.sleep(0)
+
+    assert sorted(turn.loop for turn in queue.turns()) == ["0", "1", "2"]
+    for task in begun[1:]:
+        task.cancel()
+    await asyncio.wait(begun)
 
 
 class Ageless(MemoryQueue):
