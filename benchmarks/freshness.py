@@ -181,13 +181,13 @@ def main() -> None:
         budgets = on_worlds(asked)
         result = {"strategies": budgets, "seed": seed_tables(asked.users, asked.days or SCORED_D, asked.seeds)}
     if asked.plot:
-        from benchmarks.cuvim.plot import draw  # noqa: PLC0415 - takes a second, and most runs need none
+        from benchmarks.cuvim.plot import draw  # noqa: PLC0415  # matplotlib takes a second to load
 
         draw(budgets, asked.plot)
     if asked.json:
         print(json.dumps(result))
         return
-    from benchmarks.cuvim.printing import strategies, tables  # noqa: PLC0415 - as above
+    from benchmarks.cuvim.printing import strategies, tables  # noqa: PLC0415  # --json needs none of it
 
     print(strategies(budgets))
     if "seed" in result:

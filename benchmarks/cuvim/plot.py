@@ -11,7 +11,7 @@ import matplotlib as mpl
 def draw(budgets: Mapping[str, Mapping[str, Mapping[str, float]]], file: Path) -> None:
     """A PNG: for each budget, share of items over mean delay, a point for each strategy."""
     mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415 - after the choice of what to draw on
+    from matplotlib import pyplot as plt  # noqa: PLC0415  # the backend is chosen first
 
     figure, axes = plt.subplots(1, len(budgets), figsize=(6 * len(budgets), 4.5), squeeze=False)
     for axis, (budget, rows) in zip(axes[0], budgets.items(), strict=True):

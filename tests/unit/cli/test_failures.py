@@ -46,11 +46,9 @@ def test_who_asks_for_it_sees_where_without_any_secret(
 
 
 def test_ctrl_c_ends_any_command_without_a_word(ghcrawl: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def count(*_: object, **__: object) -> int:
-        os.kill(os.getpid(), signal.SIGINT)
-        for _second in range(1000):  # a signal that another thread hears does not wake a loop that waits for nothing
-            await asyncio.sleep(0.01)
-        return 0
+    async def count(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)  # in this thread: the loop would not notice one that another hears
+        await asyncio.Event().wait()
 
     monkeypatch.setattr(documents, "count", count)
     ran = ghcrawl("documents", "count")
