@@ -1,9 +1,9 @@
-"""GitHub and several hosts of Mastodon, crawled by one process into one file: the troubles of one are no other's."""
+"""GitHub, Bluesky and several hosts of Mastodon in one process, into one file: the troubles of one are no other's."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +12,14 @@ from typing import Any
 from prometheus_client import generate_latest
 
 from ghcrawl.fetch.github import read_tokens
+from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import load
+from ghcrawl.simulator.atproto import world as atproto
+from ghcrawl.simulator.atproto.run import running as network
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.simulator.mastodon.server import Server, Setup, running
 from ghcrawl.simulator.mastodon.world import generate
@@ -27,18 +30,20 @@ from tests.integration.test_platforms import until
 from tests.support.crawling import TOKEN, stage
 from tests.support.platforms import SIMULATED
 
-BOTH = (GITHUB, MASTODON)
+ALL = (GITHUB, BLUESKY, MASTODON)
 
 
 @asynccontextmanager
-async def crawling(folder: Path, api_url: str, specs: Sequence[str], metrics: Metrics) -> AsyncIterator[Service]:
+async def crawling(
+    folder: Path, urls: Mapping[str, str], specs: Sequence[str], metrics: Metrics
+) -> AsyncIterator[Service]:
     """One process that crawls them all, without budgets of its own."""
-    for platform in BOTH:
+    for platform in ALL:
         metrics.expect(platform.name, platform.kinds)
     over: dict[str, Any] = {"sqlite.path": folder / "a.db", "sqlite.synchronous": "normal", **SIMULATED}
-    over |= {"github.api_url": api_url, "mastodon.budgets": []}
-    settings, _ = load(None, {}, over, model=settings_model(BOTH))
-    async with open_service(settings, {"github": read_tokens(TOKEN)}, metrics, platforms=BOTH) as service:
+    over |= {**urls, "mastodon.budgets": []}
+    settings, _ = load(None, {}, over, model=settings_model(ALL))
+    async with open_service(settings, {"github": read_tokens(TOKEN)}, metrics, platforms=ALL) as service:
         now = SystemClock().now()
         roots = [replace(service.mounts.read_spec(spec, "default"), asked_at=now) for spec in specs]
         await service.backend.queue.push([Push(request=root, queue="immediate") for root in roots])
@@ -51,14 +56,22 @@ async def waiting(service: Service) -> list[Request]:
     return [each for name in QUEUES for each in await service.backend.queue.peek(name, limit=9)]
 
 
-async def test_github_and_three_hosts_one_of_them_down_and_one_out_of_quota(tmp_path: Path) -> None:
+async def test_github_bluesky_and_three_hosts_one_of_them_down_and_one_out_of_quota(tmp_path: Path) -> None:
     well, limited, down = (generate(SystemClock(), accounts=3, statuses=300, seed=seed) for seed in range(3))
     metrics = Metrics()
-    async with stage(tmp_path, TINY) as github, running(well) as one, running(limited, Setup(limit=2)) as two:
+    async with (
+        stage(tmp_path, TINY) as github,
+        network(atproto.generate(posts=60, accounts=3)) as bluesky,
+        running(well) as one,
+        running(limited, Setup(limit=2)) as two,
+    ):
         async with running(down) as gone:
             pass
         specs = ["acme", *(f"mastodon://{host.host}/q/post/user=user1" for host in (one, two, gone))]
-        async with crawling(tmp_path, github.server.url, specs, metrics) as service:
+        specs.append("bluesky:q/post/user=alice.test")
+        urls = {"github.api_url": github.server.url, "bluesky.api_url": bluesky.url}
+        written = len(bluesky.world.named("alice").posts)
+        async with crawling(tmp_path, urls, specs, metrics) as service:
 
             async def only_the_two_wait() -> bool:
                 left, counts = await waiting(service), await service.backend.store.counts()
@@ -73,15 +86,18 @@ async def test_github_and_three_hosts_one_of_them_down_and_one_out_of_quota(tmp_
     saved = Counter(":".join(each.urn.split(":")[2:4]) for each in documents if each.type == "status")
     assert saved == {one.host: 100, two.host: 40}
     assert sum(each.platform == "github" for each in documents) > 50
+    assert sum(each.type_name == TypeName("bluesky", "post") for each in documents) == written > 10
     scraped = generate_latest(metrics.registry).decode()
     assert 'ghcrawl_documents_saved_total{platform="mastodon",type="status"} 140.0' in scraped
     assert 'ghcrawl_documents_saved_total{platform="github",type="org"} 1.0' in scraped
+    assert f'ghcrawl_documents_saved_total{{platform="bluesky",type="post"}} {written}.0' in scraped
     assert 'ghcrawl_throttles_total{kind="primary",platform="mastodon"} 0.0' in scraped, "nobody was told to stop"
 
 
 def _the_others_do_not_notice(service: Service, one: Server, two: Server) -> None:
-    mastodon, github = service.opened["mastodon"], service.opened["github"]
-    assert github.fetcher.blocked_until() is None
+    mastodon = service.opened["mastodon"]
+    assert service.opened["github"].fetcher.blocked_until() is None
+    assert service.opened["bluesky"].fetcher.blocked_until() is None
     assert mastodon.fetcher.blocked_until() is None
     assert mastodon.breaker.outage is None
     views = {view.label: view for view in mastodon.source.principals()}

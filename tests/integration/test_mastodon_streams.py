@@ -125,6 +125,7 @@ def expected(world: World, name: str) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)  # eleven processes
 async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing(tmp_path: Path) -> None:
     world = generate(SystemClock(), accounts=3, statuses=900)
     async with running(world, Setup(tokens={TOKEN: "user1"}, limit=100_000)) as server:
