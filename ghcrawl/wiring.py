@@ -20,7 +20,7 @@ from ghcrawl.fetch.call_budget import Budgeted, Spending
 from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.platforms import contract as platform_contract
-from ghcrawl.platforms.contract import Checked, Platform, Sourced
+from ghcrawl.platforms.contract import Checked, Platform, Simulate, Sourced
 from ghcrawl.platforms.mount import Mount, Mounts
 from ghcrawl.platforms.registry import PLATFORMS
 from ghcrawl.ports.clock import Clock, SystemClock
@@ -88,6 +88,7 @@ __all__ = [
     "read_message",
     "redacted",
     "settings_model",
+    "simulator",
     "source_credentials",
     "start_logging",
     "use_text",
@@ -543,6 +544,14 @@ def source_credentials(
         for each in found[platform.name]:
             REDACTOR.add(mine.secret(each.credential))
     return found
+
+
+def simulator(name: str) -> Simulate:
+    """What simulates the platform called `name`. Raises ConfigError."""
+    known = {platform.name: platform.simulator for platform in PLATFORMS if platform.simulator is not None}
+    if name not in known:
+        raise ConfigError(f"--platform: no simulator of {name!r}; choose {' or '.join(known)}, or leave the option out")
+    return known[name]
 
 
 def missing_credentials(name: str) -> str:

@@ -23,6 +23,7 @@ from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.wiring import simulator
 
 ORG: Final = "acme"
 TICK_S: Final = 3600.0
@@ -64,11 +65,34 @@ async def simulate(wish: Options) -> int:
                     while not signals.received:
                         await signals.wait(TICK_S)
         except OSError as error:
-            raise ConfigError(
-                f"cannot listen on port {wish.port}: {os.strerror(error.errno or 0)}; choose another with --port"
-            ) from error
+            raise _taken(wish.port, error) from error
     say("Stopped.")
     return 0
+
+
+async def simulate_platform(name: str, *, port: int, size: int, seed: int, limit: int) -> int:
+    """The simulator of one platform, with what all of them can be told. Raises ConfigError."""
+    opening = simulator(name)(port=port, size=size, seed=seed, limit=limit)
+    with Signals(lambda: None) as signals:
+        try:
+            async with opening as simulated:
+                write(simulated.url)
+                sys.stdout.flush()
+                for token, whose in simulated.tokens.items():
+                    say(f"  {token}  authenticates as {whose}")
+                say("Try it from another terminal:")
+                say(f"  {simulated.tries}")
+                say("Press Ctrl-C to stop.")
+                while not signals.received:
+                    await signals.wait(TICK_S)
+        except OSError as error:
+            raise _taken(port, error) from error
+    say("Stopped.")
+    return 0
+
+
+def _taken(port: int, error: OSError) -> ConfigError:
+    return ConfigError(f"cannot listen on port {port}: {os.strerror(error.errno or 0)}; choose another with --port")
 
 
 @asynccontextmanager

@@ -148,6 +148,25 @@ class Streaming:
     open: Callable[[Source, Section, Document], Stream]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated:
+    """A simulator that answers. tries: a command that crawls it; tokens: what it accepts → whose each is."""
+
+    url: str
+    tries: str
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+
+class Simulate(Protocol):
+    """Runs a small server that answers as the platform does."""
+
+    def __call__(self, *, port: int, size: int, seed: int, limit: int) -> AbstractAsyncContextManager[Simulated]:
+        """On loopback, until the block is left. size: about so many things; limit: calls in a period; port 0: any.
+
+        Raises OSError where the port is taken.
+        """
+
+
 class OpenHooks(Protocol):
     """Opens what a platform remembers of its webhooks."""
 
@@ -188,6 +207,7 @@ class Platform:
     survey: what to look at for an estimate of a crawl of `request` under a policy; None: a few calls are enough.
     deliveries, feed, hooks: webhooks, polling, and redelivery of webhooks that did not arrive; None: it has none.
     streaming: what happens, as it happens; None: it has no streams.
+    simulator: for `ghcrawl simulate --platform`; None: there is none, or one with options of its own.
     tables: what its documents become for SQL.
     shortened: what a URL means that ends in the beginning of an id, as people write it; None: it does not.
     flat: what `documents export --flat` says of a document besides its body, URN and type; names begin with `_`.
@@ -211,6 +231,7 @@ class Platform:
     feed: Feed | None = None
     hooks: OpenHooks | None = None
     streaming: Streaming | None = None
+    simulator: Simulate | None = None
     tables: Schema = NO_TABLES
     shortened: Callable[[str], Shortened | None] = lambda _url: None
     flat: Callable[[Document], Mapping[str, str]] = lambda _document: {}

@@ -15,9 +15,9 @@ from ghcrawl.fetch.mastodon.checks import check
 from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
 from ghcrawl.fetch.mastodon.streams import MastodonStream, Subscription, Transport
 from ghcrawl.fetch.mastodon.tokens import HostToken, read_tokens
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
+from ghcrawl.platforms.contract import Checked, Credentials, Platform, Simulated, Sourced, Streaming
 from ghcrawl.ports import source as ports
-from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.stream import Stream
@@ -122,6 +122,20 @@ def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clo
     return check(_settings(_mine(section)), _ours(credentials), clock)
 
 
+@asynccontextmanager
+async def _simulated(*, port: int, size: int, seed: int, limit: int) -> AsyncIterator[Simulated]:
+    # Imported here: only who simulates needs a server.
+    from ghcrawl.simulator.mastodon.server import Setup, running  # noqa: PLC0415
+    from ghcrawl.simulator.mastodon.world import generate  # noqa: PLC0415
+
+    tokens = {"simulated-token-of-user1": "user1"}
+    world = generate(SystemClock(), accounts=5, statuses=size, seed=seed)
+    async with running(world, Setup(tokens=tokens, limit=limit), port=port) as server:
+        spec = f"{NAME}://{server.host}/q/post,profile,relations/user=user1"
+        tries = f"{VARIABLE}='{server.host}={next(iter(tokens))}' ghcrawl crawl {spec} --db simulated.db"
+        yield Simulated(url=server.url, tries=tries, tokens=tokens)
+
+
 MASTODON: Final = Platform(
     name=NAME,
     kinds=KINDS,
@@ -131,6 +145,7 @@ MASTODON: Final = Platform(
     section=MastodonSection,
     scheme=NAME,
     streaming=Streaming(type="stream", open=_stream),
+    simulator=_simulated,
     credentials=Credentials(
         variable=VARIABLE,
         file="tokens_file",

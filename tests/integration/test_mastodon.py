@@ -9,6 +9,8 @@ import pytest
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.mastodon.server import Setup, running
 from ghcrawl.simulator.mastodon.world import World, generate
+from ghcrawl.values.errors import ConfigError
+from ghcrawl.wiring import simulator
 from tests.support.clock import FastClock
 from tests.support.mastodon import TOKEN, Stage, tokens
 
@@ -78,6 +80,15 @@ async def test_a_tag_a_search_and_conditions_are_checked_on_our_side(world: Worl
         assert found.counts["status"] == 90
         people = await Stage(db=tmp_path / "d.db").crawl(f"mastodon://{server.host}/q/profile/query=user")
         assert people.counts["account"] == 5
+
+
+async def test_the_simulator_of_the_command_line_can_be_tried_as_it_says(tmp_path: Path):
+    async with simulator("mastodon")(port=0, size=100, seed=0, limit=300) as simulated:
+        words = simulated.tries.split()
+        crawled = await Stage(db=tmp_path / "a.db").crawl(words[words.index("crawl") + 1])
+    assert crawled.counts["status"] == 20
+    with pytest.raises(ConfigError, match="no simulator of 'friendster'"):
+        simulator("friendster")
 
 
 async def test_since_and_before_tile(tmp_path: Path):

@@ -13,6 +13,15 @@ from ghcrawl.cli.options import flag
 
 def simulate(
     *,
+    platform: Annotated[
+        str,
+        typer.Option(
+            "--platform",
+            metavar="NAME",
+            help="Another platform to simulate, with --port, --size, --seed and --limit.",
+            show_default=False,
+        ),
+    ] = "",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port to listen on; 0: any free port.")
     ] = 8642,
@@ -60,6 +69,8 @@ def simulate(
     """
     from ghcrawl.cli import simulate as work
 
+    if platform:
+        return perform(work.simulate_platform(platform, port=port, size=size, seed=seed, limit=limit))
     wish = work.Options(
         port=port,
         size=size,
