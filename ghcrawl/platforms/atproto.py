@@ -11,20 +11,26 @@ from pydantic import Field, PositiveFloat
 
 from ghcrawl.fetch.atproto.fetcher import AtprotoFetcher, AtprotoSettings
 from ghcrawl.fetch.atproto.sessions import Account, read_accounts
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced
+from ghcrawl.fetch.atproto.streams import stream_of
+from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer, Settled
 from ghcrawl.ports.quotas import Egress
+from ghcrawl.ports.stream import Stream
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Document, Push
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
+from processors.atproto.events import Subscription, missed_by
 from processors.atproto.names import NAME
 from processors.atproto.registry import KINDS, SCENARIOS
 from processors.atproto.spec import read_spec
 
 VARIABLE: Final = "GHCRAWL_BLUESKY_ACCOUNTS"
 SERVER: Final = "an http or https URL without a path, such as https://public.api.bsky.app"
+STREAM: Final = "a ws or wss URL without a query"
+JETSTREAM: Final = "wss://jetstream2.us-east.bsky.network/subscribe"
 
 
 class BlueskySection(Section):
@@ -32,12 +38,14 @@ class BlueskySection(Section):
 
     api_url: the server that is asked without an account. records: read repositories, and no AppView.
     accounts_file: lines `HANDLE APP-PASSWORD [SERVER]`; with accounts, each is asked through its own server.
+    stream_url: a Jetstream, or the firehose of a server (`…/xrpc/com.atproto.sync.subscribeRepos`).
     """
 
     api_url: Annotated[str, Field(pattern=r"^https?://[^\s?#/]+/?$", description=SERVER)] = (
         "https://public.api.bsky.app"
     )
     accounts_file: str = ""
+    stream_url: Annotated[str, Field(pattern=r"^wss?://[^\s?#]+$", description=STREAM)] = JETSTREAM
     records: bool = False
     reserve: Annotated[float, Field(ge=0, lt=1)] = 0.05
     timeout_s: PositiveFloat = 60.0
@@ -90,6 +98,19 @@ def _ours(credentials: Sequence[ports.Credential]) -> Sequence[Account]:
     return [each for each in credentials if isinstance(each, Account)]
 
 
+def _stream(_source: ports.Source, section: Section, document: Document) -> Stream:
+    """What a subscription subscribes to."""
+    subscription = Subscription.of(document.body, document.root)
+    dids = document.body.get("dids")
+    return stream_of(
+        _mine(section).stream_url,
+        subscription.pushes,
+        dids=dids if isinstance(dids, list) else (),
+        since=document.observed_at,
+        missed=[Push(request=missed_by(document), queue="soon")],
+    )
+
+
 # Accounts -----------------------------------------------------------------------------------------------------
 
 
@@ -135,6 +156,7 @@ BLUESKY: Final = Platform(
     section=BlueskySection,
     base="api_url",
     scheme=NAME,
+    streaming=Streaming(type="stream", open=_stream),
     credentials=Credentials(
         variable=VARIABLE,
         file="accounts_file",

@@ -19,7 +19,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.ports.stream import Batch, Stream
 from ghcrawl.streams.lease import Lease
 from ghcrawl.values.errors import CrawlError, StreamRefused
-from ghcrawl.values.model import Deadletter, Document, Failure, Request
+from ghcrawl.values.model import Deadletter, Document, Failure, Payload, Request
 from ghcrawl.values.shielded import run_to_end
 
 log = structlog.stdlib.get_logger(__name__)
@@ -140,7 +140,10 @@ class Producer:
         document, now = self._subscription, self._ports.clock.now()
         cause = f"http_{refusal.status}" if refusal.status else type(refusal).__name__
         failure = Failure(at=now, cause=cause, message=str(refusal), status=refusal.status, worker=self._worker)
-        request = Request(platform=document.platform, type=document.type, url=document.url, root=document.root)
+        payload = Payload.of(document.body, origin="event", observed_at=now)  # so that requeued it subscribes again
+        request = Request(
+            platform=document.platform, type=document.type, url=document.url, root=document.root, payload=payload
+        )
         await self._ports.deadletters.bury(Deadletter.of(request, "immediate", failure))
         reason = f"refused: {refusal}"
         await self._ports.store.save(tombstone(document, deleted_at=now, reason=reason, processed_at=now))

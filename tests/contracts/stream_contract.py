@@ -87,6 +87,7 @@ class StreamContract:
 
     async def test_a_cut_loses_nothing_and_tells_nothing_twice(self, rig: StreamRig) -> None:
         *found, (last, cursor) = await begun(rig, "a", "b")
+        await rig.idle()
         reading = asyncio.create_task(told(rig, cursor, 99))
         await rig.connected()
         await rig.cut()

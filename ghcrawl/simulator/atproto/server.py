@@ -46,6 +46,7 @@ class Server:
         self.calls: list[tuple[str, int]] = []
         self.expired: set[str] = set()
         self.down = 0
+        self.refuses_streams = False
         self._tokens: dict[str, str] = {}
         self._windows: dict[str, list[float]] = {}
         self._sockets: set[web.WebSocketResponse] = set()
@@ -229,10 +230,13 @@ class Server:
     async def _stream(self, request: web.BaseRequest) -> web.StreamResponse:
         """A Jetstream: events from a cursor on, which is inclusive."""
         wanted, cursor = request.query.getall("wantedDids", []), request.query.get("cursor")
+        if self.refuses_streams:
+            return web.Response(status=403)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         self._sockets.add(socket)
-        at = len(self.world.events) if cursor is None else max(0, int(cursor) - 1)
+        events = self.world.events
+        at = len(events) if cursor is None else sum(event["time_us"] < int(cursor) for event in events)
         closing = asyncio.ensure_future(self._closed(socket))
         try:
             while not closing.done():

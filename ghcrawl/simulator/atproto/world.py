@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -85,11 +86,11 @@ class World:
         self._happened(account, "delete", post)
 
     def _happened(self, account: Account, operation: str, post: Post) -> None:
-        number = len(self.events) + 1
-        commit: dict[str, Any] = {"rev": str(number), "operation": operation, "collection": POST, "rkey": post.rkey}
+        time_us = max(time.time_ns() // 1000, self.events[-1]["time_us"] + 1 if self.events else 0)
+        commit: dict[str, Any] = {"rev": str(time_us), "operation": operation, "collection": POST, "rkey": post.rkey}
         if operation == "create":
             commit |= {"record": post.value, "cid": post.cid}
-        self.events.append({"did": account.did, "time_us": number, "kind": "commit", "commit": commit})
+        self.events.append({"did": account.did, "time_us": time_us, "kind": "commit", "commit": commit})
 
 
 def generate(*, accounts: int = 10, posts: int = 400, seed: int = 0) -> World:

@@ -1,0 +1,29 @@
+"""The reference servers of the AT Protocol, once for the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.services import atproto
+from tests.support.services.atproto import Network
+from tests.support.services.debian import Unavailable
+from tests.support.services.fixtures import keeper
+from tests.support.services.wanted import absent
+
+
+@pytest.fixture(scope="session")
+def network() -> Iterator[Network]:
+    """Shared by all tests: each works on an account that no other changes."""
+    if urls := os.environ.get(atproto.URLS):
+        pds, appview = urls.split()
+        yield Network(pds=pds, appview=appview)
+        return
+    with keeper("atproto") as kept:
+        try:
+            started = atproto.start(kept)
+        except Unavailable as error:
+            absent(error)
+        yield started

@@ -1,0 +1,124 @@
+"""A Jetstream that is simulated: the contract of streams, and a subscription from the request to its documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from ghcrawl.fetch.atproto.streams import stream_of
+from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.simulator.atproto.run import running
+from ghcrawl.simulator.atproto.server import Server
+from ghcrawl.simulator.atproto.world import generate
+from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.model import Push
+from processors.atproto.events import Subscription
+from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
+from tests.support.bluesky import Stage, left
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not holds():  # noqa: ASYNC110  # nobody tells
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with running(generate(posts=40, accounts=3)) as found:
+        yield found
+
+
+def jetstream(server: Server) -> str:
+    return f"{server.url.replace('http', 'ws', 1)}/subscribe"
+
+
+class JetstreamRig(StreamRig):
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.alice = server.world.named("alice")
+        self.stream = stream_of(jetstream(server), Subscription().pushes, dids=[self.alice.did])
+
+    async def happen(self, *names: str) -> None:
+        for name in names:
+            self.server.world.post(self.server.world.named("bob"), "nobody asked for this")
+            self.server.world.post(self.alice, name)
+
+    async def cut(self) -> None:
+        self.server.cut()
+
+    async def refuse(self) -> None:
+        self.server.refuses_streams = True
+
+    async def connected(self) -> None:
+        await until(lambda: self.server.streaming > 0)
+
+    async def idle(self) -> None:
+        await until(lambda: self.server.streaming == 0)
+
+    def name(self, push: Push) -> str:
+        return str(push.request.payload.body["record"]["text"]) if push.request.payload else ""
+
+
+class TestJetstream(StreamContract):
+    @pytest.fixture
+    def rig(self, server: Server) -> StreamRig:
+        return JetstreamRig(server)
+
+
+@pytest.fixture
+def stage(server: Server, tmp_path: Path) -> Stage:
+    settings = {"bluesky.stream_url": jetstream(server)}
+    return Stage(db=tmp_path / "a.db", api_url=server.url, settings=settings)
+
+
+async def test_a_request_with_stream_saves_what_comes_later_and_what_is_deleted(stage: Stage, server: Server):
+    alice, tally = server.world.named("alice"), Tally()
+    async with stage.open(tally) as service:
+        await stage.push(service, "bluesky:q/post/user=alice.test?stream")
+        service.supervisor.start()
+        await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
+        await service.look_again()
+        await until(lambda: server.streaming == 1)
+        first, second = server.world.post(alice, "first"), server.world.post(alice, "second")
+        server.cut()
+        third = server.world.post(alice, "third")
+        server.world.delete(alice, second)
+
+        async def stored() -> set[str]:
+            return {each.body["record"].get("text", "") for each in (await left(service, tally)).of("post")}
+
+        async with asyncio.timeout(PATIENCE_S):
+            while not ({"first", "third"} <= await stored() and "second" not in await stored()):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        async with asyncio.timeout(2):
+            await service.streams.stop()
+        await service.supervisor.drain(5)
+        found = await left(service, tally)
+    rkeys = {each.urn.rpartition(":")[2] for each in found.of("post")}
+    assert rkeys == {post.rkey for post in alice.posts}
+    assert {first.rkey, third.rkey} <= rkeys
+    assert not found.deadletters
+
+
+async def test_a_stream_that_is_refused_is_a_deadletter_and_requeued_it_is_tried_again(stage: Stage, server: Server):
+    server.refuses_streams = True
+    async with stage.open(Tally()) as service:
+        await stage.push(service, "bluesky:q/post/user=alice.test?stream,limit=1")
+        service.supervisor.start()
+        await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
+        await service.look_again()
+        await until(lambda: service.streams.running == 0)
+        (letter,) = await service.backend.deadletters.list(DeadletterFilter(), limit=9)
+        assert (letter.kind, letter.request.type) == ("http_403", "stream")
+        await service.look_again()
+        assert service.streams.running == 0
+        server.refuses_streams = False
+        await service.backend.queue.push([Push(request=letter.request.renewed(), queue="immediate")])
+        await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
+        await service.look_again()
+        await until(lambda: server.streaming == 1)
+        await service.supervisor.drain(5)
