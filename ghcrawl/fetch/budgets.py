@@ -109,7 +109,9 @@ class DeclaredBudgets:
             slot = await self._egress.quotas.take(quota, budget.calls, now=now, until=until)
             if not isinstance(slot, Slot):
                 await self.cancel(taken)
-                return slot
+                return min(
+                    slot, now + budget.period_s
+                )  # calls in flight hold theirs for the longest that they can last
             taken.append(Spent(slot, budget.period_s))
         return tuple(taken)
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
+from ghcrawl.fetch.mastodon.tokens import read_tokens
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.mastodon.server import Setup, running
 from ghcrawl.simulator.mastodon.world import World, generate
+from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.model import Request
+from ghcrawl.values.outcome import Fetched, Throttled
 from ghcrawl.wiring import simulator
-from tests.support.clock import FastClock
+from stores.quotas import MemoryQuotas
+from tests.support.clock import FakeClock, FastClock
+from tests.support.declared import HOUR, declared
 from tests.support.mastodon import TOKEN, Stage, tokens
 
 
@@ -168,3 +178,24 @@ async def test_a_refused_token_is_retired_and_nothing_is_lost(world: World, tmp_
         crawled = await stage.crawl(f"mastodon://{server.host}/q/post/user=user1")
     assert crawled.counts["status"] == 60
     assert [status for _, status in server.calls].count(401) == 1
+
+
+async def test_fifteen_tokens_behind_one_address_make_a_hundred_calls_in_three_replicas_and_not_one_more():
+    """The arithmetic of declared budgets, a tenth of it, in calls that a host answers."""
+    clock, names = FakeClock(), [f"user{number}" for number in range(15)]
+    setup = Setup(tokens={f"simulated-token-{name}": name for name in names}, limit=100_000)
+    async with running(generate(SimClock(), accounts=15, statuses=15), setup) as server, AsyncExitStack() as stack:
+        held = read_tokens("\n".join(f"{server.host}={token}" for token in setup.tokens), source="a test")
+        egress = Egress(quotas=MemoryQuotas(), address="one")
+        settings = MastodonSettings(budgets=declared(1))
+        replicas = [
+            await stack.enter_async_context(MastodonFetcher(settings, held, clock, Tally(), egress)) for _ in range(3)
+        ]
+        request = Request(platform="mastodon", type="timeline", url=f"mastodon://{server.host}/api/v1/timelines/public")
+        for hour in (1, 2):
+            answers = await asyncio.gather(*(each.fetch(request, None) for each in replicas * 50))
+            assert sum(isinstance(answer, Fetched) for answer in answers) == 100
+            assert {type(answer) for answer in answers} == {Fetched, Throttled}
+            assert len(server.calls) == 100 * hour
+            assert all(each.blocked_until() is not None for each in replicas)
+            clock.advance(HOUR)

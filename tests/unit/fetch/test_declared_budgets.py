@@ -42,6 +42,8 @@ async def test_a_call_counts_until_its_period_is_over_from_its_end():
 async def test_a_process_that_dies_in_a_call_leaves_it_counted_for_the_longest_that_it_could_take():
     clock, quotas = FakeClock(), MemoryQuotas()
     await declared(quotas, clock, calls=1).take("ada")
+    assert await declared(quotas, clock, calls=1).take("ada") == at(HOUR).timestamp(), "it might end just now"
+    clock.advance(HOUR)
     assert await declared(quotas, clock, calls=1).take("ada") == at(60 + HOUR).timestamp()
 
 
