@@ -12,7 +12,19 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from ghcrawl.admin import deadletters, documents, legacy, openapi, probes, queues, redelivery, running, sources, whoami
+from ghcrawl.admin import (
+    deadletters,
+    documents,
+    history,
+    legacy,
+    openapi,
+    probes,
+    queues,
+    redelivery,
+    running,
+    sources,
+    whoami,
+)
 from ghcrawl.admin.access import Access
 from ghcrawl.admin.connections import PROBES, Connections, Limits
 from ghcrawl.admin.console import Console
@@ -29,6 +41,7 @@ DESCRIBED: Final = (
     *documents.ROUTES,
     *sources.ROUTES,
     *redelivery.ROUTES,
+    *history.ROUTES,
     *whoami.ROUTES,
 )
 KEEPALIVE_S: Final = 75.0

@@ -18,6 +18,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.redelivery import Redelivery
 from ghcrawl.schedule.watching import Watching
 from ghcrawl.settings.live import LiveSettings
+from ghcrawl.telemetry.history import Point, Span
 from ghcrawl.values.model import QueueName, Request, TypeName
 from ghcrawl.values.type_names import TypeNames
 
@@ -99,6 +100,7 @@ class Site:
     settled from a queue in the last minute. stored, buried: documents by type, and deadletters, of this moment or
     of one shortly before; raise StoreError.
     watching: the sources that people name.
+    history: what all replicas saw and did, oldest first; raises StoreError.
     redelivery: who asks for deliveries that did not arrive; None where nobody does.
     """
 
@@ -121,6 +123,7 @@ class Site:
     stored: Callable[[], Awaitable[Mapping[TypeName, int]]]
     buried: Callable[[], Awaitable[DeadletterCounts]]
     applied: Callable[[], Awaitable[None]]
+    history: Callable[[Span], Awaitable[Sequence[Point]]]
     watching: Watching
     redelivery: Redelivery | None = None
 

@@ -50,6 +50,8 @@ TICK_S: Final = 1.0
 SWEEP_S: Final = 3600.0
 CHECK_S: Final = 10.0
 """How often each replica checks that the store takes writes, asked or not."""
+RECORD_S: Final = 20.0
+"""How often each replica adds to the history that the console shows."""
 SCHEDULE_S: Final = 10.0
 """How often each replica looks whether a tick of the schedule is due."""
 
@@ -132,6 +134,7 @@ class _Serving:
         self._redelivering, self._sweeping = Beside("redelivery"), Beside("sweep of receipts")
         self._scheduling, self._next_schedule_s = Beside("schedule"), 0.0
         self._checking, self._next_check_s = Beside("write check"), 0.0
+        self._recording, self._next_record_s = Beside("history"), 0.0
         self._surface = Surface(
             settings=settings,
             environ=base.environ,
@@ -183,7 +186,10 @@ class _Serving:
         finished, *_ = await asyncio.gather(
             self._service.supervisor.drain(grace_s),
             self._service.streams.stop(),
-            *(work.stop(grace_s) for work in (self._redelivering, self._sweeping, self._scheduling, self._checking)),
+            *(
+                work.stop(grace_s)
+                for work in (self._redelivering, self._sweeping, self._scheduling, self._checking, self._recording)
+            ),
         )
         log.info("service_stopped", finished=finished)
 
@@ -253,6 +259,9 @@ class _Serving:
         if now_s >= self._next_check_s:
             self._next_check_s = now_s + CHECK_S
             self._checking.go_on(self._surface.check)
+        if now_s >= self._next_record_s:
+            self._next_record_s = now_s + RECORD_S
+            self._recording.go_on(self._surface.record)
 
     def _sweep(self, webhook: Webhook) -> None:
         now_s = asyncio.get_running_loop().time()

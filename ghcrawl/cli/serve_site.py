@@ -17,10 +17,12 @@ from ghcrawl.admin.site import Doing, Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.redelivery import Redelivery
 from ghcrawl.settings.live import LiveSettings
 from ghcrawl.settings.sections import Settings
+from ghcrawl.telemetry.history import History, Seen
 from ghcrawl.telemetry.metrics import Metrics
 from ghcrawl.telemetry.rates import Rates
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
@@ -59,6 +61,7 @@ class Surface:
     _stored: Shared[Mapping[TypeName, int]] = field(init=False)
     _buried: Shared[DeadletterCounts] = field(init=False)
     _writes: WriteCheck = field(init=False)
+    _history: History = field(init=False)
 
     def __post_init__(self) -> None:
         backend = self.service.backend
@@ -66,6 +69,7 @@ class Surface:
         self._buried = Shared(lambda: backend.deadletters.count(DeadletterFilter()))
         unit_of_work = self.service.unit_of_work
         self._writes = WriteCheck(backend.store, backend.clock, failed=unit_of_work.failed, worked=self._writable)
+        self._history = History(backend.store, backend.clock, self.watching.tally.done_of_history)
 
     def access(self) -> Access:
         """Who may do what. Raises ConfigError for tokens that cannot be used."""
@@ -114,6 +118,7 @@ class Surface:
             stored=self._stored.now,
             buried=self._buried.now,
             applied=self.applied,
+            history=self._history.read,
             watching=watching(backend, self.service.mounts, self.settings),
             redelivery=self.redelivery,
         )
@@ -166,6 +171,22 @@ class Surface:
             return
         if not await why_not(takes_pushes(backend.queue, backend.broker), within_s=CHECK_S):
             queue.worked()
+
+    async def record(self) -> None:
+        """Add this moment to the history of all replicas. Raises QueueError, StoreError."""
+        depths = by_queue(await self.service.queue.depths())
+        stored, buried = await asyncio.gather(self._stored.now(), self._buried.now())
+        now = self.service.backend.clock.now()
+        budgets = [b for one in self.principals() for b in one.budgets if b.main and b.limit]
+        shares = [b.remaining / b.limit if b.reset_at > now else 1.0 for b in budgets]
+        seen = Seen(
+            queues={name: depth.total for name, depth in depths.items()},
+            documents=sum(stored.values()),
+            deadletters=buried.total,
+            kinds=buried.by_kind,
+            quota=round(min(shares), 4) if shares else None,
+        )
+        await self._history.record(seen)
 
     @property
     def _works(self) -> bool:

@@ -111,6 +111,16 @@ class Tally:
             quota.limit, quota.remaining = call.limit, call.remaining
             quota.reset_at = iso(call.reset_at) if call.reset_at else None
 
+    def done_of_history(self) -> Mapping[str, float]:
+        """What `ghcrawl.telemetry.history` keeps of it."""
+        return {
+            "settled": self.settled_count - self.deferred.total(),
+            "saved": self.documents,
+            "calls": self.calls,
+            "failed": self.retried.total() + self.buried.total(),
+            "throttled": self.throttles.total(),
+        }
+
     def figures(self) -> Mapping[str, object]:
         """The same as a JSON object: what `--json` prints."""
         names = TypeNames({*self.saved, *self.unchanged})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-SUITES = ("sources", "stream", "queue", "patience", "store", "url", "listing", "deadletter", "ledger")
+SUITES = ("sources", "stream", "queue", "patience", "store", "url", "listing", "history", "deadletter", "ledger")
 pytest.register_assert_rewrite(*(f"tests.contracts.{suite}_contract" for suite in SUITES))
 
 

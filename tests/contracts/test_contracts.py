@@ -7,6 +7,7 @@ import pytest
 from tests.contracts.adapters import DEADLETTERS, LEDGERS, QUEUES, STORES
 from tests.contracts.deadletter_contract import DeadletterContract
 from tests.contracts.forms_contract import FormsContract
+from tests.contracts.history_contract import HistoryContract
 from tests.contracts.listing_contract import ListingContract
 from tests.contracts.patience_contract import PatienceContract
 from tests.contracts.queue_contract import QueueContract
@@ -21,7 +22,7 @@ class TestQueues(QueueContract, PatienceContract):
 
 
 @pytest.mark.parametrize("rig", STORES.values(), ids=STORES, indirect=True)
-class TestStores(StoreContract, FormsContract, UrlContract, ListingContract):
+class TestStores(StoreContract, FormsContract, UrlContract, ListingContract, HistoryContract):
     pass
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.contracts.deadletter_contract import DeadletterContract
 from tests.contracts.forms_contract import FormsContract
+from tests.contracts.history_contract import HistoryContract
 from tests.contracts.listing_contract import ListingContract
 from tests.contracts.store_contract import StoreContract
 from tests.contracts.unit_of_work_contract import LedgerContract
@@ -16,7 +17,7 @@ on_mongo = pytest.mark.parametrize("rig", [mongo], ids=["mongo"], indirect=True)
 
 
 @on_mongo
-class TestStore(StoreContract, FormsContract, UrlContract, ListingContract):
+class TestStore(StoreContract, FormsContract, UrlContract, ListingContract, HistoryContract):
     pass
 
 

@@ -32,6 +32,7 @@ from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.redelivery import Pace, Redelivery
 from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings.live import Base, LiveSettings
+from ghcrawl.telemetry.history import History
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
@@ -134,6 +135,7 @@ class Rig:
         self.deadletters = MemoryDeadletters()
         self.idempotency_keys = MarkerIdempotencyKeys(MemoryDedupMarkers())
         self.live = LiveSettings(self.store, self.clock, Base(model=SETTINGS))
+        self.history = History(self.store, self.clock, dict)
         self.tried = Tried(self.clock)
         self.redelivery = Redelivery(self.tried, self.store, self.clock, Pace(every_s=300, gap_s=0), worker="w1")
         self.workers = Workers(
@@ -168,6 +170,7 @@ class Rig:
             stored=lambda: self.over.get("store", self.store).counts(),
             buried=lambda: self.over.get("deadletters", self.deadletters).count(DeadletterFilter()),
             applied=self._applied,
+            history=self.history.read,
             watching=WatchedHere(
                 sources=self.sources,
                 store=self.store,

@@ -17,6 +17,7 @@ from ghcrawl.admin.server import DESCRIBED
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.settings.live import Base, LiveSettings
+from ghcrawl.telemetry.history import Seen
 from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.model import Document, JsonObject, Push, TypeName
 from ghcrawl.wiring import SETTINGS
@@ -583,3 +584,20 @@ def test_the_description_says_that_a_push_needs_something_to_push():
     body = document(DESCRIBED, SETTINGS)["components"]["schemas"]["PushBody"]
     assert [each["required"] for each in body["anyOf"]] == [["specs"], ["requests"]]
     assert body["properties"]["requests"]["items"]["required"] == ["type", "url"]
+
+
+async def test_the_history_of_all_replicas_is_answered_step_by_step(rig: Rig, asker: Asker):
+    rig.clock.advance(60)
+    await rig.history.record(Seen(queues={"normal": 3}, documents=5, deadletters=1, kinds={"http_502": 1}, quota=0.5))
+    answer = (await asker.get("/api/v1/history?span=24h")).json
+    assert (answer["span"], answer["step_s"]) == ("24h", 600)
+    assert answer["points"][-1] == {
+        "at": ANY,
+        "queues": {"normal": 3},
+        "documents": 5,
+        "deadletters": 1,
+        "kinds": {"http_502": 1},
+        "quota": 0.5,
+        "done": dict.fromkeys(("settled", "saved", "calls", "failed", "throttled"), 0),
+    }
+    assert (await asker.get("/api/v1/history?span=1y")).status == 422

@@ -1,0 +1,76 @@
+"""`/api/v1/history`: what all replicas saw and did in the last hour, day or month."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from ghcrawl.admin.routing import Answer, Asked, Route, Shape
+from ghcrawl.telemetry.history import RINGS, Point, Span
+from ghcrawl.values.model import QueueName, iso
+
+
+class Spanning(Shape):
+    """span: how far back."""
+
+    span: Span = "1h"
+
+
+class PointShape(BaseModel):
+    """One step of time."""
+
+    at: str = Field(description="start of the step")
+    queues: dict[QueueName, int] = Field(description="requests in each queue, the most within the step")
+    documents: int
+    deadletters: int
+    kinds: dict[str, int] = Field(description="deadletters by class, of the largest classes")
+    quota: float | None = Field(
+        description="the share of quota left to the principal that has least, the lowest within the step; null: unknown"
+    )
+    done: dict[str, float] = Field(
+        description="what all replicas did within the step: settled, saved, calls, failed, throttled"
+    )
+
+    @classmethod
+    def of(cls, point: Point) -> PointShape:
+        """The shape of a point."""
+        return cls(
+            at=iso(datetime.fromtimestamp(point.at_s, UTC)),
+            queues={name: point.seen.queues.get(name, 0) for name in point.seen.queues},  # type: ignore[misc]
+            documents=point.seen.documents,
+            deadletters=point.seen.deadletters,
+            kinds=dict(point.seen.kinds),
+            quota=point.seen.quota,
+            done=dict(point.done),
+        )
+
+
+class HistoryShape(BaseModel):
+    """Steps of equal length, oldest first; steps in which no replica ran are left out, the last is not over yet."""
+
+    span: Span
+    step_s: int = Field(description="length of a step, in seconds")
+    points: Sequence[PointShape]
+
+
+async def _show(asked: Asked[Spanning, None]) -> Answer:
+    span = asked.query.span
+    points = [PointShape.of(point) for point in await asked.site.history(span)]
+    return Answer(value=HistoryShape(span=span, step_s=RINGS[span].step_s, points=points))
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/v1/history",
+        name="showHistory",
+        about="Get queue depths, deadletters, quota and work of all replicas over time",
+        handle=_show,
+        tag="service",
+        query=Spanning,
+        answer=HistoryShape,
+    ),
+)
