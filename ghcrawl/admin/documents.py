@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
+from ghcrawl.admin.search import search
 from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.store import DocumentFilter
@@ -23,7 +24,8 @@ class Listing(Shape):
 
     type, platform: any of these, a type as `issue` or `mastodon/status`. scope: URN of an ancestor. since: observed
     at or after this time. processed_since: written at or after this time. deleted: true: only tombstones; false:
-    none. url: current or former URL; excludes all other fields. after: the last URN of the previous page.
+    none. q: a name (`acme/docs`), a URN, a URL, or words of a title, for which 2 s are searched. url: current or former
+    URL; excludes all other fields. after: the last URN of the previous page.
     """
 
     type: Words = ()
@@ -32,6 +34,7 @@ class Listing(Shape):
     since: Moment | None = None
     processed_since: Moment | None = None
     deleted: bool | None = None
+    q: Annotated[str, Field(max_length=600)] = ""
     url: Annotated[str, Field(max_length=4000)] = ""
     limit: Annotated[int, Field(ge=1, le=AT_ONCE)] = 50
     after: Text = ""
@@ -57,6 +60,10 @@ async def _list(asked: Asked[Listing, None]) -> Answer:
         deleted=query.deleted,
         after=query.after,
     )
+    if query.q.strip():
+        known_as = await search(asked.site, query.q, which, query.limit)
+        documents = [one.to_json() for one in known_as.documents]
+        return Answer(value=DocumentsShape(documents=documents, next=None, complete=known_as.complete))
     found = await _page(asked.site, which, query.limit)
     behind = found[-1].urn if len(found) == query.limit else None
     return Answer(value=DocumentsShape(documents=[one.to_json() for one in found], next=behind))

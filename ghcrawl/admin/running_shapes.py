@@ -103,6 +103,13 @@ class DoingShape(BaseModel):
         )
 
 
+class UnreachableShape(BaseModel):
+    """A platform that does not answer."""
+
+    since: str
+    reason: str
+
+
 class WorkersShape(BaseModel):
     """The workers of this replica. worker: the name of the replica."""
 
@@ -117,6 +124,7 @@ class WorkersShape(BaseModel):
         description="earliest time of the next API call while all platforms are blocked; null: not blocked"
     )
     blocked: dict[str, str] = Field(description="platforms that cannot be asked just now: when each can be again")
+    unreachable: dict[str, UnreachableShape] = Field(description="platforms that do not answer")
     trouble: str = Field(description="why the queue or the store fails; empty: both work")
     doing: list[DoingShape]
 
@@ -133,6 +141,10 @@ class WorkersShape(BaseModel):
             restarts=workers.restarts,
             blocked_until=iso_or_none(workers.blocked_until),
             blocked={platform: iso(until) for platform, until in sorted(workers.blocked.items())},
+            unreachable={
+                platform: UnreachableShape(since=iso(since), reason=reason)
+                for platform, (since, reason) in sorted(workers.unreachable.items())
+            },
             trouble=workers.trouble,
             doing=[DoingShape.of(each) for each in workers.doing],
         )

@@ -235,6 +235,7 @@ class DocumentsShape(BaseModel):
 
     documents: list[dict[str, Any]]
     next: str | None
+    complete: bool = Field(default=True, description="false: a search that ran out of time before it saw all documents")
 
 
 class DocumentCountsShape(BaseModel):

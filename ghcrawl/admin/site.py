@@ -73,6 +73,7 @@ class Doing:
 class Workers:
     """The loops of this process. wanted: by the settings; blocked_until: while no platform can be asked anything.
 
+    unreachable: the platforms that do not answer: since when, and why.
     blocked: the platforms that cannot be asked just now, and when each can be again.
     """
 
@@ -86,6 +87,7 @@ class Workers:
     doing: tuple[Doing, ...] = ()
     blocked_until: datetime | None = None
     blocked: Mapping[str, datetime] = field(default_factory=dict)
+    unreachable: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
     trouble: str = ""
 
 

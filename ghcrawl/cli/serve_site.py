@@ -155,6 +155,11 @@ class Surface:
             doing=tuple(doing),
             blocked_until=min(blocked.values()) if blocked.keys() == service.engine.platforms else None,
             blocked=blocked,
+            unreachable={
+                name: (outage.since, outage.reason)
+                for name, opened in service.opened.items()
+                if (outage := opened.breaker.outage) is not None
+            },
             trouble=str(service.outage.error) if service.outage else "",
         )
 

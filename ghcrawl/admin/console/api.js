@@ -77,6 +77,7 @@ const one = (urn) => encodeURIComponent(urn).replaceAll("%3A", ":");
 export const api = {
   whoami: () => send("GET", "api/v1/whoami"),
   status: (signal) => send("GET", "api/v1/status", { signal }),
+  history: (span, signal) => send("GET", "api/v1/history", { query: { span }, signal }),
 
   deadletters: (query, signal) => send("GET", "api/v1/deadletters", { query, signal }),
   deadletterCounts: (query, signal) => send("GET", "api/v1/deadletter-counts", { query, signal }),

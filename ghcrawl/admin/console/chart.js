@@ -1,13 +1,13 @@
 // Charts over time, drawn with SVG: lines, or areas on top of one another. The legend says in words what the lines show.
 
 import { fill, h, s, say } from "./dom.js";
-import { span, timeOf } from "./format.js";
+import { clockOf, span, timeOf, when } from "./format.js";
 
 const TOP = 14;
 const BOTTOM = 22;
-const GAP_MS = 90_000;
 const POINTS = 240;
-const WINDOWS_MS = [1, 2, 3, 5, 10, 15, 20, 30, 60].map((minutes) => minutes * 60_000);
+const WINDOWS_MS = [1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 240, 480, 720, 1440, 2880, 7200, 14400, 28800, 43200].map((minutes) => minutes * 60_000);
+const DAY_MS = 86_400_000;
 
 /** 1, 2 or 5 times a power of ten, at least `least`: the smallest step that makes about three lines. */
 function step(highest, least) {
@@ -29,12 +29,12 @@ function shownWindow(samples, wanted) {
   return Math.min(wanted, WINDOWS_MS.find((each) => each >= seen) ?? wanted);
 }
 
-/** Where nothing was seen for a while (the tab was hidden), there is no line. */
-function runs(points) {
+/** Where nothing was seen for longer than `gap` (no replica ran), there is no line. */
+function runs(points, gap) {
   const found = [];
   let last = null;
   for (const point of points) {
-    if (!last || point.at - last.at > GAP_MS) found.push([]);
+    if (!last || point.at - last.at > gap) found.push([]);
     found.at(-1).push(point);
     last = point;
   }
@@ -73,8 +73,10 @@ export class Chart {
     fill(this.legend, series.map(line));
   }
 
-  draw(samples, windowMs) {
+  /** gap: the longest time between two samples that belong together, in ms. */
+  draw(samples, windowMs, gap = 90_000) {
     this.#samples = samples;
+    this.gap = gap;
     this.#window = shownWindow(samples, windowMs);
     this.#paint();
   }
@@ -104,7 +106,7 @@ export class Chart {
     this.scale = { x, y, known, width };
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     const { lines, ticks } = this.#grid(size, highest, y, width);
-    fill(this.svg, lines, this.#shapes(known, x, y), ticks, this.#axis(width), this.#rule());
+    fill(this.svg, lines, this.#shapes(known, x, y), ticks, this.#axis(width, last), this.#rule());
     this.#read();
   }
 
@@ -117,18 +119,18 @@ export class Chart {
     return { lines, ticks };
   }
 
-  #axis(width) {
+  #axis(width, last) {
     const label = (x, anchor, text) => s("text", { class: "tick", x, y: this.height - 6, "text-anchor": anchor }, text);
     return [
-      label(0, "start", `${span(this.#window / 1000)} ago`),
-      label(width / 2, "middle", `${span(this.#window / 2000, 2)} ago`),
+      label(0, "start", `${clockOf(last - this.#window, this.#window)} (${span(this.#window / 1000)} ago)`),
+      label(width / 2, "middle", clockOf(last - this.#window / 2, this.#window)),
       label(width, "end", "now"),
     ];
   }
 
   #shapes(known, x, y) {
     const found = [];
-    for (const run of runs(known)) {
+    for (const run of runs(known, this.gap)) {
       const line = (index) => run.map(({ at, edges }) => `${x(at).toFixed(1)},${y(edges[index]).toFixed(1)}`);
       this.series.forEach(({ tone }, index) => {
         const upper = line(index);
@@ -167,7 +169,7 @@ export class Chart {
     for (const { key } of this.series) {
       say(this.numbers.get(key), chosen ? this.show(this.value(chosen.sample, key)) : "–");
     }
-    say(this.moment, this.#pointed !== null && chosen ? timeOf(chosen.at) : "");
+    say(this.moment, this.#pointed !== null && chosen ? (this.#window >= DAY_MS / 2 ? when(chosen.at) : timeOf(chosen.at)) : "");
     const words = this.series.map(({ key, name }) => `${name} ${this.numbers.get(key).textContent}`).join(", ");
     this.svg.setAttribute("aria-label", `${this.title}${this.unit ? `, ${this.unit}` : ""}: ${words}`);
   }

@@ -1,7 +1,7 @@
 // The top of the page: where one can go, whether the service answers, and who one is.
 
 import { fill, h, say } from "./dom.js";
-import { count } from "./format.js";
+import { count, span } from "./format.js";
 import { icons } from "./icons.js";
 import { quotaLeft } from "./notices.js";
 import { session, theme } from "./session.js";
@@ -59,7 +59,8 @@ export class Header {
 
   update() {
     const { status, trouble } = this.app;
-    const [tone, text] = trouble ? ["away", "Offline"] : stateOf(status);
+    const late = this.app.late;
+    const [tone, text] = trouble ? ["away", "Offline"] : late ? ["held", `No answer for ${span(late)}`] : stateOf(status);
     this.dot.className = `dot ${tone}`;
     say(this.state, text);
     const buried = status?.deadletters.total ?? 0;

@@ -1,4 +1,8 @@
-// What was seen while this page was open, and the rates that follow from it.
+// What the service remembers of the last hour, day and month, what was seen while this page was open, and the rates
+// that follow from it.
+//
+// The service's memory is of all replicas, and the same for everybody who looks. What this page sees fills the seconds
+// since its last step.
 //
 // Depths, documents and deadletters are everybody's: each answer tells them whole. What was settled, called and saved is
 // told by each replica for itself, since its start; a balancer may send each question to another one. So rates are made
@@ -8,6 +12,7 @@ const KEPT_MS = 3_600_000;
 const FRESH_MS = 60_000;
 const SMOOTH_MS = 20_000;
 const DRIFT_MS = 120_000;
+const LEAST_MS = 10_000;
 
 const sum = (counts) => Object.values(counts ?? {}).reduce((total, each) => total + each, 0);
 
@@ -26,8 +31,13 @@ function done(status) {
 
 export const RATES = ["settled", "calls", "saved", "failed", "throttled"];
 
+/** The longest window that each of the service's rings holds. */
+export const SPANS = [["1h", 3_600_000], ["24h", 86_400_000], ["30d", 2_592_000_000]];
+export const spanOf = (windowMs) => (SPANS.find(([, longest]) => windowMs <= longest) ?? SPANS.at(-1))[0];
+
 export class History {
   samples = [];
+  past = new Map();
   replicas = new Map();
 
   /** Remember an answer of `/status`. */
@@ -54,7 +64,35 @@ export class History {
     while (this.samples.length && at - this.samples[0].at > KEPT_MS) this.samples.shift();
   }
 
-  /** Per minute, of all replicas that answered lately; null before two answers of one. */
+  /** Remember an answer of `/history`. */
+  keep({ span, step_s: step, points }) {
+    const minutes = step / 60;
+    const last = points.length - 1;
+    const samples = points.map((point, index) => ({
+      at: Date.parse(point.at) + (index === last ? 0 : step * 1000),
+      queues: point.queues,
+      deadletters: point.deadletters,
+      kinds: point.kinds,
+      quota: point.quota,
+      rates: index === last ? null : Object.fromEntries(RATES.map((name) => [name, (point.done[name] ?? 0) / minutes])),
+    }));
+    this.past.set(span, { samples, step: step * 1000 });
+  }
+
+  /** What a chart of this window shows: {samples, gap}, `gap` being the longest time between two that belong together. */
+  seen(windowMs) {
+    const { samples: past, step } = this.past.get(spanOf(windowMs)) ?? { samples: [], step: 0 };
+    const from = past.at(-1)?.at ?? 0;
+    const lately = this.samples.filter(({ at }) => at > from);
+    return { samples: [...past, ...lately], gap: Math.max(FRESH_MS * 1.5, step * 2.5) };
+  }
+
+  /** What all replicas did in the last minute that is over; null where the service remembers none. */
+  lastMinute() {
+    return this.past.get("1h")?.samples.findLast(({ rates }) => rates)?.rates ?? null;
+  }
+
+  /** Per minute, of all replicas that answered lately; null before ten seconds of one. */
   rates() {
     const known = [...this.replicas.values()].map((replica) => replica.rates).filter(Boolean);
     if (!known.length) return null;
@@ -105,9 +143,9 @@ export class History {
 
 function ratesOf(seen) {
   const last = seen.at(-1);
-  while (seen.length > 2 && last.at - seen[0].at > SMOOTH_MS) seen.shift();
+  while (seen.length > 2 && last.at - seen[1].at >= SMOOTH_MS) seen.shift();
   const minutes = (last.at - seen[0].at) / 60_000;
-  if (minutes <= 0) return null;
+  if (last.at - seen[0].at < LEAST_MS) return null;
   return Object.fromEntries(
     RATES.map((name) => [name, Math.max(0, last.done[name] - seen[0].done[name]) / minutes]),
   );

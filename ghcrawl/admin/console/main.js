@@ -21,6 +21,7 @@ import { settings } from "./views/settings.js";
 import { sources } from "./views/sources.js";
 
 const POLL_MS = 3000;
+const LATE_S = 5;
 
 /** name → [view of the whole, view of one]. */
 const VIEWS = {
@@ -56,6 +57,7 @@ class App {
   trouble = null;
   again = 0;
   #at = 0;
+  #watch = 0;
   #view = null;
   #place = null;
   #leave = new AbortController();
@@ -70,6 +72,12 @@ class App {
   /** The service's clock, in ms. */
   get now() {
     return this.status ? Date.parse(this.status.at) + (performance.now() - this.#at) : Date.now();
+  }
+
+  /** For how many seconds the service has not answered, once that is longer than it should take; else 0. */
+  get late() {
+    const seconds = (performance.now() - this.#at) / 1000;
+    return this.status && !document.hidden && seconds > LATE_S ? Math.floor(seconds) : 0;
   }
 
   get view() {
@@ -96,6 +104,8 @@ class App {
     }
     this.header.show();
     this.poll.start();
+    clearInterval(this.#watch);
+    this.#watch = setInterval(() => this.header.update(), 1000);
     this.#navigate(true);
   }
 
@@ -106,6 +116,7 @@ class App {
 
   #ask(sentence) {
     this.poll.stop();
+    clearInterval(this.#watch);
     this.#close();
     this.header.hide();
     notices(this, false);
@@ -120,6 +131,7 @@ class App {
       this.#ask(trouble.message);
       return;
     }
+    const back = this.trouble && value;
     this.trouble = trouble ?? null;
     this.again = again ?? 0;
     if (value) {
@@ -127,6 +139,7 @@ class App {
       this.#at = performance.now();
       this.history.add(value);
       this.#view?.update?.(value);
+      if (back) this.#view?.refresh?.();
     }
     this.header.update();
     notices(this, true);

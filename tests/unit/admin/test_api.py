@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
+from urllib.parse import quote
 
 import pytest
 
+from ghcrawl.admin import search
 from ghcrawl.admin.openapi import document
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import DESCRIBED
@@ -601,3 +603,33 @@ async def test_the_history_of_all_replicas_is_answered_step_by_step(rig: Rig, as
         "done": dict.fromkeys(("settled", "saved", "calls", "failed", "throttled"), 0),
     }
     assert (await asker.get("/api/v1/history?span=1y")).status == 422
+
+
+@pytest.mark.parametrize(
+    ("words", "urns"),
+    [
+        ("acme/docs", ["urn:repo:12"]),
+        ("urn:repo:12:issue:1", ["urn:repo:12:issue:1"]),
+        (f"{API}/repos/acme/docs", ["urn:repo:12"]),
+        ("WINDOW does", ["urn:repo:12:issue:2"]),
+        ("no such words", []),
+        ("https://api.example.test/nothing", []),
+    ],
+)
+async def test_documents_are_found_by_what_a_person_calls_them(rig: Rig, asker: Asker, words: str, urns: list[str]):
+    repo = a_document(type="repo", urn="urn:repo:12", url=f"{API}/repos/acme/docs", body={"full_name": "acme/docs"})
+    page = a_document(urn="urn:repo:12:issues:page:1", url=f"{API}/p", body={"title": "window does", "elements": []})
+    for one in (repo, page, a_document(1), a_document(2, title="The window does not close")):
+        await rig.store.save(one)
+    answer = (await asker.get(f"/api/v1/documents?q={quote(words)}")).json
+    assert [document["_metadata"]["urn"] for document in answer["documents"]] == urns
+    assert answer["complete"] is True
+
+
+async def test_a_search_by_title_ends_in_time(rig: Rig, asker: Asker, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(search, "SEARCH_S", 0.0)
+    monkeypatch.setattr(search, "AT_ONCE", 1)
+    for number in range(3):
+        await rig.store.save(a_document(number, title="other"))
+    answer = (await asker.get("/api/v1/documents?q=window")).json
+    assert (answer["documents"], answer["complete"]) == ([], False)

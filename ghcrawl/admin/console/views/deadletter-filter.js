@@ -16,6 +16,7 @@ export function read(query) {
   return {
     kind: query.getAll("kind"),
     type: query.getAll("type"),
+    platform: query.getAll("platform"),
     reason: query.get("reason") ?? "",
     host: query.get("host") ?? "",
     older_than_s: Number.isFinite(age) && age > 0 ? String(age) : "",
@@ -23,13 +24,13 @@ export function read(query) {
 }
 
 /** Whether it admits everything. */
-export const admitsAll = (which) => !which.kind.length && !which.type.length && !which.reason && !which.host && !which.older_than_s;
+export const admitsAll = (which) => !which.kind.length && !which.type.length && !which.platform.length && !which.reason && !which.host && !which.older_than_s;
 
 /** The filter as the body of a request. */
 export function body(which) {
-  const { kind, type, reason, host } = which;
+  const { kind, type, platform, reason, host } = which;
   const older = which.older_than_s ? { older_than_s: Number(which.older_than_s) } : {};
-  return { kind, type, reason, host, ...older, all: admitsAll(which) };
+  return { kind, type, platform, reason, host, ...older, all: admitsAll(which) };
 }
 
 /** The filter as a sentence without a verb: `of class HTTP 502 whose reason contains “gateway”`. */
@@ -38,6 +39,7 @@ export function sentence(which) {
   return [
     which.kind.length ? `of class ${either(which.kind.map(kindName))}` : "",
     which.type.length ? `of type ${either(which.type.map(words))}` : "",
+    which.platform.length ? `of ${either(which.platform)}` : "",
     which.reason ? `with a reason that contains “${which.reason}”` : "",
     which.host ? `on ${which.host}` : "",
     which.older_than_s ? `dead-lettered more than ${span(Number(which.older_than_s))} ago` : "",

@@ -20,7 +20,7 @@ export function filterForm(first, go) {
   };
   age.input.addEventListener("change", apply);
   for (const { input } of [reason, host]) input.addEventListener("search", apply);
-  const nothing = { kind: [], type: [], reason: "", host: "", older_than_s: "" };
+  const nothing = { kind: [], type: [], platform: [], reason: "", host: "", older_than_s: "" };
   const clear = button("Clear", () => go(nothing), { class: "button quiet" });
   const buttons = h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Filter"), clear);
   const el = h("form", { class: "filters", role: "search", on: { submit } }, reason.box, host.box, age.box, buttons);

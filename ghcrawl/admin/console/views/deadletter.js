@@ -95,7 +95,10 @@ function attempts(letter) {
 }
 
 function traceback(letter) {
-  return letter.traceback ? panel("Traceback of the last attempt", {}, source(letter.traceback, "Traceback")) : null;
+  if (!letter.traceback) return null;
+  const ours = letter.kind === "internal_error" || /^[A-Z]/.test(letter.kind);
+  const whole = h("details", { open: ours }, h("summary", {}, "Show traceback"), source(letter.traceback, "Traceback"));
+  return panel("Traceback of the last attempt", {}, whole);
 }
 
 function raw(letter) {

@@ -9,7 +9,7 @@ import { session } from "../session.js";
 import { remove, requeue } from "./deadletter-actions.js";
 import { admitsAll, read, sentence } from "./deadletter-filter.js";
 import { bars, filterForm, letterRow } from "./deadletter-parts.js";
-import { facet } from "./facet.js";
+import { byPlatform, facet } from "./facet.js";
 
 const PAGE = 50;
 const BUCKETS = 12;
@@ -58,6 +58,7 @@ class Deadletters {
 
   #build() {
     this.kinds = facet("Failure class", (kind) => this.#toggle("kind", kind), kindName);
+    this.platforms = facet("Platform", (platform) => this.#toggle("platform", platform), (name) => name);
     this.types = facet("Request type", (type) => this.#toggle("type", type), words);
     this.form = filterForm(this.which, (which) => this.#go(which));
     this.summary = h("p", { class: "summary", role: "status" }, "Loading …");
@@ -77,7 +78,7 @@ class Deadletters {
       this.#span = key;
       this.refresh();
     });
-    const facets = h("details", { class: "facets", open: innerWidth > 720 }, h("summary", {}, "Classes and types"), this.kinds.el, this.types.el);
+    const facets = h("details", { class: "facets", open: innerWidth > 720 }, h("summary", {}, "Classes and types"), this.kinds.el, this.platforms.el, this.types.el);
     const head = h("div", { class: "bars-head" }, this.summary, spans);
     this.el = h("div", { class: "split" }, facets, h("div", {}, this.form.el, head, this.bars, this.bulk, this.stale, this.rows.el, this.none, this.pager));
   }
@@ -144,13 +145,14 @@ class Deadletters {
     this.#lately = this.app.now;
     const then = { ...which, older_than_s: String(Math.max(back, Number(which.older_than_s))) };
     try {
-      const asked = [which, { ...which, kind: [] }, { ...which, type: [] }, { ...then, kind: [] }, { ...then, type: [] }];
-      const [here, byKind, byType, kindsThen, typesThen] = await Promise.all(asked.map(ask));
+      const asked = [which, { ...which, kind: [] }, { ...which, type: [] }, { ...then, kind: [] }, { ...then, type: [] }, { ...which, platform: [] }, { ...then, platform: [] }];
+      const [here, byKind, byType, kindsThen, typesThen, platforms, platformsThen] = await Promise.all(asked.map(ask));
       if (which !== this.which) return;
       this.#total = here.total;
       this.#page();
       this.kinds.show(byKind.by_kind, kindsThen.by_kind, which.kind, back);
       this.types.show(byType.by_type, typesThen.by_type, which.type, back);
+      this.platforms.show(byPlatform(platforms, which.platform), byPlatform(platformsThen, which.platform), which.platform, back);
       this.#summarize();
       if (bars || this.app.now - this.#drawn > BARS_MS) await this.#bars(which, back, ask);
     } catch (trouble) {

@@ -4,23 +4,24 @@ import { api } from "../api.js";
 import { button, field, fill, h, keyed, say, select } from "../dom.js";
 import { ago, count, path, plural, when, words } from "../format.js";
 import { documentPlace, empty, failed, loading, place, table, to, urlPlace } from "../parts.js";
-import { facet } from "./facet.js";
+import { byPlatform, facet } from "./facet.js";
 
 const PAGE = 30;
 const DELETED = [["", "All"], ["false", "Existing only"], ["true", "Tombstones only"]];
 
 export function documents({ app, query, signal }) {
-  const which = { type: query.getAll("type"), scope: query.get("scope") ?? "", deleted: query.get("deleted") ?? "", url: query.get("url") ?? "" };
+  const which = { q: query.get("q") ?? "", type: query.getAll("type"), platform: query.getAll("platform"), scope: query.get("scope") ?? "", deleted: query.get("deleted") ?? "", url: query.get("url") ?? "" };
   const shown = h("div", {}, loading());
   const pages = [];
   let after = "";
   const go = (wanted) => app.go(place("documents", wanted));
-  const types = facet("Type", (name) => go({ ...which, url: "", type: which.type.includes(name) ? [] : [name] }), words);
+  const types = facet("Type", (name) => go({ ...which, q: "", url: "", type: which.type.includes(name) ? [] : [name] }), words);
+  const platforms = facet("Platform", (name) => go({ ...which, q: "", url: "", platform: which.platform.includes(name) ? [] : [name] }), (name) => name);
   const list = async () => {
     try {
-      const asked = which.url ? { url: which.url } : { ...which, limit: PAGE, after };
+      const asked = which.q ? { q: which.q } : which.url ? { url: which.url } : { ...which, limit: PAGE, after };
       const found = await api.documents(asked, signal);
-      if (which.url && found.documents.length === 1) location.replace(`#/${documentPlace(found.documents[0]._metadata.urn)}`);
+      if ((which.url || which.q) && found.documents.length === 1) location.replace(`#/${documentPlace(found.documents[0]._metadata.urn)}`);
       else fill(shown, found.documents.length ? listed(found.documents, app.now) : nothing(which), pager(found));
     } catch (trouble) {
       if (!signal.aborted) fill(shown, failed(trouble, list));
@@ -42,35 +43,37 @@ export function documents({ app, query, signal }) {
     return h("nav", { class: "pager", "aria-label": "Pages" }, button("← Back", back, { disabled: !pages.length }), h("span", {}, `${count(from)}–${count(from + all.length - 1)}`), button("More →", on, { disabled: !next }));
   };
   list();
-  const facets = h("details", { class: "facets", open: innerWidth > 720 }, h("summary", {}, "Types"), types.el);
+  const facets = h("details", { class: "facets", open: innerWidth > 720 }, h("summary", {}, "Types"), platforms.el, types.el);
   const total = h("p", { class: "summary" });
   const el = h("div", { class: "split" }, facets, h("div", {}, finder(which, go), total, shown));
   const update = (status) => {
+    platforms.show(byPlatform(status.documents, which.platform), byPlatform(status.documents, which.platform), which.platform, 0);
     types.show(status.documents.by_type, status.documents.by_type, which.type, 0);
     const number = which.type.length ? which.type.reduce((sum, type) => sum + (status.documents.by_type[type] ?? 0), 0) : status.documents.total;
-    const clause = [which.type.length ? `of type ${which.type.map(words).join(" or ")}` : "", which.scope ? `, filtered to those below ${which.scope}` : ""].join("");
-    say(total, which.url ? "" : `${plural(number, "document")} ${clause}`);
+    const clause = [which.type.length ? `of type ${which.type.map(words).join(" or ")}` : "", which.platform.length ? ` of ${which.platform.join(" or ")}` : "", which.scope ? `, filtered to those below ${which.scope}` : ""].join("");
+    say(total, which.url || which.q || which.platform.length ? "" : `${plural(number, "document")} ${clause}`);
   };
   return { title: "Documents", el, update, refresh: list };
 }
 
 /** Find by URN or URL; and, where many are listed, which of them. */
 export function finder(which, go, lists = true) {
-  const find = field("URN or URL", h("input", { type: "search", "data-search": true, value: which.url || which.scope, spellcheck: "false", autocomplete: "off", placeholder: "urn:repo:12:issue:34 or https://…" }));
+  const find = field("Name, title, URN or URL", h("input", { type: "search", "data-search": true, value: which.q || which.url || which.scope, spellcheck: "false", autocomplete: "off", placeholder: "acme/docs, words of a title, urn:… or https://…" }));
   const kind = field("Show", select(DELETED, which.deleted));
   kind.input.addEventListener("change", () => go({ ...which, deleted: kind.input.value }));
   const submit = (event) => {
     event.preventDefault();
     const text = find.input.value.trim();
-    if (!text) go({ ...which, url: "", scope: "", deleted: kind.input.value });
+    if (!text) go({ ...which, q: "", url: "", scope: "", deleted: kind.input.value });
     else if (text.startsWith("urn:")) location.hash = `#/${documentPlace(text)}`;
     else if (/^https?:\/\//.test(text)) location.hash = `#/${urlPlace(text)}`;
-    else find.complain("Enter a URN (urn:…) or a URL (https://…).");
+    else location.hash = `#/${place("documents", { q: text })}`;
   };
   return h("form", { class: "filters documents-find", role: "search", on: { submit } }, find.box, lists ? kind.box : null, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Find")));
 }
 
 function nothing(which) {
+  if (which.q) return empty(`No documents found for ${which.q}.`, to("documents", "All documents", { class: "button" }));
   if (which.url) return empty(`No documents for ${which.url}.`, to("queues", "Push a request for it", { class: "button" }));
   if (which.scope) return empty(`No documents below ${which.scope}.`);
   if (which.type.length || which.deleted) return empty("No documents match.");

@@ -47,3 +47,10 @@ export function facet(heading, toggle, title) {
   };
   return { el, show };
 }
+
+/** Counts of an answer by platform; nothing where there is one platform and none is chosen. */
+export function byPlatform(counts, chosen = []) {
+  const found = {};
+  for (const { platform, count: number } of counts.types ?? []) found[platform] = (found[platform] ?? 0) + number;
+  return Object.keys(found).length > 1 || chosen.length ? found : {};
+}

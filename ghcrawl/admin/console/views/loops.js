@@ -1,12 +1,14 @@
 // What the loops do now, replica by replica.
 
 import { fill, h, keyed, say } from "../dom.js";
+import { idleReason } from "../idle.js";
 import { count, path, plural, span, words } from "../format.js";
 
 const SHOWN = 8;
 
 export function loops(app) {
   const head = h("p", { class: "loops-head" });
+  const why = h("p", { class: "idle-reason", role: "status" });
   const list = h("ul", { class: "doing" });
   const rest = h("p", { class: "quiet" });
   const workers = h("ul", { class: "workers" });
@@ -14,6 +16,9 @@ export function loops(app) {
     const crew = status.loops;
     const busy = crew.doing.filter(({ url }) => url);
     fill(head, h("b", {}, count(crew.busy)), ` busy of ${count(crew.running)}`, crew.running === crew.wanted ? "" : `, ${count(crew.wanted)} configured`, crew.restarts ? h("span", { class: "wrong" }, ` · ${plural(crew.restarts, "restart")}`) : "");
+    const reason = idleReason(status, app.now);
+    why.hidden = !reason;
+    say(why, reason);
     busy.sort((one, other) => Date.parse(one.since) - Date.parse(other.since));
     keyed(list, busy.slice(0, SHOWN), ({ loop }) => loop, make, (element, doing) => show(element, doing, app.now));
     const idle = crew.doing.length - busy.length;
@@ -23,7 +28,7 @@ export function loops(app) {
     workers.hidden = replicas.length < 2;
     keyed(workers, replicas, ([name]) => name, () => h("li"), (element, [name, replica]) => worker(element, name, replica));
   };
-  return { el: h("div", {}, head, list, rest, workers), update };
+  return { el: h("div", {}, head, why, list, rest, workers), update };
 }
 
 function make() {

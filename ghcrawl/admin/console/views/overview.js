@@ -5,18 +5,20 @@ import { Chart } from "../chart.js";
 import { toast } from "../dialog.js";
 import { button, h, keyed, say } from "../dom.js";
 import { count, kindName, rate, ratio, span, words } from "../format.js";
+import { spanOf } from "../history.js";
 import { panel, place, segments, to } from "../parts.js";
 import { session } from "../session.js";
 import { QUEUES } from "./deadletter-actions.js";
 import { loops } from "./loops.js";
 import { quotas } from "./quotas.js";
 
-const WINDOWS = [["60000", "1 min"], ["600000", "10 min"], ["3600000", "1 h"]];
+const WINDOWS = [["600000", "10 min"], ["3600000", "1 h"], ["86400000", "24 h"], ["2592000000", "30 d"]];
 const GROWTH_MS = 20_000;
+const PAST_MS = 20_000;
 const ROWS = 7;
 const CLASSES = 4;
 
-let chosenWindow = "600000";
+let chosenWindow = "3600000";
 
 export function overview({ app, signal }) {
   return new Overview(app, signal);
@@ -26,11 +28,12 @@ class Overview {
   title = "Overview";
   #grew = null;
   #timer = 0;
+  #pasts = 0;
 
   constructor(app, signal) {
     this.app = app;
     this.signal = signal;
-    this.charts = [depthChart(), rateChart(), buriedChart()];
+    this.charts = [depthChart(), rateChart(), buriedChart(), quotaChart()];
     this.tiles = tiles();
     this.loops = loops(app);
     this.quotas = quotas(app);
@@ -39,7 +42,7 @@ class Overview {
     this.answers = bars("No API calls yet.");
     this.setbacks = bars("No retries, deferrals or skips.");
     this.replicas = h("p", { class: "note" });
-    const [depths, rates, buried] = this.charts;
+    const [depths, rates, buried, left] = this.charts;
     this.el = h(
       "div",
       {},
@@ -52,6 +55,7 @@ class Overview {
         panel("Work per minute", { wide: true, actions: this.replicas }, rates.el),
         panel("Quota", { actions: to("principals", "All principals", { class: "more" }) }, this.quotas.el),
         panel("Deadletters", { wide: true }, buried.el),
+        panel("Quota left", { wide: true }, left.el),
         panel("By failure class", { actions: to("deadletters", "Show all", { class: "more" }) }, this.kinds.el),
         panel("Documents by type", { actions: to("documents", "Show all", { class: "more" }) }, this.types.el),
         panel("API responses", { note: "since startup" }, this.answers.el),
@@ -61,8 +65,10 @@ class Overview {
     this.actions = segments("Time range", WINDOWS, chosenWindow, (key) => {
       chosenWindow = key;
       this.#draw();
+      this.#past();
     });
     this.#growth();
+    this.#past();
   }
 
   pause() {
@@ -91,13 +97,30 @@ class Overview {
     if (!this.signal.aborted) this.#timer = setTimeout(() => this.#growth(), document.hidden ? GROWTH_MS * 3 : GROWTH_MS);
   }
 
+  /** What the service remembers of the chosen window, and of the last minute. */
+  async #past() {
+    clearTimeout(this.#pasts);
+    const spans = new Set(["1h", spanOf(Number(chosenWindow))]);
+    try {
+      const found = await Promise.all([...spans].map((span) => api.history(span, this.signal)));
+      for (const each of found) this.app.history.keep(each);
+      if (this.app.status) this.update(this.app.status);
+    } catch {
+      // The poll says that the service is away; this is asked again.
+    }
+    if (!this.signal.aborted) this.#pasts = setTimeout(() => this.#past(), document.hidden ? PAST_MS * 3 : PAST_MS);
+  }
+
   close() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#pasts);
     for (const chart of this.charts) chart.close();
   }
 
   #draw() {
-    for (const chart of this.charts) chart.draw(this.app.history.samples, Number(chosenWindow));
+    const wanted = Number(chosenWindow);
+    const { samples, gap } = this.app.history.seen(wanted);
+    for (const chart of this.charts) chart.draw(samples, wanted, gap);
   }
 
   update(status) {
@@ -110,7 +133,7 @@ class Overview {
     this.pausing.disabled = false;
     say(this.pausing, status.loops.paused ? "Resume" : "Pause");
     const seen = history.replicas.size;
-    say(this.replicas, seen > 1 ? `of ${count(seen)} active replicas` : "of this replica");
+    say(this.replicas, seen > 1 ? `${count(seen)} active replicas` : "");
     this.kinds.show(kindItems(status, this.#grew));
     this.types.show(typeItems(status, history));
     this.answers.show(answerItems(history));
@@ -143,6 +166,13 @@ function buriedChart() {
   };
   const chart = new Chart({ title: "Deadletters", series: classes({}), value, show: count, stacked: true, height: 228 });
   return chart;
+}
+
+function quotaChart() {
+  const series = [{ key: "quota", name: "left of the principal that has least", tone: "t3" }];
+  const show = (number) => (number === null ? "–" : `${count(number)} %`);
+  const value = (sample) => (typeof sample.quota === "number" ? sample.quota * 100 : null);
+  return new Chart({ title: "Quota left", series, value, show, least: 25, height: 150 });
 }
 
 /** The classes of which there are most, and all others together. */
@@ -185,7 +215,7 @@ function tiles() {
   const update = (status, history, grew) => {
     const waiting = status.queues.reduce((sum, queue) => sum + queue.total, 0);
     const inHand = status.queues.reduce((sum, queue) => sum + queue.in_flight, 0);
-    const rates = history.rates();
+    const rates = history.lastMinute() ?? history.rates();
     const totals = history.summed(({ calls, documents }) => ({ charged: calls.charged, saved: documents.saved, unmodified: calls.not_modified }));
     const throttled = Object.values(history.summed(({ calls }) => calls.throttled)).reduce((sum, each) => sum + each, 0);
     const fresh = grew ? status.deadletters.total - grew.total : 0;

@@ -1,0 +1,80 @@
+"""Documents that a person means: by URN, by URL, by the name that a spec has, or by words of their title."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ghcrawl.admin.site import Site
+from ghcrawl.platforms.kind import alternative
+from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import Document
+
+SEARCH_S: Final = 2.0
+"""How long titles are read for. Nothing is indexed for it: names and addresses are found at once."""
+AT_ONCE: Final = 100
+"""So many documents are looked at between two looks at the clock."""
+TITLES: Final = ("full_name", "title", "login", "name", "tag_name", "message", "displayName", "display_name")
+"""Fields that hold what a person would call a thing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """documents: at most as many as were wanted. complete: all titles that could match were read, or enough did."""
+
+    documents: Sequence[Document]
+    complete: bool = True
+
+
+async def search(site: Site, text: str, which: DocumentFilter, limit: int) -> Found:
+    """What `text` means. which: bounds the search by title. Raises StoreError."""
+    words = text.strip()
+    if words.startswith("urn:"):
+        document = await site.store.get(words)
+        return Found(documents=[document] if document else [])
+    found: dict[str, Document] = {}
+    for url in _urls(site, words):
+        found |= {document.urn: document for document in await site.store.find(url)}
+    if found or "://" in words:
+        return Found(documents=[*found.values()][:limit])
+    return await _titled(site, words.casefold().split(), which, limit)
+
+
+def _urls(site: Site, words: str) -> Sequence[str]:
+    """The URLs of what is called that: a name such as `acme/docs` may be that of several things."""
+    found = [words] if "://" in words else []
+    for mount in site.mounts:
+        try:
+            request = site.mounts.read_spec(f"{mount.name}:{words}", "default")
+        except SpecError:
+            continue
+        other = alternative(mount.platform.kinds[request.type], request)
+        found += [request.url, *([other.url] if other is not None else [])]
+    return list(dict.fromkeys(found))
+
+
+async def _titled(site: Site, words: Sequence[str], which: DocumentFilter, limit: int) -> Found:
+    """Those whose title has all of the words. Pages of lists have none."""
+    found: list[Document] = []
+    monotonic = asyncio.get_running_loop().time
+    until_s, seen = monotonic() + SEARCH_S, 0
+    async for document in site.store.list(which):
+        if all(word in _title(document.body) for word in words):
+            found.append(document)
+            if len(found) == limit:
+                return Found(documents=found)
+        seen += 1
+        if seen % AT_ONCE == 0:
+            await asyncio.sleep(0)
+            if monotonic() > until_s:
+                return Found(documents=found, complete=False)
+    return Found(documents=found)
+
+
+def _title(body: Mapping[str, Any]) -> str:
+    if "elements" in body:
+        return ""
+    return "\n".join(str(body[name]) for name in TITLES if isinstance(body.get(name), str)).casefold()
