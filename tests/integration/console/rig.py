@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import random
 import shutil
@@ -21,6 +22,7 @@ from urllib.error import HTTPError
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
+from ghcrawl.telemetry.history import RINGS, Point, Seen
 from ghcrawl.values.model import Context, Deadletter
 from tests.support.builders import a_deadletter, a_failure, a_request
 from tests.support.cli import ROOT, fill
@@ -201,14 +203,28 @@ def _hostile(now: datetime) -> Deadletter:
     )
 
 
+def a_day() -> dict[str, Any]:
+    """What replicas remember of a day: a backlog that grew at night and was worked off."""
+    ring, now_s = RINGS["24h"], datetime.now(UTC).timestamp()
+    steps = range(ring.start(now_s) - 86_400 + ring.step_s, ring.start(now_s), ring.step_s)
+    points = []
+    for number, at_s in enumerate(steps):
+        waiting = round(4000 * max(0.0, math.sin(number / len(steps) * math.pi)))
+        queues = {"event": 0, "immediate": 0, "soon": waiting // 10, "normal": waiting, "later": waiting // 2}
+        seen = Seen(queues=queues, documents=1000 + number, deadletters=MANY, kinds={"http_502": GREW}, quota=0.4)
+        done = {"settled": 6000, "saved": 4000, "calls": 700, "failed": 3, "throttled": 0}
+        points.append(Point(at_s=at_s, seen=seen, done=done).to_json())
+    return {"points": points}
+
+
 def prepare(db: Path, api: str) -> None:
-    """The file at `db` holds all those deadletters."""
+    """The file at `db` holds all those deadletters, and the history of a day."""
     web = f"{api}/repos/acme/web"
     with urlopen(f"{web}/issues?per_page=100&state=all", timeout=PATIENCE_S) as answer:
         real = [f"{web}/issues/{issue['number']}" for issue in json.load(answer)]
     with urlopen(web, timeout=PATIENCE_S) as answer:
         repo = f"urn:repo:{json.load(answer)['id']}"
-    asyncio.run(fill(db, deadletters=deadletters(api, repo, real)))
+    asyncio.run(fill(db, deadletters=deadletters(api, repo, real), history_24h=a_day()))
 
 
 # What looks at it ---------------------------------------------------------------------------------------------
