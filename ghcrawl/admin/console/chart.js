@@ -5,6 +5,7 @@ import { clockOf, span, timeOf, when } from "./format.js";
 
 const TOP = 14;
 const BOTTOM = 22;
+const ROOMY = 420;
 const POINTS = 240;
 const WINDOWS_MS = [1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 240, 480, 720, 1440, 2880, 7200, 14400, 28800, 43200].map((minutes) => minutes * 60_000);
 const DAY_MS = 86_400_000;
@@ -44,14 +45,15 @@ function runs(points, gap) {
 /**
  * series: [{key, name, tone}], drawn in this order; value(sample, key) → number, or null where it is not known.
  * show: number → text. least: the smallest step between two lines of the grid.
+ * most: the top of the axis; 0: as high as the highest value.
  */
 export class Chart {
   #samples = [];
   #window = 600_000;
   #pointed = null;
 
-  constructor({ title, series, value, show, stacked = false, least = 1, unit = "", height = 190 }) {
-    Object.assign(this, { title, value, show, stacked, least, unit, height });
+  constructor({ title, series, value, show, stacked = false, least = 1, most = 0, unit = "", height = 190 }) {
+    Object.assign(this, { title, value, show, stacked, least, most, unit, height });
     this.svg = s("svg", { class: "chart", role: "img", height });
     this.legend = h("ul", { class: "legend" });
     this.moment = h("span", { class: "chart-moment" }, "");
@@ -99,8 +101,8 @@ export class Chart {
     const seen = thinned(this.#samples.filter(({ at }) => at >= first));
     const points = seen.map((sample) => ({ at: sample.at, sample, edges: this.#edges(sample) }));
     const known = points.filter(({ edges }) => edges.every((edge) => edge !== null));
-    const size = step(Math.max(0, ...known.flatMap(({ edges }) => edges)), this.least);
-    const highest = Math.max(size * 3, ...known.flatMap(({ edges }) => edges));
+    const size = step(this.most || Math.max(0, ...known.flatMap(({ edges }) => edges)), this.least);
+    const highest = this.most || Math.max(size * 3, ...known.flatMap(({ edges }) => edges));
     const x = (at) => ((at - first) / this.#window) * width;
     const y = (value) => this.height - BOTTOM - (value / highest) * (this.height - TOP - BOTTOM);
     this.scale = { x, y, known, width };
@@ -121,11 +123,13 @@ export class Chart {
 
   #axis(width, last) {
     const label = (x, anchor, text) => s("text", { class: "tick", x, y: this.height - 6, "text-anchor": anchor }, text);
+    const first = clockOf(last - this.#window, this.#window);
+    const roomy = width >= ROOMY;
     return [
-      label(0, "start", `${clockOf(last - this.#window, this.#window)} (${span(this.#window / 1000)} ago)`),
-      label(width / 2, "middle", clockOf(last - this.#window / 2, this.#window)),
+      label(0, "start", roomy ? `${first} (${span(this.#window / 1000)} ago)` : first),
+      roomy ? label(width / 2, "middle", clockOf(last - this.#window / 2, this.#window)) : null,
       label(width, "end", "now"),
-    ];
+    ].filter(Boolean);
   }
 
   #shapes(known, x, y) {

@@ -22,7 +22,7 @@ export function documents({ app, query, signal }) {
       const asked = which.q ? { q: which.q } : which.url ? { url: which.url } : { ...which, limit: PAGE, after };
       const found = await api.documents(asked, signal);
       if ((which.url || which.q) && found.documents.length === 1) location.replace(`#/${documentPlace(found.documents[0]._metadata.urn)}`);
-      else fill(shown, found.documents.length ? listed(found.documents, app.now) : nothing(which), pager(found));
+      else fill(shown, found.documents.length ? listed(found.documents, app.now) : nothing(which), pager(found), found.complete === false ? h("p", { class: "quiet" }, "Not all titles were searched: enter a name, a URN or a URL to find more.") : null);
     } catch (trouble) {
       if (!signal.aborted) fill(shown, failed(trouble, list));
     }

@@ -14,7 +14,7 @@ export function loops(app) {
   const workers = h("ul", { class: "workers" });
   const update = (status) => {
     const crew = status.loops;
-    const busy = crew.doing.filter(({ url }) => url);
+    const busy = crew.busy ? crew.doing.filter(({ url }) => url) : [];
     fill(head, h("b", {}, count(crew.busy)), ` busy of ${count(crew.running)}`, crew.running === crew.wanted ? "" : `, ${count(crew.wanted)} configured`, crew.restarts ? h("span", { class: "wrong" }, ` · ${plural(crew.restarts, "restart")}`) : "");
     const reason = idleReason(status, app.now);
     why.hidden = !reason;

@@ -55,8 +55,8 @@ class Overview {
         panel("Work per minute", { wide: true, actions: this.replicas }, rates.el),
         panel("Quota", { actions: to("principals", "All principals", { class: "more" }) }, this.quotas.el),
         panel("Deadletters", { wide: true }, buried.el),
-        panel("Quota left", { wide: true }, left.el),
         panel("By failure class", { actions: to("deadletters", "Show all", { class: "more" }) }, this.kinds.el),
+        panel("Quota left", { wide: true }, left.el),
         panel("Documents by type", { actions: to("documents", "Show all", { class: "more" }) }, this.types.el),
         panel("API responses", { note: "since startup" }, this.answers.el),
         panel("Retries, deferrals, skips", { note: "since startup" }, this.setbacks.el),
@@ -172,7 +172,7 @@ function quotaChart() {
   const series = [{ key: "quota", name: "left of the principal that has least", tone: "t3" }];
   const show = (number) => (number === null ? "–" : `${count(number)} %`);
   const value = (sample) => (typeof sample.quota === "number" ? sample.quota * 100 : null);
-  return new Chart({ title: "Quota left", series, value, show, least: 25, height: 150 });
+  return new Chart({ title: "Quota left", series, value, show, most: 100, height: 150 });
 }
 
 /** The classes of which there are most, and all others together. */
