@@ -35,11 +35,6 @@ class Maintenance:
         """What is not done yet."""
         return [incoming for incoming in self._waiting if not incoming.stale]
 
-    def empty(self) -> list[Incoming]:
-        """What was not done yet, which is the caller's now."""
-        waiting, self._waiting = list(self._waiting), deque()
-        return waiting
-
     async def run(self) -> None:
         """Never returns."""
         while True:

@@ -104,10 +104,14 @@ class Want(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What a pusher and a consumer do. A consumer calls `work` when it begins to, and may not."""
+    """What a pusher and a consumer do, and whoever finds that the broker has lost everything.
+
+    A consumer calls `work` when it begins to, and may not.
+    """
 
     push: Callable[[World, Want, str], Program]
     consume: Callable[[World, Message], Program]
+    renew: Callable[[World, str], Program]
 
 
 async def _push(world: World, want: Want, token: str) -> None:
@@ -122,7 +126,18 @@ async def _consume(world: World, message: Message) -> None:
         await world.work()
 
 
-OURS = Protocol(push=_push, consume=_consume)
+async def _renew(world: World, token: str) -> None:
+    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
+    if found := await world.find([KEY]):
+        tag = replace(found[KEY], body=b"as it travels")
+        await tagging.renew([tag], token=token, now=NOW)
+
+
+async def nothing_is_renewed(world: World, token: str) -> None:
+    """A broker that lost everything is left as it is."""
+
+
+OURS = Protocol(push=_push, consume=_consume, renew=_renew)
 KEY = key_of(a_request())
 
 
@@ -150,6 +165,7 @@ class State(NamedTuple):
     consumers: tuple[Consumer, ...]
     crashes: int
     losses: int
+    wipes: int
 
 
 class Lost(AssertionError):
@@ -160,20 +176,29 @@ class Explorer:
     """All reachable states of these pushers and that many consumers.
 
     crashes: how many times a pusher or a consumer may die; a pusher's work is then done again, with a new token, and
-    what a consumer had in hand comes back. losses: how many times the tag may vanish.
+    what a consumer had in hand comes back. losses: how many times the tag may vanish. wipes: how many times the broker
+    may lose all it has, which somebody finds then.
 
     lies: in how many states a tag was queued whose copy does not wait.
     """
 
     def __init__(
-        self, wants: Sequence[Want], *, consumers: int = 1, crashes: int = 0, losses: int = 0, protocol: Protocol = OURS
+        self,
+        wants: Sequence[Want],
+        *,
+        consumers: int = 1,
+        crashes: int = 0,
+        losses: int = 0,
+        wipes: int = 0,
+        protocol: Protocol = OURS,
     ) -> None:
         self.lies = 0
         self._wants = wants
         self._protocol = protocol
         self._world = World()
+        renewer = Pusher(done=True)
         pushers, idle = tuple(Pusher() for _ in wants), tuple(Consumer() for _ in range(consumers))
-        self._start = State(None, (), pushers, idle, crashes, losses)
+        self._start = State(None, (), (*pushers, renewer), idle, crashes, losses, wipes)
         self._pushes_next = lru_cache(maxsize=None)(self._call_of_pusher)
         self._consumes_next = lru_cache(maxsize=None)(self._call_of_consumer)
 
@@ -204,7 +229,7 @@ class Explorer:
             self.lies += 1
 
     def _check_end(self, state: State) -> None:
-        if not all(pusher.served for pusher in state.pushers):
+        if not all(pusher.served for pusher in state.pushers[: len(self._wants)]):
             raise Lost(f"nobody works on what was pushed: {state}")
 
     # What can happen next
@@ -225,8 +250,15 @@ class Explorer:
                     back = _put(state.broker, consumer.message)
                     idle = _like(state.consumers, index, Consumer())
                     yield state._replace(broker=back, consumers=idle, crashes=state.crashes - 1)
+        yield from self._harmed(state)
+
+    def _harmed(self, state: State) -> Iterator[State]:
         if state.tag is not None and state.losses:
             yield state._replace(tag=None, losses=state.losses - 1)
+        renewer = state.pushers[-1]
+        if state.wipes and renewer.done:
+            anew = _with(state.pushers, len(self._wants), Pusher(attempt=renewer.attempt + 1))
+            yield state._replace(broker=(), pushers=anew, wipes=state.wipes - 1)
 
     def _popped(self, state: State, index: int) -> Iterator[State]:
         for message in set(state.broker):
@@ -254,9 +286,12 @@ class Explorer:
         pushers, tag, answer = state.pushers, state.tag, None
         if call.name == "work":
             begun = [pusher.answers is not None for pusher in pushers]
-            pushers = tuple(
-                pusher._replace(served=pusher.served or (begun[n] and self._wants[n].is_served_by(message)))
-                for n, pusher in enumerate(pushers)
+            pushers = (
+                tuple(
+                    pusher._replace(served=pusher.served or (begun[n] and want.is_served_by(message)))
+                    for n, (pusher, want) in enumerate(zip(pushers, self._wants, strict=False))
+                )
+                + pushers[-1:]
             )
         else:
             tag, answer = _applied(call, tag)
@@ -266,7 +301,10 @@ class Explorer:
     # The programs
 
     def _call_of_pusher(self, index: int, attempt: int, answers: tuple[Any, ...]) -> Call | None:
-        return _next_call(self._protocol.push(self._world, self._wants[index], f"{index}.{attempt}"), answers)
+        token = f"{index}.{attempt}"
+        if index == len(self._wants):
+            return _next_call(self._protocol.renew(self._world, token), answers)
+        return _next_call(self._protocol.push(self._world, self._wants[index], token), answers)
 
     def _call_of_consumer(self, message: Message, answers: tuple[Any, ...]) -> Call | None:
         return _next_call(self._protocol.consume(self._world, message), answers)

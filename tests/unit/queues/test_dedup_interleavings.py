@@ -17,7 +17,17 @@ from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.model import LEGACY_PLATFORM
 from queues.dedup_protocol import Tagging
 from tests.support.builders import NOW, a_request, at
-from tests.unit.queues.interleavings import KEY, OURS, Explorer, Lost, Message, Protocol, Want, World
+from tests.unit.queues.interleavings import (
+    KEY,
+    OURS,
+    Explorer,
+    Lost,
+    Message,
+    Protocol,
+    Want,
+    World,
+    nothing_is_renewed,
+)
 
 SAME = Want()
 URGENT = Want(queue="immediate")
@@ -52,6 +62,18 @@ def test_no_order_of_steps_loses_a_request(wants: list[Want], bounds: dict[str, 
     explorer = Explorer(wants, **bounds)
     assert explorer.run() > 1000
     assert explorer.lies == 0, "a queued tag's copy waits, or is in the hand of somebody who will delete the tag first"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_what_a_broker_loses_is_published_again_from_its_tags() -> None:
+    """Its tags hold it. In between they tell of copies that are not there, and nobody relies on that for ever."""
+    assert Explorer([SAME, SAME], wipes=1).run() > 1000
+
+
+def test_what_a_broker_loses_is_lost_where_nobody_publishes_it_again() -> None:
+    with pytest.raises(Lost):
+        Explorer([SAME], wipes=1, protocol=replace(OURS, renew=nothing_is_renewed)).run()
 
 
 # Protocols that look as good ---------------------------------------------------------------------------------
