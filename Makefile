@@ -58,7 +58,7 @@ rehearsal: $(VENV)/.dev ## what a deployment meets in a year, in the Kubernetes 
 	$(RUN) -m tests.rehearsal
 
 lock: $(VENV)/.dev ## write the lock files anew
-	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) pyproject.toml --extra web -o requirements.txt
 	$(COMPILE) --group build -c requirements.txt -o requirements-build.txt
 	$(COMPILE) pyproject.toml --group dev -c requirements.txt -c requirements-build.txt -o requirements-dev.txt
 
@@ -78,5 +78,5 @@ $(VENV)/.runtime: requirements.txt requirements-build.txt pyproject.toml | $(VEN
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@echo "Installing what the tests need ..."
-	@$(INSTALL) --require-hashes -r requirements-dev.txt
+	@$(INSTALL) --no-deps --require-hashes -r requirements-dev.txt # complete; see [tool.uv]
 	@touch $@

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import LogSection, Origins, Settings
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.wiring import read_credentials, start_logging
+from ghcrawl.wiring import PLATFORMS, read_credentials, start_logging
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Options:
     """What was typed. more: settings from the command line; arguments: all of it, behind the program's name.
 
     wanting: how much of it. max_calls: so many at the most. dry_run: only say what that would come to.
-    follow: go on when all is there.
+    follow: go on when all is there. platform: reads the specs; empty: whichever understands them.
     """
 
     specs: tuple[str, ...]
@@ -42,6 +42,7 @@ class Options:
     json: bool = False
     quiet: bool = False
     arguments: tuple[str, ...] = ()
+    platform: str = ""
 
     @property
     def command(self) -> str:
@@ -74,7 +75,7 @@ async def planned(wish: Options, environ: Mapping[str, str]) -> tuple[Plan, Orig
     before, settings = settings, remembering(settings, origins, remembered)
     settings = wish.wanting.applied(settings, SystemClock().now())
     plan = Plan(
-        specs=wish.specs,
+        specs=_named(wish.specs, wish.platform),
         place=wish.place,
         settings=settings,
         credentials=read_credentials(settings, environ),
@@ -87,6 +88,19 @@ async def planned(wish: Options, environ: Mapping[str, str]) -> tuple[Plan, Orig
         remembered=remembered.latest is not None and settings is not before,
     )
     return plan, origins
+
+
+def _named(specs: Sequence[str], platform: str) -> tuple[str, ...]:
+    """The specs with the platform that reads them. Raises ConfigError for one that does not exist."""
+    names = [each.name for each in PLATFORMS]
+    if platform and platform not in names:
+        raise ConfigError(f"unknown platform {platform!r}; known platforms: {', '.join(names)}")
+    own = tuple(spec.strip() for spec in specs)
+    return (
+        tuple(f"{platform}:{spec}" if not spec.startswith(f"{platform}:") else spec for spec in own)
+        if platform
+        else own
+    )
 
 
 def _silent(_sentence: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, assert_never
 
+from ghcrawl.engine.planning import plan
 from ghcrawl.engine.reconciliation import reconcile
 from ghcrawl.engine.retrieval import (
     Body,
@@ -17,7 +18,7 @@ from ghcrawl.engine.retrieval import (
 )
 from ghcrawl.engine.tombstones import below, tombstone
 from ghcrawl.platforms.contract import Platform
-from ghcrawl.platforms.kind import List, Part, Processed, Reconciliation, Thing, alternative
+from ghcrawl.platforms.kind import List, Part, Planning, Processed, Reconciliation, Thing, alternative
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Store, Touch
@@ -101,13 +102,21 @@ class Decider:
         if isinstance(kind, Reconciliation):
             return Decision(outcome=await reconcile(kind.comparison(request), request, self._store))
         policy = _in_scenario(tuning.scenario, parse(request.policy).placed(kind.position), mounted.platform)
+        if isinstance(kind, Planning):
+            outcome = await plan(kind, request, policy, mounted.platform, store=self._store, now=self._clock.now())
+            return Decision(outcome=outcome, as_of=_EVER)  # it can be asked for again at once: the store goes on
+        return await self._decide_processed(request, kind, policy, mounted.platform, tuning)
+
+    async def _decide_processed(
+        self, request: Request, kind: Processed, policy: Policy, platform: Platform, tuning: Tuning
+    ) -> Decision:
         if request.context.deleted_at is not None:
-            return await self._bury_thing(request, kind, policy, mounted.platform)
+            return await self._bury_thing(request, kind, policy, platform)
         answer = await self._retrievals[request.platform].answer(request, kind, policy)
         if isinstance(answer, Body):
-            return self._process(answer, kind, policy, mounted.platform)
+            return self._process(answer, kind, policy, platform)
         if isinstance(answer, Gone):
-            decision = await self._gone(answer, request, kind, mounted.platform)
+            decision = await self._gone(answer, request, kind, platform)
         else:
             decision = self._without_body(answer, request, kind, tuning)
         if isinstance(answer, Gone | Denied | Refused) and isinstance(decision.outcome, Skip):

@@ -200,6 +200,7 @@ class Platform:
     section, live: its part of the settings, and the names in it that may change while a crawl runs.
     base: name of the setting that holds the base URL of its API; empty: every URL names its own host.
     scheme: of its URLs, which name things and not places to ask; empty: they are those of its API.
+    named_only: it understands any URL, so words are its own only where its name stands before them (`web:URL`).
     options: options of the command line that are settings of this section: `--api-url` → `api_url`.
     configured: the same platform as its settings have it, where a setting changes what it is.
     tie_window: how long after its last change a thing may change again without showing another date; see
@@ -222,6 +223,7 @@ class Platform:
     live: tuple[str, ...] = ()
     base: str = ""
     scheme: str = ""
+    named_only: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     configured: Callable[[Platform, Section], Platform] = lambda platform, _section: platform
     credentials: Credentials | None = None

@@ -1,6 +1,6 @@
 """What a platform has: one closed sum, so that a combination of traits that does not exist cannot be written.
 
-    Kind = Thing | List | Part | Event | Cursor | Reconciliation
+    Kind = Thing | List | Part | Event | Cursor | Reconciliation | Planning
 
 The engine matches on it; `position` and `version` mean the same for all that a processor turns into documents:
 
@@ -10,13 +10,15 @@ version: of the processor; raised when its documents change shape, so that `repr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from operator import attrgetter
 from typing import ClassVar, TypeAlias, assert_never
 
 from ghcrawl.values.model import Document, Request
-from ghcrawl.values.outcome import Processor
+from ghcrawl.values.outcome import Processor, Save, Skip
+from ghcrawl.values.visitor_map import NextHops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +140,31 @@ class Reconciliation:
     position: ClassVar[str] = "self"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prospect:
+    """All that a plan is made from. now: by our clock; plans hold none. documents: as stored, by URN."""
+
+    request: Request
+    documents: Sequence[Document]
+    onward: NextHops
+    version: int
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planning:
+    """Decides what to ask next from what is stored; asks the platform nothing itself.
+
+    scope: URN below which documents are read, of `types`. plan: pure; keeps its own state in the document it saves.
+    """
+
+    scope: Callable[[Request], str]
+    types: tuple[str, ...]
+    plan: Callable[[Prospect], Save | Skip]
+    position: str
+    version: int = 1
+
+
 Processed: TypeAlias = Thing | List | Part | Event | Cursor
 """The kinds whose bodies a processor turns into documents."""
 
@@ -154,7 +181,7 @@ class Shortened:
     name: str
 
 
-Kind: TypeAlias = Processed | Reconciliation
+Kind: TypeAlias = Processed | Reconciliation | Planning
 
 
 def alternative(kind: Kind, request: Request) -> Request | None:
@@ -164,7 +191,7 @@ def alternative(kind: Kind, request: Request) -> Request | None:
             return fallback(request) if fallback else None
         case List(continuation=continuation):
             return continuation.restart(request) if continuation else None
-        case Event() | Cursor() | Reconciliation():
+        case Event() | Cursor() | Reconciliation() | Planning():
             return None
         case _:
             assert_never(kind)
@@ -177,4 +204,4 @@ def refusal_of(kind: Processed, request: Request) -> str | None:
 
 def with_processor(kind: Kind, wrap: Callable[[Processor], Processor]) -> Kind:
     """The same kind with its processor wrapped."""
-    return kind if isinstance(kind, Reconciliation) else replace(kind, processor=wrap(kind.processor))
+    return kind if isinstance(kind, Reconciliation | Planning) else replace(kind, processor=wrap(kind.processor))

@@ -98,6 +98,11 @@ class Mounts:
         for each, policy in policies:
             mount.platform.scenarios.onward(parse(policy).placed(each.position).spec)
 
+    @property
+    def _asked(self) -> Iterable[Mount]:
+        """Those that are asked what words without a platform's name mean."""
+        return [mount for mount in self if not mount.platform.named_only]
+
     def read_spec(self, spec: str, policy: str) -> Request:
         """The request that `spec` means: `platform:spec`, or words that exactly one platform understands.
 
@@ -108,7 +113,7 @@ class Mounts:
         if colon and name in self._mounts:
             return _read(self._mounts[name], rest, policy)
         found, errors = dict[str, Request](), dict[str, SpecError]()
-        for mount in self:
+        for mount in self._asked:
             try:
                 found[mount.name] = _read(mount, spec, policy)
             except SpecError as error:

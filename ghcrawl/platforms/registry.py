@@ -8,5 +8,6 @@ from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.platforms.mastodon import MASTODON
+from ghcrawl.platforms.web import WEB
 
-PLATFORMS: Final[tuple[Platform, ...]] = (GITHUB, BLUESKY, MASTODON)
+PLATFORMS: Final[tuple[Platform, ...]] = (GITHUB, BLUESKY, MASTODON, WEB)

@@ -206,6 +206,7 @@ class Context:
     somebody else will ask.
     then: children that a person asked for and that need this parent's identity.
     after: URN behind which work that is done in several turns goes on.
+    notes: what the asker knows and the processor needs, in a form of the platform's own; no part of the key.
     """
 
     qualifier: str = ""
@@ -218,6 +219,7 @@ class Context:
     only_known: bool = False
     then: tuple[DeferredRequest, ...] = ()
     after: str = ""
+    notes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,15 @@ def crawl(
         list[str] | None, typer.Argument(metavar="SPEC", help="What to crawl.", show_default=False)
     ] = None,
     *,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            "--platform",
+            metavar="NAME",
+            help="Platform that reads the SPECs: web for blogs. Default: whichever understands them.",
+            show_default=False,
+        ),
+    ] = None,
     policy: Annotated[
         str | None,
         typer.Option("--policy", metavar="P", help="How to fetch and what to follow; see Policy.", show_default=False),
@@ -106,6 +115,7 @@ def crawl(
         ghcrawl crawl acme --only issue,issue_comment --since 2026-01-31
         ghcrawl crawl acme --scenario everything --dry-run
         ghcrawl crawl acme --scenario everything --max-calls 1000
+        ghcrawl crawl https://blog.example.org/ --platform web
         ghcrawl crawl acme --api-url https://ghe.example.com/api/v3
 
     [bold]Exit status[/bold]
@@ -121,6 +131,7 @@ def crawl(
     more = {"crawl.loops": loops, "crawl.policy": policy, "log.level": "debug" if verbose else log_level}
     wish = work.Options(
         specs=tuple(specs or ()),
+        platform=platform or "",
         place=place,
         more={name: value for name, value in more.items() if value is not None},
         wanting=Wanting(scenario=scenario or "", only=only or (), without=exclude or (), since=since or ""),

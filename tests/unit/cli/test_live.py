@@ -59,6 +59,7 @@ def test_what_tuning_holds_may_be_set_live_and_limits_and_the_log_level_and_noth
         "schedule.discover",
         "schedule.discover_limit",
         "schedule.strategy",
+        "web.delay_s",
     }
 
 

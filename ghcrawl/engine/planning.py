@@ -1,0 +1,23 @@
+"""Plans: what to ask next, decided from the documents that are stored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.kind import Planning, Prospect
+from ghcrawl.ports.store import DocumentFilter, Store
+from ghcrawl.values.model import Request, TypeName
+from ghcrawl.values.outcome import Save, Skip
+from ghcrawl.values.policy import Policy
+
+
+async def plan(
+    kind: Planning, request: Request, policy: Policy, platform: Platform, *, store: Store, now: datetime
+) -> Save | Skip:
+    """The plan's outcome. Reads and writes nothing but the store's documents. Raises StoreError."""
+    types = tuple(TypeName(platform.name, name) for name in kind.types)
+    which = DocumentFilter(types=types, scope=kind.scope(request), deleted=False)
+    documents = [document async for document in store.list(which)]
+    onward = platform.scenarios.onward(policy.spec)
+    return kind.plan(Prospect(request=request, documents=documents, onward=onward, version=kind.version, now=now))

@@ -1,0 +1,300 @@
+"""Asks sites for pages and feeds: robots.txt first, one call a host at a time, conditionally where we hold a copy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Final, Self
+from urllib.parse import urljoin
+
+from ghcrawl.fetch.web.addresses import is_literal, is_public, origin
+from ghcrawl.fetch.web.client import Answer, NotPublic, WebClient
+from ghcrawl.fetch.web.hosts import ROBOTS_HOLD, Host, Hosts, Origin
+from ghcrawl.fetch.web.settings import WebSettings
+from ghcrawl.ports.clock import Clock
+from ghcrawl.ports.observer import Call, Observer
+from ghcrawl.ports.quotas import Egress, Slot
+from ghcrawl.ports.store import Stored
+from ghcrawl.values.errors import FetchError
+from ghcrawl.values.model import Request, Validator
+from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Unchanged
+
+NAME: Final = "web"
+MAX_REDIRECTS: Final = 5
+MAX_ROBOTS_BYTES: Final = 500_000
+UNREACHABLE_ROBOTS_S: Final = 300.0
+"""After a 5xx for robots.txt the whole host is left alone (RFC 9309, 2.3.1.4), and asked again this much later."""
+RETRY_AFTER_S: Final = 60.0
+MAX_RETRY_AFTER_S: Final = 86_400.0
+LEASE_LOOK_S: Final = 1.0
+"""How soon to look again for a host that another replica asks."""
+_MOVED: Final = frozenset({301, 302, 303, 307, 308})
+_GONE: Final = frozenset({404, 410, 451})
+_WAIT: Final = frozenset({429, 503})
+
+
+class Turned(Exception):  # not an error: the answer is another
+    """The URL is not asked; `answer` says what it comes to."""
+
+    def __init__(self, answer: Retrieved) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class WebFetcher:
+    """As the port `Fetcher` says. Use as an async context manager."""
+
+    def __init__(self, settings: WebSettings, clock: Clock, observer: Observer, egress: Egress) -> None:
+        self.settings = settings
+        self._client = WebClient(settings)
+        self._clock = clock
+        self._observer = observer
+        self._hosts = Hosts()
+        self._quotas = egress.quotas
+        self.calls = 0
+
+    async def __aenter__(self) -> Self:
+        await self._client.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    def blocked_until(self) -> datetime | None:
+        """Never: each host is waited for by itself."""
+        return None
+
+    def credential_digest(self) -> str:
+        """Nobody in particular asks."""
+        return "anonymous"
+
+    async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
+        """As the port says. What can never be had is a body that says why: plans go on from it."""
+        url, aliases = request.url, list[str]()
+        try:
+            for _ in range(MAX_REDIRECTS + 1):
+                answer = await self._hop(url, request, stored)
+                target = _target(url, answer)
+                if not target:
+                    return self._read(url, answer, stored, tuple(aliases))
+                aliases.append(url)
+                url = target
+        except Turned as turned:
+            answered = turned.answer
+            return replace(answered, url=request.url) if isinstance(answered, Fetched) else answered
+        return self._refused(request.url, f"more than {MAX_REDIRECTS} redirects", stored)
+
+    # One call ---------------------------------------------------------------------------------------------------
+
+    async def _hop(self, url: str, request: Request, stored: Stored | None) -> Answer:
+        """The answer of one URL. Raises Turned where it is not to be asked now, or ever; FetchError."""
+        try:
+            place = origin(url)
+        except ValueError as error:
+            raise Turned(self._refused(url, str(error), stored)) from None
+        private = self._may_be_private(place, request)
+        if not private and is_literal(place[1]) and not is_public(place[1]):
+            raise Turned(self._refused(url, f"{place[1]} is not a public address", stored))
+        host, now = self._hosts.of(place), self._clock.now()
+        if (until := host.turn(now)) is not None:
+            raise Turned(Throttled(until=until, reason="busy"))
+        host.busy = True
+        try:
+            slot = await self._lease(place, now)
+            try:
+                await self._obey(url, place, host, stored, private=private)
+                return await self._ask(url, host, _conditions(url, stored), private=private)
+            except NotPublic as error:
+                raise Turned(self._refused(url, str(error), stored)) from None
+            finally:
+                free_at = max(self._clock.now(), host.free_at or now)
+                await self._quotas.release(slot, free_at.timestamp())
+        finally:
+            host.busy = False
+
+    async def _lease(self, place: Origin, now: datetime) -> Slot:
+        """The host is this replica's until the slot is released. Raises Turned where it is another's; StoreError."""
+        scheme, name, port = place
+        until = now + timedelta(seconds=2 * self.settings.timeout_s)
+        slot = await self._quotas.take(
+            f"{NAME}/{scheme}://{name}:{port}", 1, now=now.timestamp(), until=until.timestamp()
+        )
+        if isinstance(slot, Slot):
+            return slot
+        free_at = min(slot, (now + timedelta(seconds=LEASE_LOOK_S)).timestamp())
+        raise Turned(Throttled(until=datetime.fromtimestamp(free_at, UTC), reason="busy"))
+
+    def _may_be_private(self, place: Origin, request: Request) -> bool:
+        """Whether `place` may be of our own network: what a person typed may, what a page leads to may not."""
+        if self.settings.private_addresses != "typed":
+            return self.settings.private_addresses == "always"
+        _, at, typed = request.root.partition("@")
+        try:
+            return origin(typed if at else request.url) == place
+        except ValueError:
+            return False
+
+    async def _ask(self, url: str, host: Host, headers: dict[str, str], *, private: bool) -> Answer:
+        began = self._clock.now()
+        status = 0
+        try:
+            answer = await self._client.ask(url, headers, private=private)
+            status = answer.status
+        finally:
+            now = self._clock.now()
+            seconds = max(0.0, (now - began).total_seconds())
+            least_s = 0.0 if private else self.settings.delay_s
+            host.done(now, seconds, host.pause_s(self.settings.user_agent, least_s))
+            self._count(status, seconds)
+        if status in _WAIT:
+            host.rest(now + timedelta(seconds=_retry_after_s(answer, now)))
+            if status == 429 or "Retry-After" in answer.headers:
+                assert host.free_at is not None, "it rests"
+                raise Turned(Throttled(until=host.free_at, reason="primary"))
+        return answer
+
+    def _count(self, status: int, seconds: float) -> None:
+        self.calls += 1
+        call = Call(
+            platform=NAME, principal="anonymous", resource="page", status=status, seconds=seconds, charged=status != 304
+        )
+        self._observer.called(call)
+
+    # robots.txt -------------------------------------------------------------------------------------------------
+
+    async def _obey(self, url: str, place: Origin, host: Host, stored: Stored | None, *, private: bool) -> None:
+        """Raises Turned where robots.txt does not let us ask for `url`.
+
+        It did for a copy that was checked within a day, and that stands as long as a robots.txt does.
+        """
+        if not self.settings.obey_robots:
+            return
+        now = self._clock.now()
+        if not host.fresh_robots(now):
+            if stored is not None and stored.url == url and now - stored.checked_at < ROBOTS_HOLD:
+                return
+            await self._read_robots(place, host, private=private)
+            if (pause_s := host.pause_s(self.settings.user_agent, 0.0)) > 0:
+                host.rest(self._clock.now() + timedelta(seconds=pause_s))
+            if host.allows(url, self.settings.user_agent) and (until := _waits(host, self._clock.now())):
+                raise Turned(Throttled(until=until, reason="busy"))
+        if not host.allows(url, self.settings.user_agent):
+            raise Turned(self._refused(url, "robots.txt disallows it", stored))
+
+    async def _read_robots(self, place: Origin, host: Host, *, private: bool) -> None:
+        """4xx: everything is allowed. 5xx and no answer: nothing is, for now. Raises Turned, FetchError, NotPublic."""
+        from protego import Protego  # noqa: PLC0415  # an extra
+
+        scheme, name, port = place
+        url = f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}/robots.txt"
+        for _ in range(MAX_REDIRECTS):
+            answer = await self._ask(url, host, {}, private=private)
+            target = _target(url, answer)
+            if not _near(target, place, private=private):
+                break
+            url = target
+        else:
+            answer = answer._replace(status=404)
+        if answer.status >= 500:
+            until = self._clock.now() + timedelta(seconds=UNREACHABLE_ROBOTS_S)
+            host.rest(until)
+            raise Turned(Throttled(until=until, reason="unreachable"))
+        text = answer.body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace") if answer.status == 200 else ""
+        host.robots, host.robots_at = Protego.parse(text), self._clock.now()
+
+    # What an answer means ---------------------------------------------------------------------------------------
+
+    def _read(self, url: str, answer: Answer, stored: Stored | None, aliases: tuple[str, ...]) -> Retrieved:
+        """Raises FetchError for what may pass: 5xx."""
+        now, status = self._clock.now(), answer.status
+        validator = _validator(url, answer)
+        if status == 304:
+            return Unchanged(checked_at=now, validator=validator if validator.etag or validator.last_modified else None)
+        if status >= 500:
+            raise FetchError(f"{status} from {url}", url=url, status=status)
+        if status in _GONE and stored is not None:
+            return Missing(status=status, detail="gone", observed_at=_date(answer, now))
+        if status != 200 or answer.refused:
+            return self._refused(url, answer.refused or f"status {status}", stored, status=status, aliases=aliases)
+        return Fetched(
+            body={"content": answer.body, "type": answer.headers.get("Content-Type", ""), "url": url},
+            url=url,
+            observed_at=_date(answer, now),
+            checked_at=now,
+            validator=validator if validator.etag or validator.last_modified else None,
+            aliases=aliases,
+        )
+
+    def _refused(
+        self, url: str, reason: str, stored: Stored | None, *, status: int = 0, aliases: tuple[str, ...] = ()
+    ) -> Retrieved:
+        """A body that says why there is none; what we hold of it stays as it is."""
+        now = self._clock.now()
+        if stored is not None:
+            return Unchanged(checked_at=now)
+        body = {"refused": reason, "status": status, "url": url}
+        return Fetched(body=body, url=url, observed_at=now, checked_at=now, aliases=aliases, status=status)
+
+    def limited(self, settings: WebSettings) -> None:
+        """These hold from now on, as far as they may change while calls are made."""
+        self.settings = replace(self.settings, delay_s=settings.delay_s)
+
+
+def _waits(host: Host, now: datetime) -> datetime | None:
+    return host.free_at if host.free_at is not None and host.free_at > now else None
+
+
+def _near(target: str, place: Origin, *, private: bool) -> bool:
+    """Whether a robots.txt may be read at `target`: on the same host, and port where that is of our own network."""
+    try:
+        there = origin(target)
+    except ValueError:
+        return False
+    return there == place if private else there[1] == place[1]
+
+
+def _target(url: str, answer: Answer) -> str:
+    """Where a redirect leads; empty: it is none."""
+    location = answer.headers.get("Location", "")
+    try:
+        return urljoin(url, location).partition("#")[0] if answer.status in _MOVED and location else ""
+    except ValueError:
+        return ""
+
+
+def _conditions(url: str, stored: Stored | None) -> dict[str, str]:
+    """Headers that let `url` answer 304. A validator says nothing about another URL."""
+    validator = stored.validator if stored is not None else None
+    if validator is None or validator.url != url:
+        return {}
+    found = {"If-None-Match": validator.etag, "If-Modified-Since": validator.last_modified}
+    return {name: value for name, value in found.items() if value}
+
+
+def _validator(url: str, answer: Answer) -> Validator:
+    return Validator(url=url, etag=answer.headers.get("ETag"), last_modified=answer.headers.get("Last-Modified"))
+
+
+def _date(answer: Answer, now: datetime) -> datetime:
+    """When it was true, by the site's clock, as far as that can be believed."""
+    said = _parsed(answer.headers.get("Date", ""))
+    return said if said is not None and abs(said - now) < timedelta(days=1) else now
+
+
+def _retry_after_s(answer: Answer, now: datetime) -> float:
+    text = answer.headers.get("Retry-After", "")
+    if text.isdecimal():
+        return min(float(text[:9]), MAX_RETRY_AFTER_S)
+    moment = _parsed(text)
+    wait_s = (moment - now).total_seconds() if moment is not None else RETRY_AFTER_S
+    return min(max(wait_s, 1.0), MAX_RETRY_AFTER_S)
+
+
+def _parsed(text: str) -> datetime | None:
+    """An HTTP date."""
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

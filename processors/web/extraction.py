@@ -1,0 +1,130 @@
+"""Title, text, author and date of a post, each with where it comes from and how sure that is.
+
+Sources, the surest first: `feed`, what the entry says; `rule`, an element of the page that the feed taught us to find;
+`markup`, what the page declares about itself; `trafilatura`, which knows no blog in particular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import trafilatura
+from lxml import etree
+
+from processors.web import votes
+from processors.web.html import Node, squeezed, text_of, title_of
+from processors.web.votes import Vote
+
+FIELDS: Final = ("text", "title", "author")
+SURE: Final = 0.5
+"""Below this Dice coefficient a rule is not believed: the paper's own measure of success."""
+LONG_ENOUGH: Final = 20
+"""Characters. Shorter texts say nothing about likeness."""
+GENERIC: Final = 0.5
+"""Confidence in what trafilatura says: it knows nothing of this blog."""
+DECLARED: Final = 0.8
+_DATES: Final = (
+    "//meta[@property='article:published_time']/@content",
+    "//meta[@itemprop='datePublished']/@content",
+    "//*[@itemprop='datePublished']/@datetime",
+    "//time[contains(@class, 'published')]/@datetime",
+    "//article//time/@datetime",
+    "//time/@datetime",
+)
+
+
+class Extraction:
+    """What is found on one page. rules: of the blog, per field, best first. entry: of the feed; empty: none."""
+
+    def __init__(
+        self, root: Node, markup: str, url: str, entry: Mapping[str, Any], rules: Mapping[str, Sequence[Vote]]
+    ) -> None:
+        self.record: dict[str, Any] = {}
+        self.fields: dict[str, dict[str, Any]] = {}
+        self._root = root
+        self._markup = markup
+        self._url = url
+        self._entry = entry
+        self._rules = rules
+        self.votes = votes.votes(root, {name: str(entry.get(name, "")) for name in FIELDS}) if entry else {}
+        self.article = self._find_text()
+        if self.votes.get("author"):
+            self.votes["author"] = votes.near(root, self.votes["author"], self.article)
+        self.confirmed = self.article is not None or bool(entry)
+        self._find_title()
+        self._find_author()
+        self._find_date()
+        self._generic()
+
+    def _set(self, field: str, value: str, source: str, confidence: float) -> bool:
+        value = squeezed(value)
+        if not value or field in self.record:
+            return False
+        self.record[field] = value
+        self.fields[field] = {"source": source, "confidence": round(confidence, 4)}
+        return True
+
+    def _find_text(self) -> Node | None:
+        """The element that holds the article."""
+        whole = len(self._entry.get("text", "")) > LONG_ENOUGH and not self._entry.get("cut")
+        own = self.votes.get("text", ()) if whole else ()
+        for vote in (*own, *self._rules.get("text", ())):
+            node = votes.apply(self._root, vote.rule) if vote.score >= SURE else None
+            if node is not None and self._set("text", text_of(node), "rule", vote.score):
+                return node
+        if whole:
+            self._set("text", str(self._entry["text"]), "feed", SURE)
+        return None
+
+    def _find_title(self) -> None:
+        if self._entry.get("title"):
+            self._set("title", str(self._entry["title"]), "feed", 1.0)
+        for vote in self._rules.get("title", ()):
+            node = votes.apply(self._root, vote.rule)
+            if node is not None and vote.score >= SURE and len(text := text_of(node)) <= 500:
+                self._set("title", text, "rule", vote.score)
+
+    def _find_author(self) -> None:
+        if self._entry.get("author"):
+            self._set("author", str(self._entry["author"]), "feed", 1.0)
+        for vote in self._rules.get("author", ()):
+            node = votes.apply(self._root, vote.rule)
+            if node is not None and len(text := text_of(node)) <= 100:
+                self._set("author", text, "rule", vote.score)
+
+    def _find_date(self) -> None:
+        for name in ("published", "updated"):
+            self._set("published", str(self._entry.get(name, "")), "feed", 1.0)
+        for path in _DATES:
+            if "published" not in self.record and (found := self._root.xpath(path)):
+                self._set("published", str(found[0]), "markup", DECLARED)
+
+    def _generic(self) -> None:
+        """What is still missing, by trafilatura; the page's own title where that knows none."""
+        missing = [name for name in ("text", "title", "author", "published") if name not in self.record]
+        if "text" in missing:
+            self._by_trafilatura()
+        elif missing and self._rules:
+            self._by_metadata()
+        self._set("title", title_of(self._root), "markup", SURE)
+
+    def _by_trafilatura(self) -> None:
+        found = _quietly(lambda: trafilatura.bare_extraction(self._markup, url=self._url, with_metadata=True))
+        self._take(found)
+        self._set("text", str(getattr(found, "text", None) or ""), "trafilatura", GENERIC)
+
+    def _by_metadata(self) -> None:
+        self._take(_quietly(lambda: trafilatura.extract_metadata(self._markup, default_url=self._url)))
+
+    def _take(self, found: Any) -> None:
+        for field, name in (("title", "title"), ("author", "author"), ("published", "date")):
+            self._set(field, str(getattr(found, name, None) or ""), "trafilatura", GENERIC)
+
+
+def _quietly(look: Any) -> Any:
+    """What `look` finds; None where the page is too broken for it."""
+    try:
+        return look()
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError, AssertionError, etree.Error):
+        return None

@@ -1,0 +1,61 @@
+"""Rules that are learned from a feed."""
+
+from __future__ import annotations
+
+import pytest
+
+from processors.web.html import text_of, tree
+from processors.web.votes import Vote, apply, elect, likeness, rule_of, votes
+
+PAGE = """<html><body><div id="head"><h1>A blog</h1></div>
+<div class="post-12"><h2 class="post-title">{title}</h2>
+<div class="post-content"><p>{text}</p><p>And more of it.</p></div>
+<p class="by">by <b class="author">{author}</b></p></div><aside>{other}</aside></body></html>"""
+
+
+def page(**said):
+    root = tree(PAGE.format(**{"title": "On rivers", "text": "Water runs down.", "author": "Ada", "other": "x"} | said))
+    assert root is not None
+    return root
+
+
+def test_likeness_is_dice_of_the_sets_of_pairs_of_characters():
+    assert likeness("night", "nacht") == 0.25
+    assert likeness("aaaa", "aaaaaaa") == 1.0
+    assert likeness("", "") == 0.0
+
+
+def test_a_rule_names_an_element_by_its_own_name_or_by_that_of_one_above_it():
+    root = page()
+    assert rule_of(root.xpath("//h2")[0]) == "//*[@class='post-title']"
+    assert rule_of(root.xpath("//h1")[0]) == "//*[@id='head']/h1"
+    assert rule_of(root.xpath("//div[@class='post-12']")[0]) == "/html/body/div", "names with digits are of one page"
+
+
+def test_the_element_most_like_the_entry_wins():
+    found = votes(page(), {"text": "Water runs down. And more of it.", "title": "On rivers", "author": "Ada"})
+    assert {name: ballot[0].rule for name, ballot in found.items()} == {
+        "text": "//*[@class='post-content']",
+        "title": "//*[@class='post-title']",
+        "author": "//*[@class='author']",
+    }
+
+
+def test_pages_elect_what_most_of_them_agree_on():
+    odd = [Vote("//*[@class='lead']", 0.9)]
+    usual = [Vote("//*[@class='post-content']", 0.8), Vote("//*[@class='lead']", 0.3)]
+    assert elect([odd, usual, usual])[0] == Vote("//*[@class='post-content']", 0.8)
+
+
+def test_a_rule_finds_its_element_on_other_pages():
+    node = apply(page(text="Stones do not."), "//*[@class='post-content']")
+    assert node is not None
+    assert text_of(node) == "Stones do not. And more of it."
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "<", "<html>", "<p>" * 5000, "\ud800", "<!doctype html>", "&#xfffffff;"])
+def test_no_page_is_too_broken(text):
+    root = tree(text)
+    if root is not None:
+        votes(root, {"text": "some words that are long enough"})
+        text_of(root)
