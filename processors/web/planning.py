@@ -22,7 +22,7 @@ from ghcrawl.values.outcome import Save, Skip
 from processors.web import pattern
 from processors.web.records import PLATFORM, noted
 from processors.web.urls import canonical, folder, host_of, may_be_page, urn
-from processors.web.votes import Vote, elect
+from processors.web.votes import Vote, elect, weight
 
 TYPES: Final = ("blog", "feed", "page", "post")
 LOST: Final = timedelta(seconds=60)
@@ -244,7 +244,8 @@ class Plan:
         voters = [each for each in self._pages if each.type == POST and each.body.get("in_feed")]
         voters = [each for each in voters if each.body.get("blog") == self._urn][:MAX_VOTERS]
         names = {name for each in voters for name in each.body.get("votes", {})}
-        found = {name: elect([_ballot(each, name) for each in voters]) for name in sorted(names)}
+        weights = {"text": [weight(str(each.body.get("text", ""))) for each in voters]}
+        found = {name: elect([_ballot(each, name) for each in voters], weights.get(name, ())) for name in sorted(names)}
         return {name: rules for name, rules in found.items() if rules}
 
     # Where to go ----------------------------------------------------------------------------------------------------

@@ -105,14 +105,26 @@ def _grams(root: Node) -> list[tuple[Node, frozenset[str]]]:
     return sorted(done, key=lambda each: index[each[0]])
 
 
-def elect(ballots: Sequence[Sequence[Vote]]) -> tuple[Vote, ...]:
-    """The rules that the pages agree on, best first: by the sum of their scores. score: their mean where they voted."""
-    sums: dict[str, list[float]] = {}
-    for ballot in ballots:
+def elect(ballots: Sequence[Sequence[Vote]], weights: Sequence[float] = ()) -> tuple[Vote, ...]:
+    """The rules that the pages agree on, best first: by the sum of their scores. score: their mean where they voted.
+
+    weights: of the ballots; all the same unless given.
+    """
+    sums: dict[str, list[tuple[float, float]]] = {}
+    for ballot, weight in zip(ballots, weights or [1.0] * len(ballots), strict=True):
         for vote in ballot:
-            sums.setdefault(vote.rule, []).append(vote.score)
-    ranked = sorted(sums.items(), key=lambda each: (-sum(each[1]), each[0]))
-    return tuple(Vote(rule, round(sum(scores) / len(scores), 4)) for rule, scores in ranked[:KEPT])
+            sums.setdefault(vote.rule, []).append((vote.score * weight, weight))
+    ranked = sorted(sums.items(), key=lambda each: (-sum(score for score, _ in each[1]), each[0]))
+    return tuple(Vote(rule, round(_mean(scores), 4)) for rule, scores in ranked[:KEPT])
+
+
+def weight(text: str) -> float:
+    """What a page's vote on where its text is counts: in a short one, one paragraph is as good as the article."""
+    return max(0.01, min(1.0, len(text) / 1_000))
+
+
+def _mean(scores: Sequence[tuple[float, float]]) -> float:
+    return sum(score for score, _ in scores) / sum(weight for _, weight in scores)
 
 
 def apply(root: Node, rule: str) -> Node | None:

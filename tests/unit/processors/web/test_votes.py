@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from processors.web.html import text_of, tree
-from processors.web.votes import Vote, apply, elect, likeness, rule_of, votes
+from processors.web.votes import Vote, apply, elect, likeness, rule_of, votes, weight
 
 PAGE = """<html><body><div id="head"><h1>A blog</h1></div>
 <div class="post-12"><h2 class="post-title">{title}</h2>
@@ -45,6 +45,12 @@ def test_pages_elect_what_most_of_them_agree_on():
     odd = [Vote("//*[@class='lead']", 0.9)]
     usual = [Vote("//*[@class='post-content']", 0.8), Vote("//*[@class='lead']", 0.3)]
     assert elect([odd, usual, usual])[0] == Vote("//*[@class='post-content']", 0.8)
+
+
+def test_a_short_text_says_little_about_where_texts_are():
+    short, long = [Vote("//div/p", 1.0), Vote("//div", 0.7)], [Vote("//div", 0.9)]
+    weights = [weight("a few words"), weight("a few words"), weight("many words " * 100)]
+    assert elect([short, short, long], weights)[0] == Vote("//div", 0.8957)
 
 
 def test_a_rule_finds_its_element_on_other_pages():
