@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from ghcrawl.fetch.web import WebFetcher, WebSettings
 from ghcrawl.fetch.web.settings import Private
-from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.contract import Platform, Simulated
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
@@ -100,6 +100,21 @@ def _configured(before: Platform, section: Section) -> Platform:
     return replace(before, kinds=kinds(max_pages=mine.max_pages, keep_pages=mine.keep_pages))
 
 
+@asynccontextmanager
+async def _simulated(
+    *,
+    port: int,
+    size: int,
+    seed: int,
+    limit: int,  # noqa: ARG001  # a blog has none
+) -> AsyncIterator[Simulated]:
+    # Imported here: only who simulates needs a server. A blog has no rate limit.
+    from ghcrawl.simulator.web import Blog  # noqa: PLC0415
+
+    async with Blog(size=max(15, size // 40), seed=seed).running(port) as url:
+        yield Simulated(url=url, tries=f"ghcrawl crawl {url} --platform {NAME} --db simulated.db", tokens={})
+
+
 WEB: Final = Platform(
     name=NAME,
     kinds=kinds(),
@@ -110,4 +125,5 @@ WEB: Final = Platform(
     live=("delay_s",),
     named_only=True,
     configured=_configured,
+    simulator=_simulated,
 )

@@ -19,6 +19,8 @@ from processors.web.votes import Vote
 FIELDS: Final = ("text", "title", "author")
 SURE: Final = 0.5
 """Below this Dice coefficient a rule is not believed: the paper's own measure of success."""
+CERTAIN: Final = 0.9
+"""From this on even a short text is found for certain."""
 LONG_ENOUGH: Final = 20
 """Characters. Shorter texts say nothing about likeness."""
 GENERIC: Final = 0.5
@@ -68,11 +70,12 @@ class Extraction:
     def _find_text(self) -> Node | None:
         """The element that holds the article."""
         whole = len(self._entry.get("text", "")) > LONG_ENOUGH and not self._entry.get("cut")
-        own = self.votes.get("text", ()) if whole else ()
+        own = () if self._entry.get("cut") else self.votes.get("text", ())
+        own = [vote for vote in own if whole or vote.score >= CERTAIN]
         for vote in (*own, *self._rules.get("text", ())):
-            node = votes.apply(self._root, vote.rule) if vote.score >= SURE else None
-            if node is not None and self._set("text", text_of(node), "rule", vote.score):
-                return node
+            nodes = votes.apply(self._root, vote.rule) if vote.score >= SURE else []
+            if self._set("text", " ".join(map(text_of, nodes)), "rule", vote.score):
+                return nodes[0] if len(nodes) == 1 else nodes[0].getparent()
         if whole:
             self._set("text", str(self._entry["text"]), "feed", SURE)
         return None
@@ -81,16 +84,16 @@ class Extraction:
         if self._entry.get("title"):
             self._set("title", str(self._entry["title"]), "feed", 1.0)
         for vote in self._rules.get("title", ()):
-            node = votes.apply(self._root, vote.rule)
-            if node is not None and vote.score >= SURE and len(text := text_of(node)) <= 500:
+            nodes = votes.apply(self._root, vote.rule)
+            if nodes and vote.score >= SURE and len(text := text_of(nodes[0])) <= 500:
                 self._set("title", text, "rule", vote.score)
 
     def _find_author(self) -> None:
         if self._entry.get("author"):
             self._set("author", str(self._entry["author"]), "feed", 1.0)
         for vote in self._rules.get("author", ()):
-            node = votes.apply(self._root, vote.rule)
-            if node is not None and len(text := text_of(node)) <= 100:
+            nodes = votes.apply(self._root, vote.rule)
+            if nodes and len(text := text_of(nodes[0])) <= 100:
                 self._set("author", text, "rule", vote.score)
 
     def _find_date(self) -> None:

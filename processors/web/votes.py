@@ -65,15 +65,21 @@ def votes(root: Node, wanted: Mapping[str, str]) -> dict[str, list[Vote]]:
     """For each wanted text (name → text), the rules that find what is most like it."""
     targets = {name: bigrams(text) for name, text in wanted.items() if len(text) > 1}
     scores: dict[str, dict[str, float]] = {name: {} for name in targets}
-    for node, found in _grams(root):
+    for rule, found in _together(_grams(root)):
         measured = {name: dice(found, target) for name, target in targets.items()}
-        if max(measured.values(), default=0.0) < LEAST:
-            continue
-        rule = rule_of(node)
         for name, score in measured.items():
-            if score >= LEAST and rule not in scores[name]:  # a rule is its first element
+            if score >= LEAST and rule not in scores[name]:  # a rule is its first elements
                 scores[name][rule] = score
     return {name: _best(found) for name, found in scores.items()}
+
+
+def _together(grams: Iterable[tuple[Node, frozenset[str]]]) -> Iterable[tuple[str, frozenset[str]]]:
+    """Rules with the bigrams of all that they find below one parent, such as the paragraphs of an article."""
+    found: dict[tuple[str, Node], set[str]] = {}
+    for node, mine in grams:
+        found.setdefault((rule_of(node), node.getparent()), set()).update(mine)
+    for (rule, _), united in found.items():
+        yield rule, frozenset(united)
 
 
 def _best(found: Mapping[str, float]) -> list[Vote]:
@@ -127,13 +133,13 @@ def _mean(scores: Sequence[tuple[float, float]]) -> float:
     return sum(score for score, _ in scores) / sum(weight for _, weight in scores)
 
 
-def apply(root: Node, rule: str) -> Node | None:
-    """The first element that `rule` finds."""
+def apply(root: Node, rule: str) -> list[Node]:
+    """The first element that `rule` finds, with those of the same parent that it finds as well."""
     try:
         found: Any = root.xpath(rule)
     except etree.XPathError:
-        return None
-    return found[0] if found else None
+        return []
+    return [each for each in found if each.getparent() is found[0].getparent()]
 
 
 def near(root: Node, votes_: Sequence[Vote], article: Node | None) -> list[Vote]:
@@ -142,9 +148,9 @@ def near(root: Node, votes_: Sequence[Vote], article: Node | None) -> list[Vote]
         return list(votes_)
     ranked = []
     for vote in votes_:
-        node = apply(root, vote.rule)
-        if node is not None and len(text_of(node)) < 200:
-            ranked.append(Vote(vote.rule, round(vote.score / (_distance(node, article) + 1), 4)))
+        nodes = apply(root, vote.rule)
+        if nodes and len(text_of(nodes[0])) < 200:
+            ranked.append(Vote(vote.rule, round(vote.score / (_distance(nodes[0], article) + 1), 4)))
     return sorted(ranked, key=lambda vote: -vote.score)
 
 

@@ -54,9 +54,11 @@ def test_a_short_text_says_little_about_where_texts_are():
 
 
 def test_a_rule_finds_its_element_on_other_pages():
-    node = apply(page(text="Stones do not."), "//*[@class='post-content']")
-    assert node is not None
+    (node,) = apply(page(text="Stones do not."), "//*[@class='post-content']")
     assert text_of(node) == "Stones do not. And more of it."
+    both = [text_of(each) for each in apply(page(), "//*[@class='post-content']/p")]
+    assert both == ["Water runs down.", "And more of it."]
+    assert apply(page(), "//nav") == []
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "<", "<html>", "<p>" * 5000, "\ud800", "<!doctype html>", "&#xfffffff;"])
