@@ -35,11 +35,12 @@ def answers(forms: Forms, observed_at: datetime) -> bool:
 
 
 def covers(forms: Forms, form: Form, known: Known) -> bool:
-    """Whether what `known` said and these forms do not is gone: only the thing itself, or the same form, says so."""
-    same, own = forms.get(form), forms.get("own")
-    if own is not None and not own.partial and own.rank >= known.rank:
-        return True
-    return same is not None and form != "own" and same.rank >= known.rank
+    """Whether what `known` said and these forms do not is gone: only the thing itself, or the same form, says so.
+
+    One list may leave out what another tells: a partial form says nothing of what it lacks.
+    """
+    found = (forms[each] for each in ("own", form) if each in forms)
+    return any(not each.partial and each.rank >= known.rank for each in found)
 
 
 def joined(newer: JsonObject, older: JsonObject) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
-from processors.github.graph import Node, count, mapping, number, required, text
+from processors.github.graph import Node, count, mapping, number, repo_url, required, text
 from processors.github.issue import below
 from processors.github.repo import in_repo
 
@@ -20,11 +20,17 @@ def issue_event_urn(body: JsonObject, qualifier: str) -> str:
 def describe_issue_event(node: Node) -> None:
     """An event leads to who did it; whom and what it names is linked."""
     body = node.body
-    if sha := text(body.get("commit_id")):
+    if (sha := text(body.get("commit_id"))) and _lies_here(body):
         node.link("commit", f"{node.repo}:commit:{sha}")
     label = number(mapping(body.get("label")).get("id"))
     if label is not None:
         node.link("label", f"{node.repo}:label:{label}")
+
+
+def _lies_here(body: JsonObject) -> bool:
+    """Whether the commit that an event names lies in the event's repository; a fork's or a stranger's may be named."""
+    named, own = repo_url(text(body.get("commit_url"))), repo_url(text(body.get("url")))
+    return not named or not own or named.lower() == own.lower()
 
 
 def reaction_urn(body: JsonObject, qualifier: str) -> str:

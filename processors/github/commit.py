@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.model import JsonObject, Pagination
 from processors.github.entity import Entity
 from processors.github.graph import Node, count, mapping, number, repo_of, required, sequence, text
 
@@ -18,6 +19,20 @@ def describe_commit(node: Node) -> None:
     """A commit leads to the accounts behind it; its parents are linked, for the list has them."""
     parents = (text(mapping(parent).get("sha")) for parent in sequence(node.body.get("parents")))
     node.hrefs("parents", (f"{node.repo}:commit:{sha}" for sha in parents if sha))
+    _more_files(node)
+
+
+def _more_files(node: Node) -> None:
+    """Of many files its own answer holds the first, and says where the others are: pages of a relation."""
+    fetched, step = node.visit.fetched, node.visit.onward.links.get("files")
+    url = fetched.link.get("next")
+    if not url or "files" not in node.body:
+        return
+    node.link("files", f"{node.urn}:files:pages", type="relation")
+    if step is not None and fetched.origin == "fetch":
+        pagination = Pagination(page=2, first=node.url, started_at=fetched.observed_at)
+        context = replace(node.context(qualifier=node.urn), pagination=pagination)
+        node.follow("commit_files", url, step.pages, context, queue="soon")
 
 
 def has_comments(body: JsonObject) -> bool:

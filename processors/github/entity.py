@@ -18,7 +18,7 @@ from ghcrawl.values.outcome import (
 )
 from processors.github.graph import Node, repo_url, text
 from processors.github.listing import Listing, Listings, add
-from processors.github.part import Part, add_part
+from processors.github.part import SHOWN, Part, add_part
 
 
 def stays(_visit: Visit) -> Skip | None:
@@ -151,6 +151,8 @@ def _described(entity: Entity, visit: Visit, body: JsonObject) -> Node:
     """The node of what `visit` found, with the links of its own."""
     urn = entity.urn(body, visit.request.context.qualifier)
     says = (own_url(body, "") if entity.has_url else "") or visit.request.url
+    if not says.startswith(("http://", "https://")):
+        raise Malformed(f"a {entity.type} has a URL, and this is none: {says[:SHOWN]}")
     node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
     if entity.parent:
         node.link(entity.parent, ":".join(urn.split(":")[:-2]))

@@ -281,4 +281,6 @@ def required(value: int | str | None, what: str) -> int | str:
     """`value`, which gives a thing its name. Raises Malformed where there is none."""
     if value is None or value == "":
         raise Malformed(f"GitHub's answer has no {what}")
+    if isinstance(value, int) and value < 0:
+        raise Malformed(f"GitHub's answer has {value} as {what}, which is none")
     return value

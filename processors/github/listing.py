@@ -244,6 +244,8 @@ def _resumed(listings: Listings, request: Request, cursor: Document | None) -> R
     if listing.walking is Walking.SINCE and (policy.complete or elsewhere):
         return request
     since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
+    if not listing.complete and listing.walking is Walking.HEAD and cursor.body.get("alone") is not True:
+        return request  # what was read so far was taken from the list, which tells less
     if listing.walking is Walking.HEAD:
         return _walking(request, request.url, replace(pagination, until=newest))
     if text(cursor.body.get("asked")) >= asked_at_of(request) > "":

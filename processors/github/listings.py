@@ -12,7 +12,7 @@ from processors.github.activity import has_reactions
 from processors.github.automation import head_of_pull, tip_of_branch
 from processors.github.entities import ENTITIES
 from processors.github.graph import count, mapping
-from processors.github.listing import Listing, Walking
+from processors.github.listing import Listing, Walking, never
 from processors.github.parts import empty, may
 
 _BY_CREATION: Final = "sort=created&direction=asc"
@@ -368,6 +368,18 @@ _MORE: Final[tuple[Listing, ...]] = (
         path="/commits",
         complete=True,
         was="pull_request_commits",
+    ),
+    Listing(
+        type="commit_files",
+        name="files",
+        of="commit",
+        element="",
+        topic="code",
+        path="",
+        relation=True,
+        item_at="files",
+        only_if="it has more than fit into its own answer, which says where they are",
+        when=never,
     ),
     Listing(
         type="statuses",

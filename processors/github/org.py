@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.model import JsonObject, Payload, Push
+from ghcrawl.values.outcome import Skip, Visit
+from ghcrawl.values.policy import parse
 from processors.github.entity import Entity
-from processors.github.graph import Node, mapping, number, org_url, required, text
+from processors.github.graph import Node, here, mapping, number, org_url, required, text
+from processors.github.webhook import POLICY
 
 
 def account_urn(kind: str, body: JsonObject) -> str:
@@ -18,6 +22,27 @@ def describe_org(node: Node) -> None:
     """An organisation leads to nothing but its lists; it is an account like a user's, and one document."""
     node.scope = text(node.body.get("login")) or node.scope
     node.link("user", node.urn)
+
+
+def an_organization(visit: Visit) -> Skip | None:
+    """For `Entity.moved`: what `/users/NAME` says of an organisation is part of what its own URL says.
+
+    It is kept, and the rest is asked for.
+    """
+    request, body = visit.request, visit.fetched.body
+    url = org_url(text(body.get("url")))
+    if body.get("type") != "Organization" or not url or visit.fetched.origin != "fetch":
+        return None
+    policy = parse(request.policy)
+    onward = policy if policy.map == "self" else replace(policy, map="", path=())
+    context = replace(request.context, scope=text(body.get("login")) or request.context.scope)
+    asked = request.child("org", here(request.url, url), onward.spec, context)
+    fetched = visit.fetched
+    payload = Payload.of(body, origin="list", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+    told = replace(asked, policy=f"{POLICY}:self", context=replace(context, then=()), payload=payload)
+    return Skip(
+        reason="moved", detail=url, follow_ups=(Push(request=told, queue="event"), Push(request=asked, queue="normal"))
+    )
 
 
 def describe_user(node: Node) -> None:
@@ -44,7 +69,7 @@ ORG = Entity(
     endpoint="/orgs/{org}",
     urn=lambda body, _: account_urn("org", body),
     describe=describe_org,
-    lacks={"own": ("plan",), "list": ("name", "created_at"), "batch": ("plan",)},
+    lacks={"own": ("plan",), "list": ("name", "has_organization_projects"), "batch": ("plan",)},
     version=2,
 )
 USER = Entity(
@@ -53,6 +78,7 @@ USER = Entity(
     endpoint="/users/{username}",
     urn=lambda body, _: account_urn("user", body),
     describe=describe_user,
+    moved=an_organization,
     lacks={"own": ("plan",), "list": ("name", "created_at"), "batch": ("plan",)},
 )
 TEAM = Entity(

@@ -5,6 +5,7 @@ The document of a collection's page keeps references; that of a relation's page 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC
 from hashlib import blake2b
@@ -32,9 +33,12 @@ from processors.github.entity import Entity
 from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
 from processors.github.listing import Listing, Listings, Walking, listing_of
 from processors.github.pagination import Page, begun_again, follow_next, look_again, move_cursor, reconcile
+from processors.github.webhook import POLICY
 
 _PLACES: Final = frozenset({"page", "after", "before", "cursor"})
 """What says in a URL which page of a list it is."""
+_OWN: Final = re.compile(r"/user/(?!\d)")
+"""Lists of whoever asks."""
 _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
 
 
@@ -50,6 +54,7 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
             return _restart(visit, listing)
         page = _page(visit, listing, entities.get(listing.element))
         _follow_elements(page)
+        _follow_strangers(page)
         more = follow_next(page)
         if page.floor:
             return Skip(reason="narrowed", follow_ups=page.node.follow_ups)
@@ -123,6 +128,8 @@ def _excerpt(request: Request, listing: Listing) -> str:
     pagination = request.context.pagination
     if pagination.first or pagination.since or begun_again(request):
         return ""
+    if _OWN.search(request.url):
+        return "mine"  # `/user/orgs` tells of more organisations than `/users/ada/orgs`
     asked = _query(request.url)
     if pagination.page > 1:
         asked = frozenset((name, value) for name, value in asked if name not in _PLACES)
@@ -146,11 +153,15 @@ def _urn(visit: Visit, listing: Listing, excerpt: str) -> str:
 
 
 def _items(body: Json, listing: Listing) -> list[JsonObject]:
+    return [item for item in _listed(body, listing) if isinstance(item, Mapping)]
+
+
+def _listed(body: Json, listing: Listing) -> list[Json]:
     if isinstance(body, Mapping):
         body = body.get("elements", body.get(listing.item_at) if listing.item_at else None)
     if not isinstance(body, list):
         raise Malformed(f"a page of {listing.type} is an array, and this is none")
-    return [item for item in body if isinstance(item, Mapping)]
+    return body
 
 
 def _element(item: JsonObject, listing: Listing) -> JsonObject:
@@ -186,6 +197,21 @@ def _follow_elements(page: Page) -> None:
             _follow_reference(page, reference, policy)
         elif not page.stored:
             _follow_payload(page, item, reference, policy)
+
+
+def _follow_strangers(page: Page) -> None:
+    """What is no object is no element: a request of its own says so, and its neighbours are none the worse.
+
+    GitHub writes null where it cannot show an element: that is nothing.
+    """
+    if page.element is None or page.stored:
+        return
+    for item in _listed(page.visit.fetched.body, page.listing):
+        if item is not None and not isinstance(item, Mapping):
+            payload = page.node.payload({"element": item})
+            url = f"{page.visit.request.url}#{payload.digest}"
+            context = page.node.context(qualifier=page.node.qualifier)
+            page.node.follow(page.element.type, url, f"{POLICY}:self", context, payload=payload)
 
 
 def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str) -> None:

@@ -235,7 +235,9 @@ def move_cursor(page: Page) -> None:
     horizon = iso(began, "seconds")
     since = max(pagination.since, min(newest or horizon, horizon)) if listing.walking is Walking.SINCE else ""
     node = page.node
-    body = {"collection": listing.urn(node.qualifier), "since": since, "newest": newest}
+    body: dict[str, Json] = {"collection": listing.urn(node.qualifier), "since": since, "newest": newest}
+    if not listing.complete:
+        body["alone"] = True
     if since:
         body["asked"] = asked_at_of(page.visit.request)
         if scenario := parse(page.visit.request.policy).scenario:

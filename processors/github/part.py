@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
 from itertools import pairwise
+from typing import Final
 
 from ghcrawl.platforms import kind
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import JsonObject, Request
+from ghcrawl.values.model import Json, JsonObject, Request
 from ghcrawl.values.outcome import Processor, Save, Visit
-from processors.github.graph import Node, owner_kind
+from processors.github.graph import Node, number, owner_kind
 from processors.github.listing import always
 from processors.github.webhook import POLICY
+
+SHOWN: Final = 200
+"""So many characters of what is refused are shown."""
 
 
 def nothing(_owner: JsonObject) -> JsonObject | None:
     """The owner's body does not hold it."""
     return None
+
+
+def objects(body: Json) -> bool:
+    """It is an array of objects."""
+    return isinstance(body, list) and all(isinstance(item, Mapping) for item in body)
+
+
+def arrays(body: Json) -> bool:
+    """It is an array of arrays of numbers."""
+    return isinstance(body, list) and all(isinstance(item, list) and counts(item) for item in body)
+
+
+def counts(values: Iterable[Json]) -> bool:
+    """All are numbers; where lines were deleted they are negative."""
+    return all(number(value) is not None for value in values)
+
+
+def has(*fields: str) -> Callable[[Json], bool]:
+    """It is an object with these fields."""
+    return lambda body: isinstance(body, Mapping) and all(field in body for field in fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +57,14 @@ class Part:
     limited: the words for what it is refused for with 422, because there is too much of it; empty: it never is.
     daily: each day's answer is a document of its own, because GitHub forgets.
     embedded: what makes its body of the owner's, so that it costs no call.
+    is_one: whether a body has what makes it this part, besides nothing at all; anything else is refused.
     was: what the predecessor called it, and what else of the predecessor's it holds.
     """
 
     type: str
     of: str
     path: str
+    is_one: Callable[[Json], bool]
     elsewhere: tuple[str, ...] = ()
     when: Callable[[JsonObject], bool] = always
     only_if: str = ""
@@ -103,9 +129,10 @@ def processor(part: Part) -> Processor:
 
     def process(visit: Visit) -> Save:
         request, body, owner = visit.request, visit.fetched.body, visit.request.context.qualifier
+        said = body.get("elements", body) if isinstance(body, Mapping) else body
+        if said != [] and not part.is_one(said):
+            raise Malformed(f"this is no {part.type}: {str(body)[:SHOWN]}")
         body = {"elements": body} if isinstance(body, list) else body
-        if not isinstance(body, Mapping):
-            raise Malformed(f"{part.type} is an object or an array, and this is {type(body).__name__}")
         if owner_kind(owner) != part.of:
             raise Malformed(f"{part.type} is of a {part.of}, and {owner or 'nothing'!r} is none")
         urn, url = part.urn(owner), request.url

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.model import Json, JsonObject
 from processors.github.graph import mapping
-from processors.github.part import Part
+from processors.github.part import Part, arrays, counts, has, objects
 
 
 def empty(repo: JsonObject) -> bool:
@@ -33,22 +33,51 @@ def _topics(repo: JsonObject) -> JsonObject | None:
     return {"names": names} if isinstance(names, list) else None
 
 
+def _languages(body: Json) -> bool:
+    return isinstance(body, Mapping) and counts(body.values())
+
+
 _PUSHES: Final = may("push")
 PARTS: Final[tuple[Part, ...]] = (
-    Part(type="topics", of="repo", path="/topics", embedded=_topics, settled=True),
-    Part(type="languages", of="repo", path="/languages", when=_has_files, only_if="`size` > 0", settled=True),
+    Part(
+        type="topics",
+        of="repo",
+        is_one=has("names"),
+        path="/topics",
+        embedded=_topics,
+        settled=True,
+    ),
+    Part(
+        type="languages",
+        of="repo",
+        is_one=_languages,
+        path="/languages",
+        when=_has_files,
+        only_if="`size` > 0",
+        settled=True,
+    ),
     Part(
         type="license",
         of="repo",
+        is_one=has("content", "sha"),
         path="/license",
         when=lambda repo: bool(mapping(repo.get("license"))),
         only_if="`license`",
         settled=True,
     ),
-    Part(type="readme", of="repo", path="/readme", when=_has_files, only_if="`size` > 0", settled=True),
+    Part(
+        type="readme",
+        of="repo",
+        is_one=has("content", "sha"),
+        path="/readme",
+        when=_has_files,
+        only_if="`size` > 0",
+        settled=True,
+    ),
     Part(
         type="codeowners",
         of="repo",
+        is_one=has("content", "sha"),
         path="/contents/.github/CODEOWNERS",
         elsewhere=("/contents/CODEOWNERS", "/contents/docs/CODEOWNERS"),
         when=_has_files,
@@ -58,6 +87,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="community_profile",
         of="repo",
+        is_one=has("health_percentage", "files"),
         path="/community/profile",
         when=_public_source,
         only_if="it is public and no fork",
@@ -66,6 +96,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="views",
         of="repo",
+        is_one=has("count", "uniques"),
         path="/traffic/views",
         when=_PUSHES,
         only_if="the token may push",
@@ -75,6 +106,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="clones",
         of="repo",
+        is_one=has("count", "uniques"),
         path="/traffic/clones",
         when=_PUSHES,
         only_if="the token may push",
@@ -84,6 +116,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="paths",
         of="repo",
+        is_one=objects,
         path="/traffic/popular/paths",
         when=_PUSHES,
         only_if="the token may push",
@@ -93,6 +126,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="referrers",
         of="repo",
+        is_one=objects,
         path="/traffic/popular/referrers",
         when=_PUSHES,
         only_if="the token may push",
@@ -102,6 +136,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="contributor_statistics",
         of="repo",
+        is_one=objects,
         path="/stats/contributors",
         when=_has_files,
         only_if="`size` > 0",
@@ -110,6 +145,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="commit_activity",
         of="repo",
+        is_one=objects,
         path="/stats/commit_activity",
         when=_has_files,
         only_if="`size` > 0",
@@ -118,6 +154,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="code_frequency",
         of="repo",
+        is_one=arrays,
         path="/stats/code_frequency",
         when=_has_files,
         only_if="`size` > 0",
@@ -127,10 +164,19 @@ PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="participation",
         of="repo",
+        is_one=has("all"),
         path="/stats/participation",
         when=_has_files,
         only_if="`size` > 0",
         settled=True,
     ),
-    Part(type="punch_card", of="repo", path="/stats/punch_card", when=_has_files, only_if="`size` > 0", settled=True),
+    Part(
+        type="punch_card",
+        of="repo",
+        is_one=arrays,
+        path="/stats/punch_card",
+        when=_has_files,
+        only_if="`size` > 0",
+        settled=True,
+    ),
 )

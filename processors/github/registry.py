@@ -63,7 +63,7 @@ def listings(commits: Commits) -> Listings:
     """Every list, by type of owner and type of page."""
     rows = {(row.of, row.type): row for row in LISTINGS}
     if commits == "full":
-        rows["repo", "commits"] = replace(rows["repo", "commits"], complete=False)
+        rows |= {at: replace(row, complete=False) for at, row in rows.items() if row.element == "commit"}
     return rows
 
 

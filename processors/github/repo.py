@@ -51,7 +51,11 @@ def in_repo(type: str, field: str, body: JsonObject, qualifier: str) -> str:
 def label_urn(body: JsonObject, qualifier: str) -> str:
     """By id, since labels are renamed; by name where an old server gives none."""
     identity = number(body.get("id"))
-    named = identity if identity is not None else quote(str(required(text(body.get("name")), "id")), safe="")
+    named = (
+        required(identity, "id")
+        if identity is not None
+        else quote(str(required(text(body.get("name")), "id")), safe="")
+    )
     return f"{repo_of(qualifier)}:label:{named}"
 
 
@@ -65,8 +69,9 @@ def describe_release(node: Node) -> None:
 
 
 def describe_ref(node: Node) -> None:
-    """A branch or tag leads to the commit it names."""
-    commit = mapping(node.body.get("commit") or node.body.get("object"))
+    """A branch or tag leads to the commit it names. An annotated tag names an object of its own, which names that."""
+    named = mapping(node.body.get("object"))
+    commit = mapping(node.body.get("commit")) or (named if named.get("type") != "tag" else {})
     if sha := text(commit.get("sha")):
         node.link("commit", f"{node.repo}:commit:{sha}")
 

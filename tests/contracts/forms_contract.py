@@ -107,9 +107,15 @@ class FormsContract:
         assert (await kept(rig.store)).body == WHOLE
 
     async def test_the_only_form_says_itself_what_is_gone(self, rig: Rig) -> None:
-        await rig.store.save(seen("list", {**LISTED, "extra": 1}, 1))
-        await rig.store.save(seen("list", LISTED, 2))
+        await rig.store.save(seen("list", {**LISTED, "extra": 1}, 1, partial=False))
+        await rig.store.save(seen("list", LISTED, 2, partial=False))
         assert (await kept(rig.store)).body == LISTED
+
+    async def test_one_list_may_leave_out_what_another_tells(self, rig: Rig) -> None:
+        bodies = (WHOLE, LISTED, {**LISTED, "title": "second"}, {**LISTED, "title": "third"})
+        for number, body in enumerate(bodies):
+            await rig.store.save(seen("list", body, number))
+        assert (await kept(rig.store)).body == {**WHOLE, "title": "third"}
 
     async def test_an_answer_to_somebody_who_may_see_less_takes_nothing_away(self, rig: Rig) -> None:
         shown = {**WHOLE, "permissions": {"admin": True}}

@@ -282,8 +282,10 @@ def _recorded_things(request: Request, exchange: Exchange) -> list[set[tuple[str
     """What the exchange shows: the thing itself, or the elements of a list that are whole resources."""
     body = exchange.body
     if "@" not in PLATFORM.kinds[request.type].position:
-        alone = (request.type, _below(API + exchange.path))
-        return [_names(request.type, body) | {alone}] if isinstance(body, dict) else []
+        if not isinstance(body, dict):
+            return []
+        type = "org" if request.type == "user" and body.get("type") == "Organization" else request.type
+        return [_names(type, body) | {(type, _below(API + exchange.path))}]
     outcome = kind_of(request.type).processor(visit(request, body))
     carried = [push.request for push in outcome.follow_ups if push.request.payload is not None]
     whole = [one for one in carried if one.payload and set(one.payload.body) != {"id"} and one.type != "cursor"]

@@ -31,10 +31,8 @@ from ghcrawl.values.model import Validator, moment
 log = structlog.stdlib.get_logger(__name__)
 
 PLATFORM: Final = "github"
-NOBODY: Final = "nobody"
 MINTING: Final = "mint"
 AS_APP: Final = "app"
-FOREIGN: Final = "foreign"
 _BUCKETS: Final = (
     ("/search/code", "code_search"),
     ("/search/", "search"),
@@ -63,10 +61,9 @@ class RedirectState:
     lasting: bool = True
     method: Literal["GET", "POST"] = "GET"
 
-    def move(self, moved: Moved, *, own: bool) -> None:
-        """Go where the platform pointed. own: that is still the API."""
+    def move(self, moved: Moved) -> None:
+        """Go where the platform pointed."""
         self.lasting = self.lasting and moved.permanent
-        self.keeps = self.keeps and own
         if self.lasting and self.keeps:
             self.aliases = (*self.aliases, self.name)
             self.name = moved.url
@@ -134,12 +131,6 @@ class Calls:
             now = self._clock.now()
             self._polled = {feed: until for feed, until in self._polled.items() if until > now}
             self._polled[url] = now + timedelta(seconds=wait_s)
-
-    async def ask_stranger(self, redirects: RedirectState) -> Verdict:
-        """What `trip.url`, which is not the API's, answers to nobody in particular. Raises FetchError."""
-        answer = await self._client.ask("GET", redirects.url, {"Accept": "*/*"})
-        self._observer.called(_call(NOBODY, FOREIGN, answer, charged=False))
-        return self._read(answer, redirects, "", conditional=False)
 
     async def mint(self, installation: Installation, jwt: Secret) -> MintAnswer:
         """What the server says to an App that asks for a token. Raises FetchError where it says nothing final."""

@@ -146,8 +146,8 @@ class GitHubFetcher:
                 return Denied(status=401, reason="unauthorized", detail=detail)
             case Unfit(denied=denied):
                 return denied
-            case Moved(url=elsewhere):
-                return Refused(status=301, reason="redirect", detail=f"{url} moved to {elsewhere}")
+            case Moved():
+                return _led_away(url, verdict)
             case _:
                 return verdict
 
@@ -184,15 +184,13 @@ class GitHubFetcher:
         for _ in range(MAX_REDIRECTS):
             if not isinstance(verdict, Moved):
                 break
-            own = self._settings.owns(verdict.url)
-            redirects.move(verdict, own=own)
-            if own:
-                leave = await self._pool.again(grant)
-                if isinstance(leave, Throttled):
-                    return leave
-                verdict = await self._call(leave, redirects)
-            else:
-                verdict = await self._calls.ask_stranger(redirects)
+            if not self._settings.owns(verdict.url):
+                return _led_away(redirects.url, verdict)
+            redirects.move(verdict)
+            leave = await self._pool.again(grant)
+            if isinstance(leave, Throttled):
+                return leave
+            verdict = await self._call(leave, redirects)
         if isinstance(verdict, Limited):  # whoever was told to stop is benched by now
             return _Elsewhere(need=need._replace(resource=self._calls.learned(need.type) or need.resource))
         return _judged(verdict, grant, need)
@@ -271,6 +269,11 @@ def _to(url: str) -> RedirectState:
 
 def _foreign(url: str, settings: GitHubSettings) -> Refused:
     return Refused(status=0, reason="foreign_url", detail=f"{url} is not below {settings.api_url}")
+
+
+def _led_away(url: str, moved: Moved) -> Refused:
+    """What somebody else says is no answer of the platform's."""
+    return Refused(status=301, reason="redirect", detail=f"{url} moved to {moved.url}")
 
 
 def _scope_of(path: str) -> str:

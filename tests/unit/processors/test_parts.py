@@ -19,22 +19,57 @@ WHOLE = a_repo(size=1, permissions={"push": True}, license={"key": "mit"}, fork=
 EVERYTHING = "default:everything/repo"
 
 
+FILE = {"content": "", "sha": "abc"}
+BODIES: dict[str, Any] = {
+    "topics": {"names": ["a"]},
+    "languages": {"Python": 5},
+    "license": FILE,
+    "readme": FILE,
+    "codeowners": FILE,
+    "community_profile": {"health_percentage": 50, "files": {}},
+    "views": {"count": 1, "uniques": 1},
+    "clones": {"count": 1, "uniques": 1},
+    "paths": [{"path": "/"}],
+    "referrers": [{"referrer": "x"}],
+    "contributor_statistics": [{"total": 1}],
+    "commit_activity": [{"total": 1}],
+    "code_frequency": [[1, 5, -3]],
+    "participation": {"all": [1], "owner": [0]},
+    "punch_card": [[0, 1, 2]],
+}
+
+
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.type)
-def test_every_part_is_asked_for_is_saved_under_its_repository_and_may_be_an_array(part: Any):
+def test_every_part_is_asked_for_and_saved_under_its_repository(part: Any):
     repo = saved("repo", WHOLE, policy=EVERYTHING)
-    url = f"{REPO}{part.path}"
-    document = saved(part.type, [1, 2], url=url, qualifier="urn:repo:12").document
+    url, body = f"{REPO}{part.path}", BODIES[part.type]
+    document = saved(part.type, body, url=url, qualifier="urn:repo:12").document
 
     assert url in asked(repo) | carried(repo)
     assert repo.document.links[part.type].href == f"urn:repo:12:{part.type}"
     assert document.urn.startswith(f"urn:repo:12:{part.type}")
-    assert document.body == {"elements": [1, 2]}
+    assert document.body == ({"elements": body} if isinstance(body, list) else body)
     assert document.links["repo"].href == "urn:repo:12"
     assert PLATFORM.scenarios.onward(f"default:{part.type}").links == {}
-    with pytest.raises(Malformed):
-        process(part.type, None, qualifier="urn:repo:12")
-    with pytest.raises(Malformed):
-        process(part.type, {}, qualifier="urn:org:9")
+    with pytest.raises(Malformed, match="is of a repo"):
+        process(part.type, body, qualifier="urn:org:9")
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.type)
+def test_what_is_no_such_part_is_refused_and_nothing_at_all_is_not(part: Any):
+    for body in (None, "text", {"message": "Server Error"}, [5], ["text"], {"names": None, "x": "y"}):
+        if part.type == "topics" and body == {"names": None, "x": "y"}:
+            continue
+        with pytest.raises(Malformed, match=f"this is no {part.type}"):
+            process(part.type, body, qualifier="urn:repo:12")
+    assert saved(part.type, [], qualifier="urn:repo:12").document.body == {"elements": []}
+    again = saved(
+        part.type,
+        saved(part.type, BODIES[part.type], qualifier="urn:repo:12").document.body,
+        qualifier="urn:repo:12",
+        origin="storage",
+    )
+    assert again.document.urn.startswith(f"urn:repo:12:{part.type}")
 
 
 def test_a_repository_without_files_is_not_asked_for_any():
@@ -69,8 +104,10 @@ def test_a_part_that_may_be_in_several_places_is_refused_once_for_all_of_them():
 
 def test_traffic_is_a_document_for_each_day_because_github_forgets():
     url = f"{REPO}/traffic/views"
-    today = saved("views", {"count": 1}, url=url, qualifier="urn:repo:12").document
-    tomorrow = saved("views", {"count": 2}, url=url, qualifier="urn:repo:12", observed_at=at(86_400)).document
+    today = saved("views", {"count": 1, "uniques": 1}, url=url, qualifier="urn:repo:12").document
+    tomorrow = saved(
+        "views", {"count": 2, "uniques": 1}, url=url, qualifier="urn:repo:12", observed_at=at(86_400)
+    ).document
 
     assert today.urn == f"urn:repo:12:views:{NOW.date()}"
     assert (today.url, today.aliases) == (f"{url}#{NOW.date()}", (url,))
