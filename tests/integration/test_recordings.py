@@ -6,8 +6,8 @@ Installed from the package registries when the test runs; see `tests.support.rec
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,14 @@ from ghcrawl.values.outcome import (
 )
 from ghcrawl.wiring import load, open_service
 from processors.github import ENTITIES, LISTINGS
+from processors.github.entities import BY_TYPE
+from processors.github.events_table import TOLD, Verb
+from processors.github.webhook import type_of
 from tests.support.builders import NOW
 from tests.support.clock import FastClock
 from tests.support.github import PLATFORM, kind_of
 from tests.support.platforms import SIMULATED
-from tests.support.recordings import API, Exchange, octokit, pygithub
+from tests.support.recordings import API, Exchange, octokit, pygithub, webhooks
 from tests.support.replay import Replay, replaying
 
 pytestmark = pytest.mark.recordings
@@ -225,6 +228,58 @@ def test_every_recorded_answer_of_a_known_kind_is_processed_and_kept_whole(
 
     assert sum(count for kind, count in report.processed.items() if "list" not in kind) > 1100
     assert {reason for reasons in report.refused.values() for reason in reasons} <= {STUBS, NO_JSON}
+
+
+def test_webhooks_are_kept_as_rest_writes_the_same(exchanges: list[Exchange]):
+    """Fields are of the same kinds of JSON in both, and words for one thing are written alike."""
+    rest, told = by_field(read_things(exchanges)), by_field(told_things())
+    both = told.keys() & rest.keys()
+
+    assert len({type for type, _ in both}) > 12
+    assert [at for at in both if _kinds(rest[at]) and not _kinds(told[at]) <= _kinds(rest[at])] == []
+    words = [at for at in both if at[1] not in FREE_TEXT]
+    assert [at for at in words if {text.swapcase() for text in _texts(told[at])} & _texts(rest[at])] == []
+
+
+FREE_TEXT = {"body", "name", "title"}
+
+
+def by_field(things: Iterable[tuple[str, Mapping[str, Any]]]) -> Mapping[tuple[str, str], Sequence[Any]]:
+    """(type, field) → what it holds."""
+    found: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for type, body in things:
+        for name, value in body.items():
+            found[type, name].append(value)
+    return found
+
+
+def read_things(exchanges: list[Exchange]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """The things that were answered, alone or whole in lists."""
+    elements = {row.type: row.element for row in LISTINGS if row.complete}
+    for request, exchange in answers(exchanges):
+        type, body = elements.get(request.type, request.type), exchange.body
+        for item in body if isinstance(body, list) else [body]:
+            if type in ENTITY_TYPES and isinstance(item, dict):
+                yield type, item
+
+
+def told_things() -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """The things that are saved from webhooks, as they are."""
+    for hook in webhooks():
+        for tells in TOLD[type_of(hook.event)]:
+            thing: Any = hook.payload
+            for step in tells.at:
+                thing = thing.get(step) if isinstance(thing, dict) else None
+            if tells.verb is Verb.TAKE and tells.applies(hook.payload) and isinstance(thing, dict):
+                yield tells.type, BY_TYPE[tells.type].as_rest(thing, "webhook") if tells.whole(thing) else {}
+
+
+def _kinds(values: Sequence[Any]) -> set[type]:
+    return {type(value) for value in values if value is not None}
+
+
+def _texts(values: Sequence[Any]) -> set[str]:
+    return {value for value in values if isinstance(value, str)}
 
 
 async def test_a_crawl_over_the_recordings_saves_every_recorded_thing(

@@ -26,7 +26,8 @@ INTRODUCTION: Final = """\
 # Documents
 
 Written by `python -m tests.support.document_types` from a simulated GitHub; a test holds this page to it. Real answers
-may say more: every field that GitHub sends is kept, under its own name.
+may say more: every field that GitHub sends is kept, under its own name. And they may say less: any field may be absent
+or null, as GitHub, its older answers, other servers and what a token may see have it.
 
 A document is what GitHub sent (an array as `{"elements": […]}`) with `_metadata` beside it:
 

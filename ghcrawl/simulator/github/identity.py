@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -31,7 +32,18 @@ def read_credential(header: str | None) -> Credential:
     scheme, _, value = header.partition(" ")
     if scheme.lower() in ("bearer", "token") and value:
         return Credential(scheme="token", value=value.strip())
+    if scheme.lower() == "basic" and (password := _password(value)):
+        return Credential(scheme="token", value=password)
     return Credential(scheme="other", value=value)
+
+
+def _password(value: str) -> str:
+    """The token that a client sends as a password, with any name, or as the name without one."""
+    try:
+        name, _, password = b64decode(value.strip(), validate=True).decode().partition(":")
+    except ValueError:
+        return ""
+    return password if password not in ("", "x-oauth-basic") else name
 
 
 class Doorman:

@@ -33,6 +33,21 @@ NO_AGENT: Final = (
     "(https://docs.github.com/en/rest/overview/resources-in-the-rest-api#user-agent-required).\n"
 )
 RATE_LIMIT: Final = "/rate_limit"
+UNASKED: Final = {
+    "graphql": (5000, 3600),
+    "integration_manifest": (5000, 3600),
+    "source_import": (100, 60),
+    "code_scanning_upload": (5000, 3600),
+    "code_scanning_autofix": (10, 60),
+    "actions_runner_registration": (10_000, 3600),
+    "scim": (15_000, 3600),
+    "dependency_snapshots": (100, 60),
+    "dependency_sbom": (100, 60),
+    "audit_log": (1750, 3600),
+    "audit_log_streaming": (15, 3600),
+    "code_search": (10, 60),
+}
+"""The budgets that nothing here is charged to: how many calls in how many seconds."""
 IN_QUERY: Final = "Must specify access token via Authorization header."
 
 
@@ -211,6 +226,10 @@ class Server:
             }
             for name, budget in self.limits.budgets(principal).items()
         }
+        now = int(self.world.clock.now().timestamp())
+        for name, (limit, window_s) in UNASKED.items():
+            unused = {"limit": limit, "used": 0, "remaining": limit, "reset": now + window_s, "resource": name}
+            buckets.setdefault(name, unused)
         return {"resources": buckets, "rate": buckets["core"]}
 
     def _reply(

@@ -9,6 +9,7 @@ from ghcrawl.simulator.github.entities import Commit, Issue, Pull, Repo, Review,
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number, ordered
 from ghcrawl.simulator.github.routes.table import Finder
 from ghcrawl.simulator.github.shapes import pulls as shapes
+from ghcrawl.simulator.github.shapes.accounts import simple_user
 from ghcrawl.simulator.github.shapes.commits import listed_commit
 
 MAX_COMMITS: Final = 250
@@ -42,6 +43,12 @@ def pull(ask: Ask, repo: Repo, text: str) -> One:
     """`/pulls/{number}`."""
     issue, _ = find_pull(repo, text)
     return One(body=shapes.pull(ask.site, ask.world, repo, issue), last_modified=issue.updated_at)
+
+
+def requested_reviewers(ask: Ask, repo: Repo, text: str) -> One:
+    """`/pulls/{number}/requested_reviewers`: those who have not reviewed it yet. No teams are asked here."""
+    _, thing = find_pull(repo, text)
+    return One(body={"users": [simple_user(ask.site, user) for user in thing.requested_reviewers], "teams": []})
 
 
 def reviews(ask: Ask, repo: Repo, text: str) -> Many[Review]:
@@ -106,6 +113,7 @@ def pull_commits(ask: Ask, repo: Repo, text: str) -> Many[Commit]:
 ROUTES: Final[dict[str, Finder]] = {
     "pulls": pulls,
     "pulls/{number}": pull,
+    "pulls/{number}/requested_reviewers": requested_reviewers,
     "pulls/{number}/reviews": reviews,
     "pulls/{number}/reviews/{id}": review,
     "pulls/{number}/reviews/{id}/comments": review_comments_of,

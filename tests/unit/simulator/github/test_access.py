@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import replace
 
 import pytest
@@ -45,6 +46,14 @@ async def test_both_schemes_are_understood_whatever_their_case(hub: Hub) -> None
     for header in ("Bearer token-a", "bearer token-a", "token token-a", "TOKEN token-a"):
         assert (await hub.get("/user", Authorization=header)).status == 200
     assert "secret" not in repr(read_credential("Bearer secret"))
+
+
+async def test_a_token_may_be_sent_as_a_password_or_as_a_name_without_one(hub: Hub) -> None:
+    for pair in ("ada:token-a", "x-access-token:token-a", "token-a:", "token-a:x-oauth-basic"):
+        header = f"Basic {b64encode(pair.encode()).decode()}"
+        assert (await hub.get("/user", Authorization=header)).status == 200
+    for header in ("Basic !", f"Basic {b64encode(b'ada:nope').decode()}"):
+        assert (await hub.get("/user", Authorization=header)).status == 401
 
 
 async def test_a_revoked_token_is_bad(hub: Hub) -> None:

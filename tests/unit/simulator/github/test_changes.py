@@ -164,6 +164,8 @@ async def test_a_pull_request_is_opened_pushed_to_reviewed_and_merged(
     changes.delete_review_comment(hub.world, web, opened.pull.comments[1])
     assert [each["body"] for each in (await hub.get(f"{path}/comments")).json] == ["c"]
     assert [each["id"] for each in (await hub.get(f"{path}/reviews")).json] == [opened.pull.reviews[0].id]
+    asked = (await hub.get(f"{path}/requested_reviewers")).json
+    assert asked == {"users": (await hub.get(path)).json["requested_reviewers"], "teams": []}
     changes.merge(hub.world, web, opened, by=somebody)
     body = (await hub.get(path)).json
     assert (body["merged"], body["state"], body["merged_by"]["login"]) == (True, "closed", somebody.login)

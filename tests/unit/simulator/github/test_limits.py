@@ -109,6 +109,12 @@ async def test_asking_what_is_left_is_free(tiny: World, start: Start) -> None:
     assert "rate" not in (await hub.get("/rate_limit", X_GitHub_Api_Version="2026-03-10")).json
 
 
+async def test_what_is_left_is_told_of_every_budget(tiny: World, start: Start) -> None:
+    resources = (await (await start(tiny)).get("/rate_limit")).json["resources"]
+    assert resources.keys() >= {"core", "search", "graphql", "code_search", "integration_manifest", "audit_log"}
+    assert all(name == told["resource"] and told["remaining"] <= told["limit"] for name, told in resources.items())
+
+
 async def test_asking_what_is_left_is_answered_when_nothing_is(tiny: World, start: Start) -> None:
     hub = await start(tiny, a_setup(tiny, limit=1))
     await hub.get("/orgs/acme")
