@@ -122,7 +122,7 @@ async def test_what_is_shown_at_last_takes_the_place_of_the_refusal():
 async def test_a_refusal_hides_no_other_place_where_it_may_be_once_its_owner_changes():
     repo, place = f"{API}/repos/acme/web", "contents{}/CODEOWNERS"
     first, second = f"{repo}/{place.format('/.github')}", f"{repo}/{place.format('')}"
-    owners = a_body({"path": "CODEOWNERS"}, second)
+    owners = a_body({"path": "CODEOWNERS", "content": "", "sha": "abc"}, second)
     rig = Rig(platform(), {repo: a_body(a_repo(size=1), repo), first: ABSENT, second: owners})
     asked: list[int] = []
     for size in (1, 1, 2):
