@@ -13,6 +13,9 @@ Db = Annotated[
     Path | None,
     typer.Option("--db", metavar="FILE", help="Database file. Default: ghcrawl.db.", show_default=False),
 ]
+Platforms = Annotated[
+    list[str] | None, typer.Option("--platform", metavar="NAME", help="Only this platform; repeatable.")
+]
 Server = Annotated[
     str | None,
     typer.Option(

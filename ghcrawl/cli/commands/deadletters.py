@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, Yes, flag
+from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Platforms, Server, Yes, flag
 
 app = typer.Typer(
     help="List, show, requeue and delete deadletters: requests that failed for good.", no_args_is_help=True
@@ -45,6 +45,7 @@ DryRun = Annotated[bool, flag("--dry-run", help="Show what would change, change 
 def list_(
     *,
     type: Types = None,
+    platform: Platforms = None,
     class_: Classes = None,
     reason: Reason = "",
     host: Host = "",
@@ -64,7 +65,12 @@ def list_(
     from ghcrawl.cli import deadletters as work
 
     which = work.Which(
-        types=tuple(type or ()), kinds=tuple(class_ or ()), reason=reason, host=host, older_than=older_than
+        types=tuple(type or ()),
+        platforms=tuple(platform or ()),
+        kinds=tuple(class_ or ()),
+        reason=reason,
+        host=host,
+        older_than=older_than,
     )
     return perform(work.list_(Place(db=db, server=server, config=config), which, limit=limit, json=json))
 
@@ -93,6 +99,7 @@ def requeue(
     names: Names = None,
     *,
     type: Types = None,
+    platform: Platforms = None,
     class_: Classes = None,
     reason: Reason = "",
     host: Host = "",
@@ -124,6 +131,7 @@ def requeue(
     which = work.Which(
         names=tuple(names or ()),
         types=tuple(type or ()),
+        platforms=tuple(platform or ()),
         kinds=tuple(class_ or ()),
         reason=reason,
         host=host,
@@ -138,6 +146,7 @@ def delete(
     names: Names = None,
     *,
     type: Types = None,
+    platform: Platforms = None,
     class_: Classes = None,
     reason: Reason = "",
     host: Host = "",
@@ -162,6 +171,7 @@ def delete(
     which = work.Which(
         names=tuple(names or ()),
         types=tuple(type or ()),
+        platforms=tuple(platform or ()),
         kinds=tuple(class_ or ()),
         reason=reason,
         host=host,

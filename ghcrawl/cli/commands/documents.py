@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, flag
+from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Platforms, Server, flag
 
 app = typer.Typer(help="List, show, follow, count and export saved documents.", no_args_is_help=True)
 
@@ -41,6 +41,7 @@ Thing = Annotated[
 def list_(
     *,
     type: Types = None,
+    platform: Platforms = None,
     under: Under = None,
     since: Since = None,
     until: Until = None,
@@ -65,7 +66,14 @@ def list_(
     """
     from ghcrawl.cli import documents as work
 
-    which = work.Which(types=tuple(type or ()), under=under or "", since=since or "", until=until or "", lists=lists)
+    which = work.Which(
+        types=tuple(type or ()),
+        platforms=tuple(platform or ()),
+        under=under or "",
+        since=since or "",
+        until=until or "",
+        lists=lists,
+    )
     return perform(work.list_(Place(db=db, server=server, config=config), which, limit=limit, json=json))
 
 
@@ -135,6 +143,7 @@ def count(json: Json = False, server: Server = None, db: Db = None, config: Conf
 def export(
     *,
     type: Types = None,
+    platform: Platforms = None,
     under: Under = None,
     since: Since = None,
     until: Until = None,
@@ -189,6 +198,7 @@ def export(
 
     which = work.Which(
         types=tuple(type or ()),
+        platforms=tuple(platform or ()),
         under=under or "",
         since=since or "",
         until=until or "",

@@ -73,6 +73,7 @@ def test_they_are_listed_newest_first_with_counts_by_class(ghcrawl: Command, db:
     [
         (("--class", "http_503"), {"aa11", "aa22"}),
         (("--type", "repo"), {"bb33"}),
+        (("--platform", "github", "--type", "repo"), {"bb33"}),
         (("--host", "ghe.example.test"), {"bb33"}),
         (("--reason", "MALFORMED"), {"bb33"}),
         (("--older-than", "2h"), {"aa11"}),
@@ -83,6 +84,13 @@ def test_filters_choose(ghcrawl: Command, db: Path, words: tuple[str, ...], foun
     value = ghcrawl("deadletters", "list", "--json", *words).json
     assert {letter["urn"].split(":")[2][:4] for letter in value["deadletters"]} == found
     assert value["total"] == len(found)
+
+
+@pytest.mark.parametrize("command", [("deadletters", "list"), ("documents", "list"), ("documents", "export")])
+def test_a_platform_that_is_not_there_is_refused(ghcrawl: Command, db: Path, command: tuple[str, ...]) -> None:
+    ran = ghcrawl(*command, "--platform", "githib")
+    assert (ran.status, ran.out) == (2, "")
+    assert "unknown platform githib; known platforms:" in ran.err
 
 
 def test_none_at_all_and_none_like_that_are_said(ghcrawl: Command, filled: Fill) -> None:
