@@ -36,7 +36,7 @@ function standing(app) {
   if (loops.paused) found.push(paused(app));
   if (loops.blocked_until) {
     const away = Object.entries(loops.unreachable ?? {}).map(([platform, { since, reason }]) => `${platform} is unreachable since ${when(since)}: ${reason}.`);
-    const quota = quotaLeft(app.status) ? "The rate limit per minute is reached." : "The quota of all principals is exhausted.";
+    const quota = quotaLeft(app.status) ? "The rate limit per minute is reached, or the API does not respond." : "The quota of all principals is exhausted.";
     const text = `${away.length ? away.join(" ") : quota} Fetching resumes ${until(loops.blocked_until, app.now)}, at ${when(loops.blocked_until)}.`;
     found.push({ key: "blocked", tone: "", text });
   }

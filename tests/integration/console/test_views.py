@@ -25,6 +25,8 @@ def test_the_overview_has_the_numbers_of_the_service_and_moves_with_its_work(ser
     expect(page.get_by_role("link", name="Documents").filter(has_text=f"{documents:,}")).to_be_visible()
     expect(page.get_by_text("Live", exact=True)).to_be_visible()
     for principal in served.ask("GET", "/api/v1/principals")["principals"]:
+        if not principal["budgets"]:
+            continue
         expect(page.get_by_role("meter", name=re.compile(principal["label"])).first).to_be_visible()
     chart = page.get_by_role("img", name=re.compile("^Work per minute"))
     expect(chart).to_have_attribute("aria-label", re.compile("settled 0,"))
@@ -206,6 +208,8 @@ def test_the_work_of_five_replicas_behind_a_balancer_is_summed_and_each_is_shown
         route.fulfill(json=status)
 
     page.route("**/api/v1/status", another)
+    nothing = {"span": "1h", "step_s": 60, "points": []}  # these replicas exist for the page alone
+    page.route("**/api/v1/history*", lambda route: route.fulfill(json=nothing))
     page.get_by_label("Admin token").fill(OPERATOR)
     page.keyboard.press("Enter")
     for _ in range(10):
@@ -214,7 +218,8 @@ def test_the_work_of_five_replicas_behind_a_balancer_is_summed_and_each_is_shown
     expect(page.get_by_text("of 5 active replicas")).to_be_visible()
     expect(page.locator(".workers li")).to_have_count(5)
     expect(page.locator(".tile", has_text="Settled / min").locator("b")).to_have_text(
-        re.compile("^(2,99[0-9]|3,0[01]0)")
+        re.compile("^(2,99[0-9]|3,0[01]0)"),
+        timeout=60_000,  # each of them answers every 15 s
     )
 
 

@@ -133,7 +133,7 @@ class Overview {
     this.pausing.disabled = false;
     say(this.pausing, status.loops.paused ? "Resume" : "Pause");
     const seen = history.replicas.size;
-    say(this.replicas, seen > 1 ? `${count(seen)} active replicas` : "");
+    say(this.replicas, seen > 1 ? `of ${count(seen)} active replicas` : "of this replica");
     this.kinds.show(kindItems(status, this.#grew));
     this.types.show(typeItems(status, history));
     this.answers.show(answerItems(history));
