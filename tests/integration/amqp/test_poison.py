@@ -167,7 +167,7 @@ async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_
                 queue.pops.in_hand.discard(delivery)
                 await place.starts.forget(delivery.name)
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
-    assert (letter.kind, letter.queue, letter.request.url) == ("DeliveryLimit", "soon", a_request(1).url)
+    assert (letter.kind, letter.queue, letter.request.url) == ("delivery_limit", "soon", a_request(1).url)
     assert 20 <= returned <= 30, "five returns, pardoned three times"
 
 
