@@ -12,7 +12,7 @@ from pydantic import Field, PositiveFloat
 from ghcrawl.fetch.atproto.fetcher import AtprotoFetcher, AtprotoSettings
 from ghcrawl.fetch.atproto.sessions import Account, read_accounts
 from ghcrawl.fetch.atproto.streams import stream_of
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
+from ghcrawl.platforms.contract import Checked, Credentials, Platform, Simulated, Sourced, Streaming
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer, Settled
@@ -111,6 +111,20 @@ def _stream(_source: ports.Source, section: Section, document: Document) -> Stre
     )
 
 
+@asynccontextmanager
+async def _simulated(*, port: int, size: int, seed: int, limit: int) -> AsyncIterator[Simulated]:
+    # Imported here: only who simulates needs a server.
+    from ghcrawl.simulator.atproto.run import running  # noqa: PLC0415
+    from ghcrawl.simulator.atproto.server import Limits  # noqa: PLC0415
+    from ghcrawl.simulator.atproto.world import generate  # noqa: PLC0415
+
+    async with running(generate(posts=size, seed=seed), limits=Limits(limit=limit), port=port) as server:
+        spec = f"'{NAME}:q/post,profile,relations/user=alice.test'"
+        yield Simulated(
+            url=server.url, tries=f"GHCRAWL_BLUESKY__API_URL={server.url} ghcrawl crawl {spec} --db simulated.db"
+        )
+
+
 # Accounts -----------------------------------------------------------------------------------------------------
 
 
@@ -156,6 +170,7 @@ BLUESKY: Final = Platform(
     section=BlueskySection,
     base="api_url",
     scheme=NAME,
+    simulator=_simulated,
     streaming=Streaming(type="stream", open=_stream),
     credentials=Credentials(
         variable=VARIABLE,
