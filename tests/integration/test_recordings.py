@@ -5,17 +5,20 @@ Installed from the package registries when the test runs; see `tests.support.rec
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ghcrawl.platforms.tables import Table
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.tables.projection import Projector
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import Malformed, SpecError
 from ghcrawl.values.model import (
@@ -37,6 +40,7 @@ from ghcrawl.wiring import load, open_service
 from processors.github import ENTITIES, LISTINGS
 from processors.github.entities import BY_TYPE
 from processors.github.events_table import TOLD, Verb
+from processors.github.tables import TABLES
 from processors.github.webhook import type_of
 from tests.support.builders import NOW
 from tests.support.clock import FastClock
@@ -280,6 +284,44 @@ def _kinds(values: Sequence[Any]) -> set[type]:
 
 def _texts(values: Sequence[Any]) -> set[str]:
     return {value for value in values if isinstance(value, str)}
+
+
+def test_every_recorded_value_fits_its_column(exchanges: list[Exchange], capsys: pytest.CaptureFixture[str]):
+    """What does not fit is in `extra` under the name of its column; what GitHub sent beside its description, too."""
+    projector = Projector(TABLES, moments=lambda at: at)
+    rows, more, misfits = Counter[str](), Counter[str](), set[tuple[str, Any]]()
+    for document in _documents(exchanges):
+        for table, row in projector.rows(document):
+            rows[table.name] += 1
+            if isinstance(table, Table):
+                found = dict(zip((column.name for column in table.columns), row, strict=True))
+                extra = json.loads(found["extra"] or "{}")
+                misfits |= {(f"{table.name}.{name}", extra[name]) for name in extra.keys() & found.keys()}
+                more.update(f"{table.name}.{name}" for name in extra.keys() - found.keys())
+    with capsys.disabled():
+        print(f"\n{rows.total()} rows of {len(rows)} tables; beside the columns: {dict(more)}")
+
+    assert sum(rows[table.name] for table in TABLES.tables) > 2000
+    assert misfits == INVENTED
+
+
+INVENTED = {("users.created_at", "foobar"), ("users.updated_at", 42), ("users.name", 42)}
+"""What PyGithub's authors wrote into a recording, to see what their own code does with it."""
+
+
+def _documents(exchanges: Sequence[Exchange]) -> Iterator[Document]:
+    report = Report()
+    visits = [visit(request, exchange.body, exchange.link) for request, exchange in answers(exchanges)]
+    visits += [visit(request, exchange.body) for request, exchange in written(exchanges)]
+    for each in visits:
+        outcome = report.process(each)
+        if isinstance(outcome, Save):
+            yield outcome.document
+        for push in outcome.follow_ups if outcome else ():
+            if push.request.payload is not None and push.request.type != "cursor":
+                below = report.process(visit(push.request, push.request.payload.body))
+                if isinstance(below, Save):
+                    yield below.document
 
 
 async def test_a_crawl_over_the_recordings_saves_every_recorded_thing(

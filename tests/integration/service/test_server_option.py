@@ -13,7 +13,7 @@ import pytest
 from ghcrawl.cli import main
 from ghcrawl.values.model import Push
 from tests.integration.service.conftest import OPERATOR, PATIENCE_S, READER, Serve
-from tests.support.builders import a_deadletter, a_document, a_request
+from tests.support.builders import a_deadletter, a_document, a_request, at
 from tests.support.cli import Ran, fill, shell
 
 pytestmark = pytest.mark.crawl
@@ -88,6 +88,35 @@ async def test_looking_at_a_service_shows_what_is_in_its_file(tmp_path: Path, se
     assert "0 busy; paused" in status.out
     assert figures.json["deadletters"]["total"] == 3
     assert config.json["origins"]["crawl.paused"] == "environment"
+
+
+async def test_tables_and_exports_of_a_service_are_those_of_its_file(tmp_path: Path, serve: Serve, sh: Commands):
+    pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    await filled(tmp_path)
+    async with serve(**PAUSED) as served:
+        sh.as_(READER)
+        for words in (
+            ("documents", "export", "--flat"),
+            ("documents", "export", "--type", "issue", "--format", "csv"),
+        ):
+            assert await same(sh, served.url, *words)
+        told = [
+            (await sh.run("documents", "export", "--format", "singer", *place)).out.splitlines()
+            for place in ((), ("--server", served.url))
+        ]
+        for name in ("one.sqlite", "one.duckdb"):
+            ran = await sh.run("tables", "--to", name, "--server", served.url)
+            assert (ran.status, ran.err) == (0, f"3 documents written to {name}.\n")
+            again = await sh.run("tables", "--to", name, "--server", served.url)
+            assert (again.status, again.err) == (0, f"0 documents written to {name}.\n")
+        await fill(
+            tmp_path / "ghcrawl.db",
+            documents=[a_document(1, title="later", observed_at=at(9), processed_at=at(7200))],
+        )
+        assert (await sh.run("tables", "--to", "one.sqlite", "--server", served.url)).err.startswith("1 document ")
+        asked = await sh.run("tables", "ask", "SELECT number, title FROM issues ORDER BY 1", "--in", "one.sqlite")
+    assert told[0][:-1] == told[1][:-1], "all but the state, which names the place"
+    assert asked.out.splitlines() == ['"number","title"', '0,"first"', '1,"later"', '2,"first"']
 
 
 async def test_whoever_a_service_asks_as_is_listed_like_tokens_of_our_own(tmp_path: Path, serve: Serve, sh: Commands):
