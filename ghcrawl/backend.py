@@ -82,6 +82,7 @@ MIGRATIONS: Final = (
     sqlite_store.PROCESSING,
     sqlite_store.FORMS,
     (*sqlite_dedup.MIGRATION, *sqlite_receipts.MIGRATION),
+    sqlite_store.DEFLATED,
 )
 """What a file of each older schema lacks, oldest first. New ones go at the end."""
 PAGES_PER_MB: Final = 256

@@ -14,6 +14,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -40,6 +41,9 @@ CHECKPOINT_PAGES: Final = 16_000
 
 With a million requests waiting, nearly every push and pop changes another page of the index of keys.
 """
+
+GIVEN_BACK_PAGES: Final = 100_000
+"""Free pages (400 MB) that a crawl cuts off when it ends: it takes a few seconds at most."""
 
 _SENTENCES: Final = {
     sqlite3.SQLITE_BUSY: "{path} is locked by another process",
@@ -197,6 +201,8 @@ class SqliteFile:
             await asyncio.get_running_loop().run_in_executor(self._scans, self._scanner.close)
             self._scanner = None
         self._scans.shutdown()
+        if self._lock is not None:
+            await asyncio.to_thread(self._give_back)
         await self._writer.stop()  # last, because the last to leave writes the log home
         self._unlock()
 
@@ -250,6 +256,7 @@ class SqliteFile:
             version = schema.version(connection, self.path)
             connection.execute("COMMIT")
             if version == 0:
+                connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # before the first page is written, or never
                 connection.execute("PRAGMA journal_mode=WAL")
                 schema.create(connection, self.path)
             elif version < schema.newest:
@@ -269,6 +276,11 @@ class SqliteFile:
             log.info("file_migrated", file=str(self.path), schema=schema.newest)
         finally:
             self._unlock()
+
+    def _give_back(self) -> None:
+        """Cuts off what the queue needed for a while: a crawl's requests take as much space as its documents."""
+        with suppress(sqlite3.Error), closing(self._connect(cache_kb=8_192)) as connection:  # only its size is at stake
+            connection.executescript(f"PRAGMA incremental_vacuum({GIVEN_BACK_PAGES})")
 
     def _unlock(self) -> None:
         if self._lock is not None:

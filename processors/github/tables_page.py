@@ -57,6 +57,10 @@ _EXPORTS: Final = """
 * `--by-type -o FOLDER`: JSON lines, a file for each type, each of one shape: `SELECT * FROM 'FOLDER/issue.jsonl'` in
   DuckDB, `read_json('FOLDER/issue.jsonl', lines=True)` in pandas. With `--flat` bodies are as GitHub sent them, with
   `_urn`, `_type` and, for what lies in a repository, `_repo`.
+
+The crawl's own file is SQLite too. Its bodies are compressed; the view `saved_documents` is stable and has a row for
+each document, list pages included: `platform`, `type`, `urn`, `url`, `changed_at` (by the platform), `observed_at`,
+`checked_at`, `processed_at`, `deleted_at`. Open it read-only: `sqlite3 'file:ghcrawl.db?mode=ro'`.
 """
 
 

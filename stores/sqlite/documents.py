@@ -28,6 +28,7 @@ from stores import rules
 from stores.jsontext import from_text, to_text
 from stores.merging import merged, wants_body
 from stores.sqlite.rows import (
+    DEFLATED,
     FORMS,
     MIGRATION,
     PROCESSING,
@@ -43,7 +44,7 @@ from stores.sqlite.rows import (
     visits_text,
 )
 
-__all__ = ["FORMS", "MIGRATION", "PROCESSING", "SCHEMA", "SqliteStore"]
+__all__ = ["DEFLATED", "FORMS", "MIGRATION", "PROCESSING", "SCHEMA", "SqliteStore"]
 
 LISTED_AT_ONCE: Final = 100
 FEW_TYPES: Final = 4

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -382,3 +385,27 @@ def test_what_an_owner_got_meanwhile_is_in_its_tables(ghcrawl: Command, filled: 
     filled(documents=[old])
     ghcrawl("tables", "--to", "acme.sqlite", "--under", "urn:org:9")
     assert rows(tmp_path / "acme.sqlite", "SELECT urn FROM repos ORDER BY 1") == [("urn:repo:12",), ("urn:repo:13",)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [False, True], ids=["new", "again"])
+def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(
+    ghcrawl: Command, filled: Fill, to: Path, before: bool
+) -> None:
+    if before:
+        filled(documents=[an_issue(1)])
+        assert ghcrawl("tables", "--to", to).status == 0
+    names = sorted(path.name for path in to.parent.iterdir())
+    letters = random.Random(7)
+    said = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=60_000)) for _ in range(40)]
+    filled(documents=[replace(an_issue(2 + n, body=text), processed_at=at(9)) for n, text in enumerate(said)])
+    command = (sys.executable, "-m", "ghcrawl", "tables", "--to", str(to), "--db", "ghcrawl.db")
+    limited = ("/bin/sh", "-c", 'ulimit -f 1000; exec "$@"', "sh", *command)
+    ran = subprocess.run(limited, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "cannot be written" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    journals = {f"{to.name}-journal", f"{to.name}.wal"}  # with which the next reader takes back what was begun
+    assert {path.name for path in to.parent.iterdir()} - {*names, *journals, "ghcrawl.db"} == set()
+    if before:
+        assert rows(to, "SELECT number FROM issues") == [(1,)]

@@ -14,6 +14,7 @@ import pytest
 
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.embedded.schema import FIRST
+from ghcrawl.embedded.writer import Work
 from ghcrawl.values.errors import ConfigError, QueueError, StoreError
 from tests.unit.stores.one_table import SCHEMA, inserting, numbers, opened
 
@@ -44,6 +45,16 @@ async def test_a_file_is_there_again_when_opened_again(path: Path) -> None:
         await file.submit(inserting(1))
     async with opened(path) as file:
         assert numbers(file) == [1]
+
+
+async def test_a_crawl_gives_back_the_pages_that_it_needed_for_a_while(path: Path) -> None:
+    async with opened(path) as file:
+        file.lock_for_crawling()
+        await file.submit(Work(lambda connection: connection.execute("CREATE TABLE queue (message)").rowcount))
+        fill = "INSERT INTO queue SELECT zeroblob(4000) FROM json_each(?)"
+        await file.submit(Work(lambda connection: connection.execute(fill, (str([1] * 500),)).rowcount))
+        await file.submit(Work(lambda connection: connection.execute("DELETE FROM queue").rowcount))
+    assert len(content(path)) < 100_000
 
 
 async def test_several_may_make_the_same_file_at_once(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +26,8 @@ from tests.support.lanes import LANES
 from tests.unit.queues.sqlite_crawl import opened, pushes
 
 PATIENT_S = 30.0
+LARGE = random.Random(7).randbytes(300_000).hex()
+"""Bodies are compressed, and this one hardly can be."""
 
 
 @pytest.fixture
@@ -203,7 +206,7 @@ async def test_a_full_disk_fails_a_commit_whole_and_the_request_comes_again(path
         await crawl.queue.push(pushes(1))
         delivery = await crawl.queue.pop(LANES, patience_s=0)
         assert delivery is not None
-        effects = Effects(pushes=tuple(pushes(2)), document=a_document(body={"text": "x" * 400_000}))
+        effects = Effects(pushes=tuple(pushes(2)), document=a_document(body={"text": LARGE}))
         with pytest.raises(Exception, match="no space left"):
             await crawl.unit_of_work.commit(delivery, effects)
         await delivery.release()

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import time
+import zlib
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,12 +88,39 @@ async def test_a_touch_writes_no_body(file: SqliteFile, store: SqliteStore) -> N
     assert "bodies" not in read[0]
 
 
-async def test_any_client_can_query_the_json(file: SqliteFile, store: SqliteStore) -> None:
-    await store.save(a_document(title="naïve 😀"))
+async def test_any_client_can_query_what_is_saved(file: SqliteFile, store: SqliteStore) -> None:
+    await store.save(a_document(changed_at="2026-11-21T11:00:00Z"))
+    await store.save(a_document(2, deleted_at=at(1), observed_at=at(1)))
     with sqlite3.connect(file.path) as client:
-        sql = "SELECT json_extract(body, '$.title') FROM whole_documents WHERE type = 'issue'"
-        assert client.execute(sql).fetchone() == ("naïve 😀",)
+        sql = "SELECT urn, type, changed_at, deleted_at IS NOT NULL FROM saved_documents ORDER BY urn"
+        assert client.execute(sql).fetchall() == [
+            ("urn:repo:12:issue:1", "issue", "2026-11-21T11:00:00Z", 0),
+            ("urn:repo:12:issue:2", "issue", "", 1),
+        ]
     client.close()
+
+
+async def test_bodies_take_less_than_half_of_their_json(file: SqliteFile, store: SqliteStore) -> None:
+    user = {
+        f"{name}_url": f"https://api.example.test/users/ada/{name}" for name in ("repos", "gists", "events", "orgs")
+    }
+    document = a_document(title="naïve 😀", body={"user": user, "assignee": user, "text": "It breaks. " * 20})
+    await store.save(document)
+    ((size,),) = file.rows("SELECT length(body) FROM bodies", (), StoreError)
+    assert size * 2 < len(json.dumps(document.body))
+    assert (await store.get(document.urn)) == document
+
+
+async def test_a_body_that_an_older_version_wrote_is_read(file: SqliteFile, store: SqliteStore) -> None:
+    document = a_document(title="naïve 😀")
+    await store.save(document)
+    plain = [zlib.decompress(text).decode() for text in file.rows("SELECT meta, body FROM bodies", (), StoreError)[0]]
+    update = Work(lambda connection: connection.execute("UPDATE bodies SET meta = ?, body = ?", plain).rowcount)
+    assert await file.write(update, StoreError) == 1
+    assert await store.get(document.urn) == document
+    changed = a_document(title="later", observed_at=at(1))
+    await store.save(changed)
+    assert await store.get(document.urn) == changed
 
 
 async def test_a_list_holds_a_page_at_a_time(
