@@ -29,7 +29,7 @@ from queues.weighted import draw
 from tests.faults.graph import ATTEMPTS, node, platform
 from tests.faults.worker import Assignment, Clock, Fetcher, Journal
 
-FULL = "there is no space left"
+FULL = "no space left"
 
 
 @dataclass(frozen=True)

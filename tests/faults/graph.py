@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from datetime import UTC, datetime
+from random import Random
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Thing
@@ -83,7 +84,7 @@ def failures(number: int) -> int:
 
 def body_of(number: int) -> dict[str, object]:
     """What never changes of a node."""
-    return {"number": number, "name": f"node {number}", "text": "x" * (number % 400)}
+    return {"number": number, "name": f"node {number}", "text": Random(number).randbytes(number % 400).hex()}
 
 
 def seen_at(number: int, version: int) -> dict[str, object]:
