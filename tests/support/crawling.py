@@ -114,6 +114,7 @@ async def stage(
     tokens: Sequence[str] = (TOKEN,),
     limit: int = 5000,
     window_s: float = 3600,
+    points: int = 5000,
     faults: Faults | None = None,
     manners: Manners | None = None,
     clock: Clock | None = None,
@@ -124,7 +125,7 @@ async def stage(
     world = generate(size, seed=seed, clock=clock)
     members = [member.user.login for member in world.org("acme").members.values()]
     principals = [
-        replace(world.principal(login, limit=limit), window_s=window_s)
+        replace(world.principal(login, limit=limit), window_s=window_s, points=points)
         for _, login in zip(tokens, members, strict=False)
     ]
     setup = Setup(

@@ -88,6 +88,11 @@ def octokit() -> list[Exchange]:
     return [_read_nock(path, entry) for path in files for entry in json.loads(path.read_text(encoding="utf-8"))]
 
 
+def installed_npm(name: str, package: str) -> Path:
+    """The folder with `package`, kept under `name`."""
+    return installed(name, lambda into: _download_npm(package, into))
+
+
 def installed(name: str, download: Any) -> Path:
     folder = CACHE / name
     if not folder.exists():

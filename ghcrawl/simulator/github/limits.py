@@ -12,8 +12,8 @@ from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.principals import Principal
 
-Resource = Literal["core", "search"]
-RESOURCES: Final[tuple[Resource, ...]] = ("core", "search")
+Resource = Literal["core", "search", "graphql"]
+RESOURCES: Final[tuple[Resource, ...]] = ("core", "search", "graphql")
 SEARCH_WINDOW_S: Final = 60
 UNSAID_WAIT_S: Final = 60
 """How long a secondary limit lasts that says nothing of it."""
@@ -71,9 +71,9 @@ class Limits:
         """The bucket as it is now; a new window begins if the last one is over."""
         key, now = (principal.name, resource), self._now()
         budget = self._windows.get(key)
-        limit = principal.limit if resource == "core" else principal.search_limit
+        limit = {"core": principal.limit, "search": principal.search_limit, "graphql": principal.points}[resource]
         if budget is None or now >= budget.resets_at:
-            window_s = principal.window_s if resource == "core" else SEARCH_WINDOW_S
+            window_s = SEARCH_WINDOW_S if resource == "search" else principal.window_s
             budget = self._windows[key] = Budget(limit=limit, used=0, resets_at=int(now) + math.ceil(window_s))
         return budget
 
@@ -101,6 +101,11 @@ class Limits:
             return Entry()
         self._windows[principal.name, resource] = replace(budget, used=budget.used + 1)
         return Entry(window=budget.resets_at)
+
+    def charge(self, principal: Principal, resource: Resource, points: int) -> None:
+        """That call costs so much more than the one that it was charged when it arrived."""
+        budget = self.budget(principal, resource)
+        self._windows[principal.name, resource] = replace(budget, used=min(budget.limit, budget.used + points))
 
     def refund(self, principal: Principal, resource: Resource, entry: Entry) -> None:
         """That call turned out to be free. What was charged to a window that is over stays there."""

@@ -27,6 +27,25 @@ class Secondary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Graphql:
+    """How the GraphQL API behaves.
+
+    answers: there is one; an Enterprise server behind a proxy may have none.
+    email_scope: tokens may read e-mail addresses; without it a query that asks for them fails as a whole.
+    too_slow_above: a query for more ids is given up after ten seconds: a 502, or with `slow_as_200` errors alone.
+    resources_above: of a query for more ids the rest is refused, and the others are given.
+    wrong: fields that say something else than REST does.
+    """
+
+    answers: bool = True
+    email_scope: bool = True
+    too_slow_above: int | None = None
+    slow_as_200: bool = False
+    resources_above: int | None = None
+    wrong: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manners:
     """Everything that can be set. The defaults are github.com's of 2026.
 
@@ -39,6 +58,7 @@ class Manners:
     pages_cap: pages of any list behind that one are refused, although the one before leads to them.
     frequency_cap: the code frequency of a repository with so many commits is refused.
     gzip: bodies are compressed for those who accept it, which makes their ETags weak.
+    graphql: the other API.
     """
 
     anonymous_limit: int | None = 60
@@ -51,3 +71,4 @@ class Manners:
     pages_cap: int | None = None
     frequency_cap: int = FREQUENCY_CAP
     gzip: bool = True
+    graphql: Graphql = Graphql()

@@ -61,7 +61,7 @@ class Principal:
     """One budget and what it may see. Several tokens of one user lead to the same principal.
 
     window_s: length of the quota window, which begins with the first request.
-    search_limit: of the `search` bucket, whose window is a minute.
+    search_limit: of the `search` bucket, whose window is a minute. points: of the GraphQL API, an hour.
     """
 
     name: str
@@ -69,6 +69,7 @@ class Principal:
     limit: int = 5000
     window_s: float = 3600
     search_limit: int = 30
+    points: int = 5000
 
 
 def installation_principal(installation: int, account: Owner, *, limit: int = 5000) -> Principal:

@@ -14,6 +14,8 @@ from aiohttp import web
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.faults import Broken, Fault, Faults, Limited, Scripted, Slow
 from ghcrawl.simulator.github.apps import App, AppBackend
+from ghcrawl.simulator.github.graphql import answer as graphql
+from ghcrawl.simulator.github.graphql.nodes import Nodes
 from ghcrawl.simulator.github.identity import Doorman, read_credential
 from ghcrawl.simulator.github.limits import Entry, Limits, Resource
 from ghcrawl.simulator.github.live.webhooks import Webhooks
@@ -34,7 +36,6 @@ NO_AGENT: Final = (
 )
 RATE_LIMIT: Final = "/rate_limit"
 UNASKED: Final = {
-    "graphql": (5000, 3600),
     "integration_manifest": (5000, 3600),
     "source_import": (100, 60),
     "code_scanning_upload": (5000, 3600),
@@ -48,6 +49,8 @@ UNASKED: Final = {
     "code_search": (10, 60),
 }
 """The budgets that nothing here is charged to: how many calls in how many seconds."""
+GRAPHQL: Final = "/graphql"
+NO_ANONYMOUS_QUERIES: Final = "This endpoint requires you to be authenticated."
 IN_QUERY: Final = "Must specify access token via Authorization header."
 
 
@@ -99,30 +102,39 @@ class Server:
         """Answers one call."""
         began, arrived = asyncio.get_running_loop().time(), self.world.clock.now()
         caller = self._caller(request)
-        resource: Resource = "search" if request.path.startswith("/search/") else "core"
+        resource = _resource(request.path)
+        query = graphql.read(await request.read(), self.manners.graphql) if resource == "graphql" else None
         entry = self.limits.enter(caller.principal, resource, free=request.path == RATE_LIMIT)
         fault: Fault | None = None
         try:
             if entry.limited is not None:
-                rendered = rendered_answer(self._limit(entry.limited, caller.principal))
+                rendered = rendered_answer(self._limit(entry.limited, caller.principal, resource))
             elif caller.turned_away is not None:
                 rendered = rendered_answer(caller.turned_away)
             else:
                 fault = await self._fault(request)
-                rendered = self._answer(request, caller.principal, fault)
+                rendered = self._answer(request, caller.principal, fault, query)
         finally:
             seconds = asyncio.get_running_loop().time() - began
             slept = (self.world.clock.now() - arrived).total_seconds()
             self.limits.leave(caller.principal, max(seconds, slept))
         reply = self._reply(request, rendered, caller.principal, resource, entry)
-        self._note(request, reply, entry, arrived, seconds)
+        self._note(request, reply, entry, arrived, seconds, query)
         return await send(request, reply, fault)
 
-    def _note(self, request: web.BaseRequest, reply: Reply, entry: Entry, arrived: datetime, seconds: float) -> None:
+    def _note(
+        self,
+        request: web.BaseRequest,
+        reply: Reply,
+        entry: Entry,
+        arrived: datetime,
+        seconds: float,
+        query: graphql.Asked | None,
+    ) -> None:
         call = Call(
             at=arrived,
             method=request.method,
-            target=request.raw_path,
+            target=request.raw_path + (f"#{query.name}" if query else ""),
             principal=reply.principal.name,
             status=reply.status,
             charged=reply.charged,
@@ -142,12 +154,14 @@ class Server:
         except Refusal as refusal:
             return Caller(principal=self.doorman.somebody(address), turned_away=refusal.answer)
 
-    def _limit(self, limited: str, principal: Principal) -> Answer:
+    def _limit(self, limited: str, principal: Principal, resource: Resource) -> Answer:
         if limited == "secondary":
             secondary = self.manners.secondary
             return secondary_limit(retry_after_s=secondary.retry_after_s, status=self.manners.over_limit_status)
         viewer = principal.viewer
         who = f"user ID {viewer.user}" if viewer.user else principal.name.replace(":", " ")
+        if resource == "graphql":
+            return graphql.limited(who)
         return primary_limit(who, anonymous=not viewer.authenticated, status=self.manners.over_limit_status)
 
     async def _fault(self, request: web.BaseRequest) -> Fault | None:
@@ -158,7 +172,9 @@ class Server:
             return None
         return fault
 
-    def _answer(self, request: web.BaseRequest, principal: Principal, fault: Fault | None) -> Rendered:
+    def _answer(
+        self, request: web.BaseRequest, principal: Principal, fault: Fault | None, query: graphql.Asked | None
+    ) -> Rendered:
         match fault:
             case Broken(status=status):
                 return rendered_answer(broken(status))
@@ -167,8 +183,23 @@ class Server:
                 return rendered_answer(secondary_limit(retry_after_s=retry_after_s, status=status))
             case Scripted(answer=answer):
                 return rendered_answer(answer)
+            case _ if query is not None:
+                return rendered_answer(self._queried(request, query, principal))
             case _:
                 return self._truth(request, principal)
+
+    def _queried(self, request: web.BaseRequest, query: graphql.Asked, principal: Principal) -> Answer:
+        """The answer of the other API; what was charged when the call arrived was one point."""
+        if request.method != "POST" or not self.manners.graphql.answers:
+            return not_found().answer
+        if not principal.viewer.authenticated:
+            return refused(401, NO_ANONYMOUS_QUERIES)
+        self.limits.charge(principal, "graphql", query.points - 1)
+        if query.refusal is not None:
+            return query.refusal
+        wrong = self.manners.graphql.wrong
+        nodes = Nodes(world=self.world, site=self.site, viewer=principal.viewer, wrong=wrong)
+        return graphql.answer(query, nodes, self.limits.budget(principal, "graphql"), self.manners.graphql)
 
     def _truth(self, request: web.BaseRequest, principal: Principal) -> Rendered:
         """What is true, with nothing going wrong."""
@@ -255,6 +286,12 @@ class Server:
             at=self.world.clock.now(),
             gzip=self.manners.gzip and "gzip" in request.headers.get("Accept-Encoding", ""),
         )
+
+
+def _resource(path: str) -> Resource:
+    if path == GRAPHQL:
+        return "graphql"
+    return "search" if path.startswith("/search/") else "core"
 
 
 def _is_app_route(path: str) -> bool:
