@@ -357,9 +357,11 @@ def _options(settings: Settings, mounted: Mounts) -> Options:
 def _worked(opened: OpenPlatform, measure: Measure | None) -> Mounted:
     """What the engine works with."""
     platform, fetcher = opened.platform, opened.fetcher
+    batched = partial(platform.batched, opened.source)
     if measure is None:
-        return Mounted(platform=platform, fetcher=fetcher)
-    return Mounted(platform=measured(platform, measure), fetcher=MeasuredFetcher(fetcher, measure))
+        return Mounted(platform=platform, fetcher=fetcher, batched=batched)
+    platform, fetcher = measured(platform, measure), MeasuredFetcher(fetcher, measure)
+    return Mounted(platform=platform, fetcher=fetcher, batched=batched)
 
 
 def _tuning(settings: Settings, spending: Spending | None) -> Tuning:

@@ -22,6 +22,7 @@ from ghcrawl.values.model import (
     Pagination,
     Payload,
     Request,
+    Validator,
     moment,
 )
 
@@ -96,6 +97,7 @@ def _context(context: Context) -> dict[str, Any]:
         "private": context.private,
         "history": context.history,
         "only_known": context.only_known,
+        "changed_at": context.changed_at,
     }
     value = {name: item for name, item in value.items() if item}
     if context.after:
@@ -106,6 +108,8 @@ def _context(context: Context) -> dict[str, Any]:
         value["walk"] = _walk(context.pagination)
     if context.then:
         value["then"] = [{"type": e.type, "url": e.url, "policy": e.policy} for e in context.then]
+    if context.covered:
+        value["covered"] = list(context.covered)
     return value
 
 
@@ -118,7 +122,7 @@ def _walk(pagination: Pagination) -> dict[str, Any]:
         "until": pagination.until,
         "newest": pagination.newest,
     }
-    value.update({name: True for name in ("known", "changed", "partial") if getattr(pagination, name)})
+    value.update({name: True for name in ("known", "changed", "partial", "covered") if getattr(pagination, name)})
     if pagination.started_at is not None:
         value["started_at"] = _time(pagination.started_at)
     return value
@@ -137,6 +141,8 @@ def _payload(payload: Payload) -> dict[str, Any]:
         value["etag"] = payload.etag
     if payload.delivery_id is not None:
         value["delivery_id"] = payload.delivery_id
+    if payload.validator is not None:
+        value["validator"] = payload.validator.to_json()
     return value
 
 
@@ -188,6 +194,8 @@ def _read_context(value: dict[str, Any]) -> Context:
         only_known=bool(value.get("only_known", False)),
         then=tuple([_read_deferred(_object(deferred)) for deferred in _list(value.get("then"))]),
         after=_text(value.get("after", "")),
+        covered=tuple([_text(type) for type in _list(value.get("covered"))]),
+        changed_at=_text(value.get("changed_at", "")),
     )
 
 
@@ -203,6 +211,7 @@ def _read_walk(value: dict[str, Any]) -> Pagination:
         known=bool(value.get("known", False)),
         changed=bool(value.get("changed", False)),
         partial=bool(value.get("partial", False)),
+        covered=bool(value.get("covered", False)),
     )
 
 
@@ -220,6 +229,7 @@ def _read_payload(value: dict[str, Any]) -> Payload:
         received_at=_moment(value.get("received_at")),
         etag=_optional(value.get("etag")),
         delivery_id=_optional(value.get("delivery_id")),
+        validator=None if value.get("validator") is None else Validator.from_json(_object(value["validator"])),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, assert_never
 
+from ghcrawl.engine import batches
 from ghcrawl.engine.planning import plan
+from ghcrawl.engine.recent import RecentlySettled
 from ghcrawl.engine.reconciliation import reconcile
 from ghcrawl.engine.retrieval import (
     Body,
@@ -18,7 +20,7 @@ from ghcrawl.engine.retrieval import (
 )
 from ghcrawl.engine.tombstones import below, tombstone
 from ghcrawl.platforms.contract import Platform
-from ghcrawl.platforms.kind import List, Part, Planning, Processed, Reconciliation, Thing, alternative
+from ghcrawl.platforms.kind import Batch, List, Part, Planning, Processed, Reconciliation, Thing, alternative
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Store, Touch
@@ -40,6 +42,7 @@ from ghcrawl.values.outcome import (
     Bury,
     Defer,
     Denied,
+    Fetched,
     Outcome,
     Pending,
     Refused,
@@ -55,15 +58,18 @@ from ghcrawl.values.tuning import Tuning
 
 MAX_TRACEBACK = 20_000
 MAX_MESSAGE = 2_000
+IN_HAND_WAIT_S: Final = 0.2
+"""How long a request waits for another one that is in hand and may answer it as well."""
 _EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mounted:
-    """A platform with the fetcher that serves it."""
+    """A platform with the fetcher that serves it. batched: types of which many can be asked for at once, just now."""
 
     platform: Platform
     fetcher: Fetcher
+    batched: Callable[[], frozenset[str]] = frozenset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,22 +79,34 @@ class Decision:
     refusal: says that a list or part was refused, see `ghcrawl.engine.refusals`.
     as_of: the moment whose truth it rests on, by our clock; None: it was looked for just now. What changed since then
     is not in it.
+    also: other requests that this answers, once it is durable.
     """
 
     outcome: Outcome
     touch: Touch | None = None
     refusal: Document | None = None
     as_of: datetime | None = None
+    also: tuple[Request, ...] = ()
 
 
 class Decider:
     """Decides requests of any mounted platform. Pure but for what it reads."""
 
-    def __init__(self, platforms: Mapping[str, Mounted], store: Store, clock: Clock, *, worker: str = "") -> None:
+    def __init__(
+        self,
+        platforms: Mapping[str, Mounted],
+        store: Store,
+        clock: Clock,
+        *,
+        worker: str = "",
+        recent: RecentlySettled | None = None,
+    ) -> None:
         self._mounted = platforms
         self._store = store
         self._clock = clock
         self._worker = worker
+        self._recent = recent or RecentlySettled()
+        self._batching: set[str] = set()
         self._retrievals = {name: Retrieval(mounted.fetcher, store, clock) for name, mounted in platforms.items()}
 
     async def decide(self, request: Request, tuning: Tuning) -> Decision:
@@ -102,6 +120,8 @@ class Decider:
         if isinstance(kind, Reconciliation):
             return Decision(outcome=await reconcile(kind.comparison(request), request, self._store))
         policy = _in_scenario(tuning.scenario, parse(request.policy).placed(kind.position), mounted.platform)
+        if isinstance(kind, Batch):
+            return await self._batch(request, kind, policy, mounted)
         if isinstance(kind, Planning):
             outcome = await plan(kind, request, policy, mounted.platform, store=self._store, now=self._clock.now())
             return Decision(outcome=outcome, as_of=_EVER)  # it can be asked for again at once: the store goes on
@@ -128,24 +148,65 @@ class Decider:
         refusals, reason = self._retrievals[request.platform].refusals, skip.detail or skip.reason
         return replace(decision, refusal=await refusals.document(request, kind, reason=reason))
 
-    def _process(self, body: Body, kind: Processed, policy: Policy, platform: Platform) -> Decision:
-        visit = Visit(
+    async def _batch(self, request: Request, kind: Batch, policy: Policy, mounted: Mounted) -> Decision:
+        """What the platform gives of the members, each to be saved by itself; the others are asked for one by one.
+
+        One after another of each type: the next one then asks for nothing that this one brings.
+        """
+        if request.type in self._batching:
+            return Decision(
+                outcome=Defer(until=self._clock.now() + timedelta(seconds=IN_HAND_WAIT_S), reason="in_hand")
+            )
+        self._batching.add(request.type)
+        try:
+            return await self._batch_alone(request, kind, policy, mounted)
+        finally:
+            self._batching.discard(request.type)
+
+    async def _batch_alone(self, request: Request, kind: Batch, policy: Policy, mounted: Mounted) -> Decision:
+        retrieval, of = self._retrievals[request.platform], mounted.platform.kinds[kind.of]
+        assert not isinstance(of, Batch | Reconciliation)
+        places = await batches.sort(request, kind, of, retrieval, covers=self._recent.covers)
+        if not places.asked:
+            return Decision(outcome=Skip(reason="batched", follow_ups=places.alone))
+        request = kind.chosen(request, places.asked)
+        answer = await batches.ask(request, retrieval)
+        if isinstance(answer, Throttled):
+            return Decision(outcome=Defer(until=answer.until, reason=answer.reason))
+        if not isinstance(answer, Fetched):
+            alone = tuple(kind.members(request))
+            detail = getattr(answer, "detail", "")
+            return Decision(outcome=Skip(reason="batched", detail=detail, follow_ups=(*places.alone, *alone)))
+        body = Body(request=request, fetched=answer, processes=True)
+        outcome = kind.processor(self._visit(body, kind.version, policy, mounted.platform))
+        return Decision(
+            outcome=Skip(reason="batched", follow_ups=(*places.alone, *outcome.follow_ups)),
+            as_of=answer.checked_at,
+            also=batches.dealt_with(request, kind, outcome.follow_ups),
+        )
+
+    def _visit(self, body: Body, version: int, policy: Policy, platform: Platform) -> Visit:
+        return Visit(
             request=body.request,
             fetched=body.fetched,
             onward=platform.scenarios.onward(policy.spec),
-            version=kind.version,
+            version=version,
             processed_at=self._clock.now(),
             known=body.stored is not None,
             visited=body.stored is not None and policy.stands_where(body.stored.visits),
+            batched=self._mounted[platform.name].batched(),
         )
-        outcome, as_of = kind.processor(visit), _as_of(body)
+
+    def _process(self, body: Body, kind: Processed, policy: Policy, platform: Platform) -> Decision:
+        outcome, as_of = kind.processor(self._visit(body, kind.version, policy, platform)), _as_of(body)
         if isinstance(outcome, Skip):
             return Decision(outcome=outcome, as_of=as_of)
         document = outcome.document
         if body.stored is not None and not _worth_saving(document, body, kind, policy):
             unchanged = Skip(reason="unchanged", follow_ups=outcome.follow_ups)
             return Decision(outcome=unchanged, touch=_touch(body, body.stored.urn, policy), as_of=as_of)
-        visits = {} if body.request.payload else {policy.spec: body.fetched.checked_at}
+        own = body.request.payload is None or body.fetched.origin == "batch"  # which was asked for as it would be alone
+        visits = {policy.spec: body.fetched.checked_at} if own else {}
         saved = Save(
             document=replace(document, visits=visits), follow_ups=outcome.follow_ups, supersede=outcome.supersede
         )

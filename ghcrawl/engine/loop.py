@@ -15,7 +15,7 @@ from typing import Final
 
 import structlog
 
-from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
+from ghcrawl.engine.decision import IN_HAND_WAIT_S, Decider, Decision, Mounted, unasked
 from ghcrawl.engine.recent import Place, RecentlySettled, place_of
 from ghcrawl.engine.settlement import Settlement, settled
 from ghcrawl.ports.clock import Clock
@@ -31,7 +31,6 @@ from ghcrawl.values.tuning import FREE_QUEUES, Tuning
 
 log = structlog.stdlib.get_logger(__name__)
 
-IN_HAND_WAIT_S: Final = 0.2
 MAX_TROUBLE_S: Final = 30.0
 
 
@@ -72,8 +71,8 @@ class Engine:
         self._ports = ports
         self._jitter = jitter
         self._mounted = {mounted.platform.name: mounted for mounted in platforms}
-        self._decider = Decider(self._mounted, ports.store, ports.clock, worker=worker)
         self._recent = RecentlySettled()
+        self._decider = Decider(self._mounted, ports.store, ports.clock, worker=worker, recent=self._recent)
         self._settlement = Settlement(
             self._mounted, ports.unit_of_work, ports.clock, decider=self._decider, recent=self._recent, jitter=jitter
         )
@@ -144,6 +143,8 @@ class Engine:
             acked = True
             if isinstance(outcome, Save | Skip):
                 self._recent.add(request, outcome, min(started_at, decision.as_of or started_at))
+                for answered in decision.also:
+                    self._recent.add(answered, outcome, decision.as_of or started_at)
             written = monotonic()
             self._ports.observer.settled(
                 settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)

@@ -27,6 +27,7 @@ from ghcrawl.values.outcome import (
     Unchanged,
 )
 from ghcrawl.values.policy import Fetch, Policy, parse
+from ghcrawl.values.ties import unsettled
 
 _LENIENT: Final = frozenset({Fetch.MUTABLES, Fetch.STORAGE_ORIGIN_IF_MISSING})
 """Modes for which what is known will do; the others want the platform's own word."""
@@ -90,9 +91,9 @@ class Retrieval:
         mode = policy.mode(immutable=isinstance(kind, Event) or (isinstance(kind, Thing) and kind.immutable))
         if mode in (Fetch.ORIGIN_STORAGE, Fetch.ORIGIN_ONLY):
             return await self._from_origin(request, kind, policy, conditional=mode is Fetch.ORIGIN_STORAGE)
-        stored = await self._look_up(request)
+        stored = await self.look_up(request)
         if stored is not None and (stored.answers or policy.fetch is not Fetch.MUTABLES):
-            if _answered(request, policy, stored):
+            if answered(request, policy, stored):
                 return NoBody(reason="visited")
             body = await self._from_storage(request, kind, policy, stored)
             if body is not None:
@@ -108,11 +109,13 @@ class Retrieval:
         resumed = await self._resumed(request, kind, conditional=conditional)
         if isinstance(resumed, NoBody):
             return resumed
-        stored = None if missing and resumed is request else await self._look_up(resumed)
+        stored = None if missing and resumed is request else await self.look_up(resumed)
         request = resumed
         if stored is None and request.context.only_known and not await self._expected(request, kind):
             return NoBody(reason="not_known")
         known = await self._from_known(request, kind, policy, stored)
+        if known is None and conditional and stored is not None and current(request, stored):
+            known = await self._from_storage(request, kind, policy, stored)
         if known is not None:
             return known
         asks = conditional and stored is not None and stored.deleted_at is None and not request.context.pagination.fresh
@@ -141,14 +144,14 @@ class Retrieval:
     ) -> Answer | None:
         """What there is to say without asking; None: ask."""
         if stored is not None and stored.answers and self._fresh_enough(request, policy, stored):
-            if _answered(request, policy, stored):
+            if answered(request, policy, stored):
                 return NoBody(reason="visited")
             return await self._from_storage(request, kind, policy, stored)
         if policy.fetch not in _LENIENT:
             return None
         return NoBody(reason="still_refused") if await self.refusals.stands(request, kind, stored) else None
 
-    async def _look_up(self, request: Request) -> Stored | None:
+    async def look_up(self, request: Request) -> Stored | None:
         """Our copy by its URL, or by what it is called: then it had another URL when we saw it last."""
         stored = await self.store.look_up(request.type_name, request.url)
         if stored is None and request.context.urn:
@@ -208,12 +211,20 @@ def _continuation(kind: Processed) -> Continuation | None:
     return kind.continuation if isinstance(kind, List) else None
 
 
-def _answered(request: Request, policy: Policy, stored: Stored) -> bool:
+def answered(request: Request, policy: Policy, stored: Stored) -> bool:
     """Whether this was settled, under the same policy, since the request was asked for."""
     visited = stored.visits.get(policy.spec)
     if request.context.then:
         return False
     return request.asked_at is not None and visited is not None and visited >= request.asked_at
+
+
+def current(request: Request, stored: Stored) -> bool:
+    """Whether our copy, which cannot be asked about conditionally, was seen after the last change that there can be."""
+    changed_at, pagination = request.context.changed_at, request.context.pagination
+    if stored.validator is not None or stored.deleted_at is not None or not changed_at or pagination.fresh:
+        return False
+    return not unsettled(changed_at, stored.observed_at)
 
 
 def _new_in_its_scenario(request: Request, policy: Policy, stored: Stored) -> bool:
@@ -238,6 +249,7 @@ def _from_payload(request: Request, *, checked_at: datetime) -> Body:
         observed_at=payload.observed_at,
         checked_at=payload.received_at or checked_at,
         origin=payload.origin,
+        validator=payload.validator,
     )
     return Body(request=request, fetched=fetched, processes=True)
 

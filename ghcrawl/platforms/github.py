@@ -83,6 +83,7 @@ class GitHubSection(Section):
     timeout_s: PositiveFloat = 60.0
     max_body_mb: PositiveInt = 100
     commits: Literal["list", "full"] = "list"
+    batches: Literal["auto", "off"] = "auto"
     apps: tuple[AppSettings, ...] = ()
 
 
@@ -116,6 +117,11 @@ async def _open(
         yield source
 
 
+def _batched(source: ports.Source) -> frozenset[str]:
+    assert isinstance(source, GitHubFetcher)
+    return source.batched()
+
+
 def _settings(section: GitHubSection) -> GitHubSettings:
     return GitHubSettings(
         api_url=section.api_url,
@@ -127,6 +133,7 @@ def _settings(section: GitHubSection) -> GitHubSettings:
         budgets=section.budgets,
         timeout_s=section.timeout_s,
         max_body_bytes=section.max_body_mb * 1_000_000,
+        batches=section.batches == "auto",
     )
 
 
@@ -241,6 +248,7 @@ def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, 
         scenarios=Scenarios(Narrowed(maps, behind, DOCUMENT_TYPES)),
         read_spec=reader(BY_TYPE, registry.listings("list"), PARTS),
         open=_open,
+        batched=_batched,
         section=GitHubSection,
         live=("concurrency", "reserve"),
         base="api_url",

@@ -1,6 +1,6 @@
 """What a platform has: one closed sum, so that a combination of traits that does not exist cannot be written.
 
-    Kind = Thing | List | Part | Event | Cursor | Reconciliation | Planning
+    Kind = Thing | List | Part | Event | Cursor | Batch | Reconciliation | Planning
 
 The engine matches on it; `position` and `version` mean the same for all that a processor turns into documents:
 
@@ -16,7 +16,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import ClassVar, TypeAlias, assert_never
 
-from ghcrawl.values.model import Document, Request
+from ghcrawl.values.model import Document, Push, Request
 from ghcrawl.values.outcome import Processor, Save, Skip
 from ghcrawl.values.visitor_map import NextHops
 
@@ -111,6 +111,24 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Asks in one call for what a list leaves out of many things. Leaves no document; each thing is saved by itself.
+
+    Its requests carry their members. What we hold already is asked for by itself, conditionally; what the platform
+    does not give in a batch is, too.
+
+    of: type of the members' own requests. members: these, of a request; chosen: the same request for only some of them.
+    """
+
+    of: str
+    members: Callable[[Request], Sequence[Push]]
+    chosen: Callable[[Request, Sequence[int]], Request]
+    processor: Processor
+    version: int = 1
+    position: ClassVar[str] = "self"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """What was listed, to be compared with what is stored.
 
@@ -181,7 +199,7 @@ class Shortened:
     name: str
 
 
-Kind: TypeAlias = Processed | Reconciliation | Planning
+Kind: TypeAlias = Processed | Batch | Reconciliation | Planning
 
 
 def alternative(kind: Kind, request: Request) -> Request | None:
@@ -191,7 +209,7 @@ def alternative(kind: Kind, request: Request) -> Request | None:
             return fallback(request) if fallback else None
         case List(continuation=continuation):
             return continuation.restart(request) if continuation else None
-        case Event() | Cursor() | Reconciliation() | Planning():
+        case Event() | Cursor() | Batch() | Reconciliation() | Planning():
             return None
         case _:
             assert_never(kind)

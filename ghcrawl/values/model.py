@@ -124,6 +124,7 @@ class Payload:
     observed_at: when the body was true on the platform, at the latest known moment; decides who is newer.
     received_at: when we got it, by our own clock; it answers nothing that was asked for later. None: now.
     digest: `digest(body)`, made once here because keys and documents both need it.
+    validator: by which the thing's own URL can be asked conditionally, though it was not asked for this body.
     """
 
     body: JsonObject
@@ -133,6 +134,7 @@ class Payload:
     received_at: datetime | None = None
     etag: str | None = None
     delivery_id: str | None = None
+    validator: Validator | None = None
 
     @classmethod
     def of(
@@ -168,6 +170,7 @@ class Pagination:
     newest: the largest change text (or, newest-first, the first URN) seen so far.
     known: the list, or what it is of, was stored before; changed: some page so far was not what was stored.
     partial: some page so far left out what this credential may not see, and said so.
+    covered: another list of this crawl asks for what the elements from this page on lead to (`Context.covered`).
     """
 
     page: int = 1
@@ -180,6 +183,7 @@ class Pagination:
     known: bool = False
     changed: bool = False
     partial: bool = False
+    covered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +211,9 @@ class Context:
     then: children that a person asked for and that need this parent's identity.
     after: URN behind which work that is done in several turns goes on.
     notes: what the asker knows and the processor needs, in a form of the platform's own; no part of the key.
+    covered: types of requests that this need not lead to: the page that it stands on has asked for them, all at once.
+    changed_at: when this last changed at the latest, as the platform's list says that led here; empty: it does not say.
+    A copy that cannot be asked about conditionally, and was seen later, is current.
     """
 
     qualifier: str = ""
@@ -220,6 +227,8 @@ class Context:
     then: tuple[DeferredRequest, ...] = ()
     after: str = ""
     notes: str = ""
+    covered: tuple[str, ...] = ()
+    changed_at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +283,9 @@ class Request:
         parts = [self.platform, self.type, self.url, self.policy]
         parts.append(f"{'known' if context.only_known else ''},{'fresh' if context.pagination.fresh else ''}")
         parts.extend(f"{deferred.type}@{deferred.url}:{deferred.policy}" for deferred in context.then)
+        parts.extend(f"covered {type}" for type in context.covered)
+        if context.changed_at:
+            parts.append(f"changed {context.changed_at}")
         if self.payload is not None:
             parts.append(self.payload.digest)
         if context.deleted_at is not None:

@@ -41,6 +41,7 @@ SkipReason = Literal[
     "narrowed",
     "partial",
     "restarted",
+    "batched",
     "moved",
     "reconciled",
     "not_reconciled",
@@ -219,6 +220,7 @@ class Visit:
     """All that a processor is told.
 
     onward: where this request may go; a link that is not there is not followed.
+    batched: types of things that the platform can be asked for many at once, just now.
     known: we held a copy of this before; visited: and it was traversed from this very position before.
     version: the version of the processor, for the document's metadata.
     processed_at: the moment to write down; processors hold no clock.
@@ -231,6 +233,7 @@ class Visit:
     processed_at: datetime
     known: bool = False
     visited: bool = False
+    batched: frozenset[str] = frozenset()
 
 
 Processor: TypeAlias = Callable[[Visit], Save | Skip]

@@ -45,10 +45,12 @@ class NextHops:
     """Where a request may go from its position. A link that is not in `links` is not followed.
 
     element: for a page of a list, the spec of its elements; None where they are not visited.
+    beyond: where those elements may go.
     """
 
     links: Mapping[str, Step] = field(default_factory=dict)
     element: str | None = None
+    beyond: Mapping[str, Step] = field(default_factory=dict)
 
 
 def followed(target: Node) -> bool:
@@ -78,7 +80,9 @@ class Scenarios:
         links = self._map(policy, node) if isinstance(node, str) else node
         position = policy.at(node) if isinstance(node, str) else policy
         steps = {link: self._step(position, link, target) for link, target in links.items() if followed(target)}
-        return NextHops(links=steps, element=self._thing(policy, policy.path, node))
+        element = self._thing(policy, policy.path, node)
+        beyond = self.onward(element).links if policy.path and element is not None and element != spec else {}
+        return NextHops(links=steps, element=element, beyond=beyond)
 
     def _step(self, policy: Policy, link: str, target: Node) -> Step:
         path = (*policy.path, link)

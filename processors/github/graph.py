@@ -120,12 +120,14 @@ class Node:
         self.links.pop(name, None)
         self.hrefs(name, (f"urn:user:{account['id']}" for account in found))
 
-    def resource(self, name: str, type: str, url: str, urn: str, *, scope: str | None = None) -> None:
-        """One other thing, linked and followed."""
+    def resource(
+        self, name: str, type: str, url: str, urn: str, *, scope: str | None = None, changed_at: str = ""
+    ) -> None:
+        """One other thing, linked and followed. changed_at: as in `Context`."""
         self.link(name, urn)
         step = self.visit.onward.links.get(name)
-        if step is not None and step.thing is not None and url:
-            self.follow(type, url, step.thing, self.context(scope=scope))
+        if type not in self.visit.request.context.covered and step is not None and step.thing is not None and url:
+            self.follow(type, url, step.thing, replace(self.context(scope=scope), changed_at=changed_at))
 
     # Follow-ups ----------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from ghcrawl.values.model import (
     Origin,
     Payload,
     Push,
+    dated,
 )
 from ghcrawl.values.outcome import Skip, Visit
 from processors.github.entity import Entity
@@ -70,7 +71,8 @@ def describe_issue(node: Node) -> None:
     tagged(node)
     pull_request = text(mapping(body.get("pull_request")).get("url"))
     if pull_request:
-        node.resource("pull_request", "pull_request", pull_request, f"{node.repo}:pull_request:{body['number']}")
+        urn, changed_at = f"{node.repo}:pull_request:{body['number']}", dated(text(body.get("updated_at")))
+        node.resource("pull_request", "pull_request", pull_request, urn, changed_at=changed_at)
 
 
 def tagged(node: Node) -> None:

@@ -17,6 +17,7 @@ from ghcrawl.values.model import (
     JsonObject,
     Pagination,
     Request,
+    dated,
     time_text,
 )
 from ghcrawl.values.policy import parse
@@ -61,6 +62,7 @@ class Listing:
     known_only: ask only if it was walked before, because whatever makes the first walk worth it (a child's counter)
     asks by itself. quiet: a later first element is not announced by any change of the children, so once the owner was
     visited the list is asked for in any case.
+    moves_owner: whatever changes in it changes the owner's `updated_at`.
     between: below the owner's URL, what lies between two elements of a HEAD list. A merge brings in commits that are
     dated, and so listed, behind the newest known one.
     still: while the owner is unchanged, this says whether the list must be too. An empty repository answers without
@@ -92,6 +94,7 @@ class Listing:
     newest_first: bool = False
     known_only: bool = False
     quiet: bool = False
+    moves_owner: bool = False
     only_if: str = ""
     between: str = ""
     covered_by: str = ""
@@ -188,14 +191,16 @@ def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
 
 def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_only: bool) -> None:
     step = node.visit.onward.links.get(listing.link)
-    if step is None or not owner_url:
+    if step is None or not owner_url or listing.type in node.visit.request.context.covered:
         return
     pagination = Pagination(first=listing.url(owner_url), known=node.visit.known)
     since = floor_of(node.visit.request.policy)
     recent = listing.url_since(owner_url, since) if since else ""
     if since and not listing.relation:
         pagination = Pagination(since=since if recent else "")  # without a first page no cursor moves
-    context = replace(node.context(qualifier=owner), pagination=pagination, only_known=known_only)
+    changed_at = dated(text(node.body.get("updated_at"))) if listing.moves_owner else ""
+    context = node.context(qualifier=owner)
+    context = replace(context, pagination=pagination, only_known=known_only, changed_at=changed_at)
     node.follow(listing.type, recent or listing.url(owner_url), step.pages, context, queue="soon")
 
 

@@ -151,6 +151,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         topic="issues",
         path="/reviews",
         complete=True,
+        moves_owner=True,
         was="reviews",
     ),
     Listing(

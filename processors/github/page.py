@@ -6,7 +6,8 @@ The document of a collection's page keeps references; that of a relation's page 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC
 from hashlib import blake2b
 from typing import Final
@@ -29,6 +30,7 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.policy import Fetch, parse
+from processors.github import batches
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
 from processors.github.listing import Listing, Listings, Walking, listing_of
@@ -53,9 +55,9 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         if listing.relation and _breaks_generation(visit) and not _excerpt(visit.request, listing):
             return _restart(visit, listing)
         page = _page(visit, listing, entities.get(listing.element))
-        _follow_elements(page)
+        covered = _follow_elements(page)
         _follow_strangers(page)
-        more = follow_next(page)
+        more = follow_next(page, covered="pull_request" in covered)
         if page.floor:
             return Skip(reason="narrowed", follow_ups=page.node.follow_ups)
         if listing.relation and page.partial:  # the generation that there is may be whole
@@ -179,10 +181,27 @@ def _reference(element: Entity, item: JsonObject, owner: str, base: str) -> dict
     return reference
 
 
-def _follow_elements(page: Page) -> None:
+def _follow_elements(page: Page) -> tuple[str, ...]:
+    """Follow the elements, and say what was asked for at once of what they lead to."""
     policy, listing = page.visit.onward.element, page.listing
     if policy is None or page.element is None or (page.again and page.stored):
-        return
+        return ()
+    followed = list(_followed(page))
+    if not listing.complete or (page.stored and page.offline):
+        if not batches.follow_all(page, [_element(item, listing) for item, _ in followed], policy):
+            for _, reference in followed:
+                _follow_reference(page, reference, policy)
+        return ()
+    covered = batches.cover(page, [item for item, _ in followed])
+    if not page.stored:
+        for item, reference in followed:
+            _follow_payload(page, item, reference, policy, covered)
+    return covered
+
+
+def _followed(page: Page) -> Iterator[tuple[JsonObject, JsonObject]]:
+    """The elements that may be news, each with its reference."""
+    listing = page.listing
     known = (
         page.pagination.until
         if listing.walking is Walking.HEAD and not listing.lively and not page.pagination.since
@@ -191,12 +210,8 @@ def _follow_elements(page: Page) -> None:
     for item, reference in zip(page.items, page.refs, strict=True):
         if known and reference.get("urn") == known:
             return
-        if page.older(item):
-            continue
-        if not listing.complete or (page.stored and page.offline):
-            _follow_reference(page, reference, policy)
-        elif not page.stored:
-            _follow_payload(page, item, reference, policy)
+        if not page.older(item):
+            yield item, reference
 
 
 def _follow_strangers(page: Page) -> None:
@@ -214,12 +229,15 @@ def _follow_strangers(page: Page) -> None:
             page.node.follow(page.element.type, url, f"{POLICY}:self", context, payload=payload)
 
 
-def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str) -> None:
+def _follow_payload(
+    page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str, covered: tuple[str, ...]
+) -> None:
     node, element = page.node, page.element
     assert element is not None
     payload = node.payload(item)
     url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
-    node.follow(element.type, url, policy, node.context(qualifier=node.qualifier), payload=payload)
+    context = replace(node.context(qualifier=node.qualifier), covered=covered)
+    node.follow(element.type, url, policy, context, payload=payload)
 
 
 def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) -> None:

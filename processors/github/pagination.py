@@ -132,8 +132,8 @@ def begun_again(request: Request) -> bool:
     return bool(above) and above[0].partition("@")[0] == request.type
 
 
-def follow_next(page: Page) -> bool:
-    """Queue the next page, or this one once more; False where the walk ends here."""
+def follow_next(page: Page, *, covered: bool = False) -> bool:
+    """Queue the next page, or this one once more; False where the walk ends here. covered: as in `Pagination`."""
     request, pagination, url = page.visit.request, page.pagination, page.visit.fetched.link.get("next")
     if _ends_at_the_known(page):
         return False
@@ -152,6 +152,7 @@ def follow_next(page: Page) -> bool:
             known=page.known,
             changed=page.changed,
             partial=page.partial,
+            covered=covered or pagination.covered,
         )
         page.node.follow_again(following, "soon")
         return True

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from ghcrawl.platforms.kind import Cursor, Kind, List, Reconciliation, Thing
 from processors.github import entity, page, part, repo
+from processors.github.batches import BATCHES
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
 from processors.github.listing import Listings, Walking, continuation_of, refusal_of
@@ -40,6 +41,7 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
         )
     return {
         **found,
+        **BATCHES,
         "cursor": Cursor(processor=page.cursor),
         "reconciliation": reconciliation,
         "census": reconciliation,  # its name in messages of earlier versions

@@ -12,6 +12,7 @@ from ghcrawl.values.visitor_map import (
     Node,
     followed,
 )
+from processors.github.batches import BATCHES
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
 from processors.github.events import event_kinds
@@ -110,7 +111,8 @@ def page() -> str:
         "",
         _wrapped(f"`{name}`" for name in sorted(event_kinds(BY_TYPE, listings("list")))),
         "\nBesides, `cursor` remembers how far a list was read, and `reconciliation` (`census` in earlier versions) "
-        "finds what a complete list left out.\n",
+        "finds what a complete list left out. " + " and ".join(f"`{name}`" for name in BATCHES) + " complete over "
+        "GraphQL, many at once, what a list leaves out.\n",
         "\n## Not crawled\n",
         _table(("what", "why"), _NOT_CRAWLED),
         "\n## Scenarios\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ghcrawl.platforms.github
-from ghcrawl.platforms.kind import Comparison, Continuation, List, Planning, Processed, Reconciliation
+from ghcrawl.platforms.kind import Batch, Comparison, Continuation, List, Planning, Processed, Reconciliation
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Context,
@@ -29,7 +29,7 @@ REPO = f"{API}/repos/acme/web"
 def kind_of(type: str) -> Processed:
     """The kind of `type`, which has a processor."""
     kind = PLATFORM.kinds[type]
-    assert not isinstance(kind, Reconciliation | Planning)
+    assert not isinstance(kind, Batch | Reconciliation | Planning)
     return kind
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 CORE: Final = "core"
+GRAPHQL: Final = "graphql"
 WaitReason = Literal["primary", "secondary", "budget", "busy", "no_principal"]
 SAME_WINDOW_S: Final = 1
 """GitHub's answers differ by a second about when one and the same window ends."""

@@ -26,7 +26,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.model import Validator, moment
+from ghcrawl.values.model import JsonObject, Validator, moment
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -123,6 +123,22 @@ class Calls:
         stop = self._settle(grant, answer, redirects.type)
         self._heed(redirects.url, answer)
         return stop or self._read(answer, redirects, grant.fingerprint, conditional=bool(conditional))
+
+    async def query(self, grant: Grant, url: str, body: JsonObject, type: str) -> Answer | Limited:
+        """What the GraphQL API at `url` answers; Limited where a status says so. Raises FetchError."""
+        headers = {"Accept": accept_for(type), "Authorization": grant.header}
+        began = self._clock.now()
+        answer = None
+        try:
+            answer = await self._client.ask("POST", url, headers, body)
+        finally:
+            if answer is None:
+                self._lost(grant, (self._clock.now() - began).total_seconds())
+        return self._settle(grant, answer, type) or answer
+
+    def observed_at(self, answer: Answer) -> datetime:
+        """When `answer` was asked for, by the server's clock."""
+        return self._server.as_server_time(answer.asked_at, answer.started)
 
     def _heed(self, url: str, answer: Answer) -> None:
         """Remember how long a feed is to be left alone; git refs say so too, and are not meant."""

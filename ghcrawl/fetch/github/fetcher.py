@@ -18,11 +18,14 @@ from typing import Final, Literal, Self
 
 from ghcrawl.fetch.budgets import DeclaredBudgets
 from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
+from ghcrawl.fetch.github.budget import GRAPHQL
 from ghcrawl.fetch.github.calls import PLATFORM, Calls, RedirectState, new_client
 from ghcrawl.fetch.github.conditions import smaller_page, usable
 from ghcrawl.fetch.github.credential_slot import CredentialSlot
 from ghcrawl.fetch.github.pool import Grant, Need, Pool
 from ghcrawl.fetch.github.principals import Credential
+from ghcrawl.fetch.github.queries import QUERIES
+from ghcrawl.fetch.github.querying import Queries
 from ghcrawl.fetch.github.refusals import Limited, Unauthorized, Unfit
 from ghcrawl.fetch.github.responses import Moved, Verdict
 from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
@@ -74,6 +77,7 @@ class GitHubFetcher:
         self._calls = Calls(settings, self._client, clock, observer)
         declared = DeclaredBudgets(PLATFORM, settings.budgets, egress, clock, longest_s=settings.timeout_s)
         self._pool = Pool(settings, clock, self._calls.mint, self._calls.server_now, declared)
+        self._queries = Queries(settings, self._calls, self._pool, clock)
 
     async def __aenter__(self) -> Self:
         await self._pool.use(self._credentials)
@@ -113,10 +117,16 @@ class GitHubFetcher:
         """What may be shown of the credentials, one view each."""
         return self._pool.views()
 
+    def batched(self) -> frozenset[str]:
+        """The types of which many can be asked for at once, just now."""
+        return self._queries.batched()
+
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """Ask for `request.url`; conditionally, where `stored` has a validator that serves. Raises FetchError."""
         if not self._settings.owns(request.url):
             return _foreign(request.url, self._settings)
+        if request.type in QUERIES:
+            return await self._queries.fetch(request, self._need(request, None)._replace(resource=GRAPHQL))
         if (polled_until := self._calls.polled_until(request.url)) is not None:
             return Throttled(until=polled_until, reason="poll_interval")
         validator = usable(stored, accept_for(request.type), self._settings.api_version)

@@ -10,7 +10,7 @@ import math
 from typing import Final, NamedTuple
 
 from ghcrawl.fetch.budgets import Allowance
-from ghcrawl.fetch.github.budget import CORE, Budget, Quota, Wait, WaitReason
+from ghcrawl.fetch.github.budget import CORE, GRAPHQL, Budget, Quota, Wait, WaitReason
 from ghcrawl.fetch.github.call_windows import Load
 
 SECONDARY_S: Final = 60.0
@@ -77,7 +77,10 @@ class Limits:
         """Why a call to `resource` must wait; None: it may be taken."""
         if now < self.benched_until:
             return Wait(self.benched_until, self.benched_for)
-        wait = self.budget(resource).wait(now)
+        budget = self.budget(resource)
+        if resource == GRAPHQL and budget.in_flight:  # its limit is on the time that queries take, so one after another
+            return Wait(now, "busy", settles=True)
+        wait = budget.wait(now)
         if wait is not None:
             return wait
         if self.in_flight >= self._concurrency:

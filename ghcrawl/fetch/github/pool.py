@@ -223,6 +223,11 @@ class Pool:
             first = min(first, wait.until)
         return datetime.fromtimestamp(first, UTC) if self._slots else None
 
+    @property
+    def authenticated(self) -> bool:
+        """Whether some credential is accepted, as far as is known."""
+        return any(not slot.anonymous and slot.retired() is None for slot in self._slots)
+
     def credential_digest(self) -> str:
         """A digest of who the seats are."""
         return hashlib.sha256("\n".join(sorted(slot.id for slot in self._slots)).encode()).hexdigest()[:12]

@@ -41,6 +41,7 @@ class GitHubSettings:
     trust_modified_days: a copy older than this is fetched whole rather than asked for with `If-Modified-Since`,
         because some changes do not move `Last-Modified`.
     max_body_bytes: of the decompressed body.
+    batches: many things are asked for at once over the GraphQL API, where there is one and a token to ask with.
     """
 
     api_url: str = "https://api.github.com"
@@ -55,6 +56,7 @@ class GitHubSettings:
     trust_modified_days: int = 30
     timeout_s: float = 60.0
     max_body_bytes: int = 100_000_000
+    batches: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "api_url", _base(self.api_url))
@@ -65,6 +67,11 @@ class GitHubSettings:
         forbidden = [word for word in PRETTY_PRINTED if word in self.user_agent.lower()]
         if forbidden or not self.user_agent.strip():
             raise ConfigError(f"the user agent must name this project and must not contain {', '.join(PRETTY_PRINTED)}")
+
+    @property
+    def graphql_url(self) -> str:
+        """Of the GraphQL API: beside `/api/v3` on an Enterprise server, below the root elsewhere."""
+        return f"{self.api_url.removesuffix('/v3')}/graphql"
 
     def owns(self, url: str) -> bool:
         """Whether `url` is the API's own, so that a credential may be sent there."""

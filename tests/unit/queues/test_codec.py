@@ -16,6 +16,7 @@ from ghcrawl.values.model import (
     Pagination,
     Payload,
     Request,
+    Validator,
 )
 from queues.codec import decode, encode
 from tests.support.builders import NOW, a_failure, a_payload, a_request
@@ -48,6 +49,7 @@ walks = st.builds(
     known=st.booleans(),
     changed=st.booleans(),
     partial=st.booleans(),
+    covered=st.booleans(),
 )
 contexts = st.builds(
     Context,
@@ -60,16 +62,19 @@ contexts = st.builds(
     pagination=walks,
     only_known=st.booleans(),
     then=st.lists(st.builds(DeferredRequest, type=texts, url=texts, policy=texts), max_size=2).map(tuple),
+    covered=st.lists(texts, max_size=2).map(tuple),
+    changed_at=texts,
 )
 payloads = st.builds(
     Payload,
     body=bodies,
-    origin=st.sampled_from(["fetch", "storage", "list", "webhook", "event"]),
+    origin=st.sampled_from(["fetch", "storage", "list", "batch", "webhook", "event"]),
     observed_at=moments,
     digest=texts,
     received_at=st.none() | moments,
     etag=st.none() | texts,
     delivery_id=st.none() | texts,
+    validator=st.none() | st.builds(Validator, url=texts, etag=st.none() | texts, last_modified=st.none() | texts),
 )
 failures = st.builds(Failure, at=moments, cause=texts, message=texts, status=st.none() | st.integers(), worker=texts)
 requests = st.builds(

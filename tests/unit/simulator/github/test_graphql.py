@@ -34,7 +34,11 @@ def a_pull(world: World) -> tuple[Any, Any]:
         (repo, issue)
         for repo in world.repos.values()
         for issue in repo.pulls
-        if issue.pull.reviews and issue.pull.merged_by and not repo.private and repo.standing == "fine"
+        if issue.pull is not None
+        and issue.pull.reviews
+        and issue.pull.merged_by
+        and not repo.private
+        and repo.standing == "fine"
     )
 
 

@@ -1,0 +1,380 @@
+"""What lists leave out of their elements, asked for at once over the GraphQL API instead of one by one over REST.
+
+A list element of REST and the few fields that only the single resource has are the whole resource: for a pull request
+the twelve fields below, for a user the profile. A node of GraphQL is believed only where it is certainly of the same
+moment as the list's element; whatever else there is to say about it is asked of REST (`docs/architecture.md`).
+
+Requests for batches carry their members:
+
+    {"members": [{"id": node id, "url", "policy", "urn", "changed_at", "body": the list element}], "open": bool}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ghcrawl.platforms.kind import Batch
+from ghcrawl.values.model import Context, Json, JsonObject, Pagination, Payload, Push, QueueName, Request, Validator
+from ghcrawl.values.outcome import Skip, Visit
+from ghcrawl.values.visitor_map import Step
+from processors.github.graph import QUEUE_OF, Node, here, mapping, number, sequence, text
+from processors.github.listings import LISTINGS
+from processors.github.nodes import http_date, pull_request, reviews, user
+from processors.github.pagination import Page
+from processors.github.pull_request import PULL_REQUEST, pull_request_urn
+
+USERS: Final = "user_batch"
+PULLS: Final = "pull_request_batch"
+REVIEWS: Final = "review_batch"
+_SIZES: Final = {USERS: 100, PULLS: 50, REVIEWS: 25}
+_QUEUES: Final[Mapping[str, QueueName]] = {USERS: "later", PULLS: "normal", REVIEWS: "soon"}
+WORTH_A_LIST: Final = 4
+"""So many pull requests on a page of issues, at least, are worth reading the list of pull requests."""
+
+_BY_TYPE: Final = {(row.of, row.type): row for row in LISTINGS}
+_PULL_LIST: Final = _BY_TYPE["repo", "pull_requests"]
+_REVIEW_LIST: Final = _BY_TYPE["pull_request", "reviews"]
+
+
+# What a page asks for -----------------------------------------------------------------------------------------
+
+
+def cover(page: Page, items: Sequence[JsonObject]) -> tuple[str, ...]:
+    """Ask at once for what these elements of a page lead to: the types that they need not lead to one by one."""
+    inherited = page.visit.request.context.covered
+    batched = page.visit.batched
+    if page.stored or page.offline or page.element is None:
+        return inherited
+    covered = [*inherited]
+    if "user" in batched and "user" not in covered:
+        covered.append("user")
+        follow_people(page.node, items, page.element.people, page.visit.onward.beyond)
+    if _covers_pulls(page, items):
+        covered.append("pull_request")
+    return tuple(covered)
+
+
+def follow_all(page: Page, items: Sequence[JsonObject], policy: str) -> bool:
+    """Whether these elements of a page are of a type that is asked for in batches, and were asked for so."""
+    type = page.element.type if page.element is not None else ""
+    if page.offline or type not in page.visit.batched:
+        return False
+    if page.stored:  # an unchanged page of pull requests says that they are; of persons it says hardly anything
+        return type == "pull_request"
+    if type == "user":
+        _follow_users(page.node, {text(item.get("url")): (item, policy) for item in items})
+        return True
+    if type == "pull_request":
+        _follow_pulls(page, items, policy)
+        return True
+    return False
+
+
+def follow_people(node: Node, bodies: Iterable[JsonObject], names: Iterable[str], steps: Mapping[str, Step]) -> None:
+    """Ask for all persons that these bodies name in those fields, as far as the steps lead to them."""
+    found: dict[str, tuple[JsonObject, str]] = {}
+    ways = [(name, step.thing) for name in names if (step := steps.get(name)) is not None and step.thing is not None]
+    for body in bodies:
+        for name, policy in ways:
+            value = body.get(name)
+            for account in map(mapping, value if isinstance(value, list) else [value]):
+                if (url := text(account.get("url"))) and account.get("type") != "Organization":
+                    found.setdefault(url, (account, policy))
+    _follow_users(node, found)
+
+
+def _follow_users(node: Node, accounts: Mapping[str, tuple[JsonObject, str]]) -> None:
+    members = []
+    for url, (account, policy) in accounts.items():
+        identity, global_id = number(account.get("id")), text(account.get("node_id"))
+        if identity is None or not url:
+            continue
+        if account.get("type") == "User" and global_id:
+            members.append(
+                {"id": global_id, "url": url, "policy": policy, "urn": f"urn:user:{identity}", "body": account}
+            )
+        else:  # GraphQL tells hardly anything of a bot
+            node.follow("user", url, policy, node.context(scope=""))
+    _ask(node, USERS, members, node.context(scope=""))
+
+
+def _covers_pulls(page: Page, items: Sequence[JsonObject]) -> bool:
+    """Whether the list of pull requests stands for those that a complete walk of the issues leads to.
+
+    The first page that was read and names some asks for it; the pages behind it rely on that.
+    """
+    listing, pagination, step = page.listing, page.pagination, page.visit.onward.beyond.get("pull_request")
+    if (listing.type, listing.of) != ("issues", "repo") or step is None or step.thing is None:
+        return False
+    if pagination.covered:
+        return True
+    if pagination.since or not pagination.first or page.excerpt or page.floor:
+        return False
+    if "pull_request" not in page.visit.batched or sum("pull_request" in item for item in items) < WORTH_A_LIST:
+        return False
+    first = _PULL_LIST.url(page.owner_url)
+    context = replace(page.node.context(qualifier=page.node.qualifier), pagination=Pagination(first=first))
+    page.node.follow(_PULL_LIST.type, first, step.pages, context, queue="soon")
+    return True
+
+
+def _follow_pulls(page: Page, items: Sequence[JsonObject], policy: str) -> None:
+    for is_open in (True, False):
+        members = [
+            {
+                "id": text(item.get("node_id")),
+                "url": text(item.get("url")),
+                "policy": policy,
+                "urn": pull_request_urn(item, page.node.qualifier),
+                "changed_at": text(item.get("updated_at")),
+                "body": item,
+            }
+            for item in items
+            if (item.get("state") == "open") is is_open
+        ]
+        context = page.node.context(qualifier=page.node.qualifier)
+        _ask(page.node, PULLS, members, context, open=is_open)
+
+
+def _ask(
+    node: Node, type: str, members: Sequence[JsonObject], context: Context, *, policy: str = "", **more: Json
+) -> None:
+    """Requests for batches of these members. policy: if not that of what they were found on."""
+    size = _SIZES[type]
+    for first in range(0, len(members), size):
+        body = {"members": members[first : first + size], **more}
+        payload = replace(node.payload(body), origin="batch")
+        url = f"{node.visit.request.url.partition('#')[0]}#{type}"
+        node.follow(type, url, policy or node.visit.request.policy, context, payload=payload, queue=_QUEUES[type])
+
+
+# What a batch brings ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """A batch that was answered: members, each with its node (None: it was not given), and those not asked for yet."""
+
+    visit: Visit
+    node: Node
+    given: Sequence[tuple[JsonObject, JsonObject | None]]
+    body: JsonObject
+
+    @classmethod
+    def of(cls, visit: Visit) -> _Answer:
+        """What `visit` was answered. What was too much for one call goes into a request of its own."""
+        request, body = visit.request, mapping(visit.fetched.body)
+        members, nodes = _members(request), sequence(body.get("nodes"))
+        node = Node(visit, body={}, urn=request.context.qualifier, url=request.url, siblings="")
+        if rest := members[len(nodes) :]:
+            assert request.payload is not None
+            payload = _only(request.payload, rest)
+            again = replace(request, payload=payload, attempt=0, failures=())
+            node.follow_again(again, _QUEUES[request.type])
+        pairs = [(member, mapping(each) or None) for member, each in zip(members, nodes, strict=False)]
+        return cls(visit=visit, node=node, given=pairs, body=body)
+
+    def alone(self, member: JsonObject) -> None:
+        """Ask REST for that one."""
+        push = _SINGLE[self.visit.request.type](self.visit.request, member)
+        self.node.follow_again(push.request, push.queue)
+
+    def save(self, type: str, url: str, policy: str, context: Context, payload: Payload) -> None:
+        """Another request that carries what was found."""
+        self.node.follow(type, url, policy, context, payload=payload)
+
+    @property
+    def skip(self) -> Skip:
+        """Everything that was found."""
+        return Skip(reason="batched", follow_ups=self.node.follow_ups)
+
+
+def _users(visit: Visit) -> Skip:
+    answer, fetched = _Answer.of(visit), visit.fetched
+    own = number(answer.body.get("viewer"))
+    for member, node in answer.given:
+        body = user(mapping(member.get("body")), node) if node is not None else None
+        if body is None or body["id"] == own:  # of one's own profile REST shows more
+            answer.alone(member)
+            continue
+        url = text(member.get("url"))
+        payload = Payload.of(body, origin="batch", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+        payload = replace(payload, validator=_by_date(fetched.validator, here(visit.request.url, url), body))
+        answer.save("user", url, text(member.get("policy")), answer.node.context(scope=""), payload)
+    return answer.skip
+
+
+def _by_date(like: Validator | None, url: str, body: JsonObject) -> Validator | None:
+    """GitHub's `Last-Modified` of a profile is its `updated_at`."""
+    changed = http_date(text(body.get("updated_at")))
+    return replace(like, url=url, etag=None, last_modified=changed) if like is not None and changed else None
+
+
+def _pulls(visit: Visit) -> Skip:
+    answer, request = _Answer.of(visit), visit.request
+    assert request.payload is not None
+    is_open = mapping(request.payload.body).get("open") is True
+    people = _people_of(mapping(member.get("body")) for member, _ in answer.given)
+    beyond = visit.onward.beyond
+    covered = tuple(type for type in ("user", "reviews") if type in visit.batched)
+    whole: list[tuple[JsonObject, JsonObject]] = []
+    bodies: list[JsonObject] = []
+    for member, node in answer.given:
+        body = pull_request(mapping(member.get("body")), node, people, is_open=is_open) if node is not None else None
+        if body is None or node is None:
+            answer.alone(member)
+            continue
+        whole.append((member, node))
+        bodies.append(body)
+        payload = Payload.of(
+            body,
+            origin="batch",
+            observed_at=request.payload.observed_at,
+            received_at=request.payload.received_at,
+        )
+        context = replace(answer.node.context(qualifier=request.context.qualifier), covered=covered)
+        answer.save("pull_request", text(member.get("url")), text(member.get("policy")), context, payload)
+    if "user" in covered:
+        follow_people(answer.node, bodies, PULL_REQUEST.people, beyond)
+    if "reviews" in covered and (step := beyond.get(_REVIEW_LIST.link)) is not None:
+        _follow_reviews(answer, whole, step)
+    return answer.skip
+
+
+def _people_of(bodies: Iterable[JsonObject]) -> Mapping[int, JsonObject]:
+    """Accounts as REST writes them, by id."""
+    found: dict[int, JsonObject] = {}
+    for body in bodies:
+        for name in ("user", "assignee", "assignees", "requested_reviewers", "head", "base"):
+            value = body.get(name)
+            value = mapping(value).get("user") if name in ("head", "base") else value
+            for account in map(mapping, value if isinstance(value, list) else [value]):
+                if (identity := number(account.get("id"))) is not None:
+                    found[identity] = account
+    return found
+
+
+def _follow_reviews(answer: _Answer, whole: Sequence[tuple[JsonObject, JsonObject]], step: Step) -> None:
+    members = []
+    for member, node in whole:
+        total = number(mapping(node.get("reviews")).get("totalCount"))
+        asked = {"id": member["id"], "url": member["url"], "policy": step.pages, "urn": member["urn"]}
+        if total == 0:
+            _save_reviews(answer, asked, [])
+        elif total is None or total > _REVIEW_LIST_SIZE:
+            push = _reviews_alone(answer.visit.request, asked)
+            answer.node.follow_again(push.request, push.queue)
+        else:
+            members.append(asked)
+    context = answer.node.context(qualifier=answer.visit.request.context.qualifier)
+    _ask(answer.node, REVIEWS, members, context, policy=step.pages)
+
+
+_REVIEW_LIST_SIZE: Final = 100
+
+
+def _reviews(visit: Visit) -> Skip:
+    answer = _Answer.of(visit)
+    pages = []
+    for member, node in answer.given:
+        found = reviews(text(member.get("url")), node) if node is not None else None
+        if found is None:
+            answer.alone(member)
+        else:
+            pages.append((member, found))
+    covered = "user" in visit.batched
+    for member, found in pages:
+        _save_reviews(answer, member, found, covered=("user",) if covered else ())
+    if covered and pages:
+        steps = visit.onward.beyond
+        follow_people(answer.node, (each for _, found in pages for each in found), ("user",), steps)
+    return answer.skip
+
+
+def _save_reviews(
+    answer: _Answer, member: JsonObject, found: Sequence[JsonObject], *, covered: tuple[str, ...] = ()
+) -> None:
+    """The page of the list, as if REST had sent it."""
+    fetched = answer.visit.fetched
+    push = _reviews_alone(answer.visit.request, member)
+    body = {"elements": list(found)}
+    payload = Payload.of(body, origin="batch", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+    context = replace(push.request.context, covered=covered)
+    answer.node.follow_again(replace(push.request, payload=payload, context=context), "event")
+
+
+# One by one ---------------------------------------------------------------------------------------------------
+
+
+def _user_alone(request: Request, member: JsonObject) -> Push:
+    return _alone(request, "user", member, Context(), text(member.get("url")))
+
+
+def _pull_alone(request: Request, member: JsonObject) -> Push:
+    context = Context(
+        qualifier=request.context.qualifier,
+        urn=text(member.get("urn")),
+        scope=request.context.scope,
+        private=request.context.private,
+        changed_at=text(member.get("changed_at")),
+    )
+    return _alone(request, "pull_request", member, context, text(member.get("url")))
+
+
+def _reviews_alone(request: Request, member: JsonObject) -> Push:
+    first = here(request.url, _REVIEW_LIST.url(text(member.get("url"))))
+    context = Context(
+        qualifier=text(member.get("urn")),
+        scope=request.context.scope,
+        private=request.context.private,
+        pagination=Pagination(first=first),
+    )
+    return _alone(request, _REVIEW_LIST.type, member, context, first, queue="soon")
+
+
+def _alone(
+    request: Request, type: str, member: JsonObject, context: Context, url: str, *, queue: QueueName | None = None
+) -> Push:
+    child = request.child(type, here(request.url, url), text(member.get("policy")), context)
+    return Push(request=child, queue=queue or QUEUE_OF.get(type, "normal"))
+
+
+_SINGLE: Final[Mapping[str, Callable[[Request, JsonObject], Push]]] = {
+    USERS: _user_alone,
+    PULLS: _pull_alone,
+    REVIEWS: _reviews_alone,
+}
+
+
+# The kinds ----------------------------------------------------------------------------------------------------
+
+
+def _members(request: Request) -> list[JsonObject]:
+    body = mapping(request.payload.body) if request.payload is not None else {}
+    return [mapping(member) for member in sequence(body.get("members"))]
+
+
+def _each(request: Request) -> Sequence[Push]:
+    single = _SINGLE[request.type]
+    return [single(request, member) for member in _members(request)]
+
+
+def _chosen(request: Request, places: Sequence[int]) -> Request:
+    members = _members(request)
+    if len(places) == len(members) or request.payload is None:
+        return request
+    return replace(request, payload=_only(request.payload, [members[place] for place in places]))
+
+
+def _only(payload: Payload, members: Sequence[JsonObject]) -> Payload:
+    body = {**payload.body, "members": list(members)}
+    return Payload.of(body, origin="batch", observed_at=payload.observed_at, received_at=payload.received_at)
+
+
+BATCHES: Final[Mapping[str, Batch]] = {
+    USERS: Batch(of="user", members=_each, chosen=_chosen, processor=_users),
+    PULLS: Batch(of="pull_request", members=_each, chosen=_chosen, processor=_pulls),
+    REVIEWS: Batch(of="reviews", members=_each, chosen=_chosen, processor=_reviews),
+}

@@ -1,0 +1,116 @@
+"""Crawls with batches over GraphQL: the same documents as by REST alone, for fewer calls, whatever goes wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ghcrawl.simulator.faults import Broken, Dropped, Faults
+from ghcrawl.simulator.github.changes import issues as change_issues
+from ghcrawl.simulator.github.generation.size import SMALL, WorldSize
+from ghcrawl.simulator.github.manners import Graphql, Manners
+from tests.integration.test_crawl import SIX_REPOS, THREE_REPOS, assert_complete
+from tests.support.crawling import Crawled, Stage, stage
+
+PEOPLE = replace(THREE_REPOS, users=60)
+OWN_PAGES = ("pull_requests", "cursor")
+"""What only one of the two ways leaves behind: the pages of the list that stands for the pull requests."""
+
+
+def told(crawled: Crawled) -> dict[tuple[str, str], object]:
+    return {
+        key: (dict(document.body), document.links)
+        for key, document in crawled.documents.items()
+        if key[0] not in OWN_PAGES and ":pages:" not in key[1]
+    }
+
+
+def queries(it: Stage) -> int:
+    return sum(call.target.startswith("/graphql") for call in it.server.journal.calls)
+
+
+async def test_the_documents_are_those_that_rest_alone_gives(tmp_path: Path):
+    async with stage(tmp_path, SMALL, github__batches="off") as it:
+        by_rest = await it.crawl()
+        assert queries(it) == 0
+        it.db = tmp_path / "both.db"
+        it.settings["github.batches"] = "auto"
+        it.server.journal.clear()
+        both = await it.crawl()
+
+        assert queries(it) > 0
+        assert_complete(both, it)
+        assert told(both) == told(by_rest)
+        assert it.server.journal.repeated() == {}
+
+
+@pytest.mark.parametrize(
+    ("size", "limit"),
+    [
+        pytest.param(PEOPLE, 0.08, id="three repositories"),
+        pytest.param(replace(SIX_REPOS, users=150), 0.035, id="six large repositories", marks=pytest.mark.slow),
+    ],
+)
+async def test_a_first_crawl_takes_a_few_calls_for_a_hundred_things(tmp_path: Path, size: WorldSize, limit: float):
+    async with stage(tmp_path, size) as it:
+        crawled = await it.crawl()
+
+        assert_complete(crawled, it)
+        assert it.server.journal.total / len(crawled.entities) <= limit
+
+
+async def test_a_refresh_costs_what_it_costs_without_batches(tmp_path: Path):
+    charged: dict[str, list[int]] = {}
+    for batches in ("off", "auto"):
+        (tmp_path / batches).mkdir()
+        async with stage(tmp_path / batches, PEOPLE, github__batches=batches) as it:
+            await it.crawl()
+            for changes in (0, 0, 5):
+                repo = it.repo
+                plain = [issue for issue in repo.issues.values() if issue.pull is None]
+                for issue in plain[:changes]:
+                    change_issues.comment(it.world, repo, issue, by=it.member)
+                it.server.journal.clear()
+                await it.crawl(policy="refresh")
+                charged.setdefault(batches, []).append(it.server.journal.charged)
+    assert charged["auto"] <= charged["off"]
+    assert charged["auto"][1] == 0
+
+
+BAD_DAYS = {
+    "one query in five fails": (Faults([(0.1, Broken(502)), (0.1, Dropped())], seed=3), Graphql()),
+    "queries take too long": (None, Graphql(too_slow_above=10)),
+    "and say so with status 200": (None, Graphql(too_slow_above=0, slow_as_200=True)),
+    "queries need too much": (None, Graphql(resources_above=7)),
+    "no scope for addresses": (None, Graphql(email_scope=False)),
+    "no such API": (None, Graphql(answers=False)),
+}
+
+
+@pytest.mark.parametrize("day", BAD_DAYS)
+async def test_whatever_graphql_does_not_give_rest_does(tmp_path: Path, day: str):
+    faults, graphql = BAD_DAYS[day]
+    async with stage(tmp_path, THREE_REPOS, faults=faults, manners=Manners(graphql=graphql)) as it:
+        crawled = await it.crawl()
+
+        assert_complete(crawled, it)
+        assert not [kind for kind in crawled.tally.saved if kind.name == "tied"]
+
+
+async def test_a_small_budget_of_points_is_not_waited_for(tmp_path: Path):
+    async with stage(tmp_path, THREE_REPOS, points=12) as it:
+        crawled = await it.crawl()
+
+        assert_complete(crawled, it)
+        assert 0 < queries(it) <= 12
+        assert it.server.journal.violated == 0
+
+
+async def test_without_a_token_nothing_is_asked_over_graphql(tmp_path: Path):
+    async with stage(tmp_path, replace(THREE_REPOS, repos=1), tokens=(), manners=Manners(anonymous_limit=5000)) as it:
+        crawled = await it.crawl()
+
+        assert queries(it) == 0
+        assert crawled.deadletters == []
