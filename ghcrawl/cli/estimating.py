@@ -123,7 +123,8 @@ def _forgetful(settings: Settings) -> Settings:
 async def _root(service: Service, surveyor: Surveyor, root: Root, policy: str) -> Estimate:
     request = root.request
     platform = service.platforms[request.platform]
-    going = platform.survey(platform.scenarios, request, policy)
+    batched = platform.batched(service.opened[request.platform].source)
+    going = platform.survey(platform.scenarios, request, policy, batched)
     if going is None:
         return Estimate(calls={request.type: float(FEW)}, documents={request.type: 1.0})
     if surveyor.spent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final, assert_never
 
 from ghcrawl.engine import batches
@@ -58,8 +58,6 @@ from ghcrawl.values.tuning import Tuning
 
 MAX_TRACEBACK = 20_000
 MAX_MESSAGE = 2_000
-IN_HAND_WAIT_S: Final = 0.2
-"""How long a request waits for another one that is in hand and may answer it as well."""
 _EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -106,7 +104,6 @@ class Decider:
         self._clock = clock
         self._worker = worker
         self._recent = recent or RecentlySettled()
-        self._batching: set[str] = set()
         self._retrievals = {name: Retrieval(mounted.fetcher, store, clock) for name, mounted in platforms.items()}
 
     async def decide(self, request: Request, tuning: Tuning) -> Decision:
@@ -149,21 +146,7 @@ class Decider:
         return replace(decision, refusal=await refusals.document(request, kind, reason=reason))
 
     async def _batch(self, request: Request, kind: Batch, policy: Policy, mounted: Mounted) -> Decision:
-        """What the platform gives of the members, each to be saved by itself; the others are asked for one by one.
-
-        One after another of each type: the next one then asks for nothing that this one brings.
-        """
-        if request.type in self._batching:
-            return Decision(
-                outcome=Defer(until=self._clock.now() + timedelta(seconds=IN_HAND_WAIT_S), reason="in_hand")
-            )
-        self._batching.add(request.type)
-        try:
-            return await self._batch_alone(request, kind, policy, mounted)
-        finally:
-            self._batching.discard(request.type)
-
-    async def _batch_alone(self, request: Request, kind: Batch, policy: Policy, mounted: Mounted) -> Decision:
+        """What the platform gives of the members, each to be saved by itself; the others are asked for one by one."""
         retrieval, of = self._retrievals[request.platform], mounted.platform.kinds[kind.of]
         assert not isinstance(of, Batch | Reconciliation)
         places = await batches.sort(request, kind, of, retrieval, covers=self._recent.covers)

@@ -15,9 +15,10 @@ from typing import Final
 
 import structlog
 
-from ghcrawl.engine.decision import IN_HAND_WAIT_S, Decider, Decision, Mounted, unasked
+from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
 from ghcrawl.engine.recent import Place, RecentlySettled, place_of
 from ghcrawl.engine.settlement import Settlement, settled
+from ghcrawl.platforms.kind import Batch
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.queue import Delivery, Queue
@@ -31,6 +32,7 @@ from ghcrawl.values.tuning import FREE_QUEUES, Tuning
 
 log = structlog.stdlib.get_logger(__name__)
 
+IN_HAND_WAIT_S: Final = 0.2
 MAX_TROUBLE_S: Final = 30.0
 
 
@@ -132,12 +134,13 @@ class Engine:
         """Decide one delivery and make the decision durable: it is acked, or released and will come again."""
         request, started_at = delivery.request, self._ports.clock.now()
         monotonic = asyncio.get_running_loop().time
-        place = place_of(request) if request.payload is None and place_of(request) not in self._in_hand else None
+        place = self._place(request)
+        taken = place is None or place not in self._in_hand
         self.busy += 1
         acked = False
         try:
             began = monotonic()
-            decision = await self._take_in_hand(request, place)
+            decision = await self._take_in_hand(request, place) if taken else self._put_back()
             decided = monotonic()
             outcome, committed = await self._settlement.settle(delivery, decision, self.tuning)
             acked = True
@@ -153,19 +156,30 @@ class Engine:
                 await read(request, outcome)
         finally:
             self.busy -= 1
-            if place is not None:
+            if place is not None and taken:
                 self._in_hand.discard(place)
             if not acked:
                 await run_to_end(delivery.release())
 
     async def _take_in_hand(self, request: Request, place: Place | None) -> Decision:
-        """Decide, unless this very URL is in hand in another loop: then its answer will soon serve this one too."""
         if place is not None:
             self._in_hand.add(place)
-        elif request.payload is None:
-            until = self._ports.clock.now() + timedelta(seconds=IN_HAND_WAIT_S)
-            return Decision(outcome=Defer(until=until, reason="in_hand"))
         return await self.decide(request)
+
+    def _put_back(self) -> Decision:
+        """This very place is in hand in another loop: its answer will soon serve this request too."""
+        until = self._ports.clock.now() + timedelta(seconds=IN_HAND_WAIT_S)
+        return Decision(outcome=Defer(until=until, reason="in_hand"))
+
+    def _place(self, request: Request) -> Place | None:
+        """What only one loop at a time looks at; None: any number of them may.
+
+        Of batches that is their type: the next one then asks for nothing that this one brings.
+        """
+        mounted = self._mounted.get(request.platform)
+        if mounted is not None and isinstance(mounted.platform.kinds.get(request.type), Batch):
+            return request.platform, request.type, ""
+        return place_of(request) if request.payload is None else None
 
     async def decide(self, request: Request) -> Decision:
         """What is to become of `request`. Raises QueueError or StoreError only: those are no request's fault."""

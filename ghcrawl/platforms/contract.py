@@ -205,7 +205,8 @@ class Platform:
     configured: the same platform as its settings have it, where a setting changes what it is.
     tie_window: how long after its last change a thing may change again without showing another date; see
         `ghcrawl.values.ties`.
-    survey: what to look at for an estimate of a crawl of `request` under a policy; None: a few calls are enough.
+    survey: what to look at for an estimate of a crawl of `request` under a policy, by what `batched` says; None: a few
+        calls are enough.
     deliveries, feed, hooks: webhooks, polling, and redelivery of webhooks that did not arrive; None: it has none.
     streaming: what happens, as it happens; None: it has no streams.
     simulator: for `ghcrawl simulate --platform`; None: there is none, or one with options of its own.
@@ -229,7 +230,9 @@ class Platform:
     configured: Callable[[Platform, Section], Platform] = lambda platform, _section: platform
     credentials: Credentials | None = None
     tie_window: timedelta = timedelta(seconds=4)
-    survey: Callable[[Scenarios, Request, str], Survey | None] = lambda _scenarios, _request, _policy: None
+    survey: Callable[[Scenarios, Request, str, frozenset[str]], Survey | None] = lambda _maps, _root, _policy, _all: (
+        None
+    )
     deliveries: Deliveries | None = None
     feed: Feed | None = None
     hooks: OpenHooks | None = None

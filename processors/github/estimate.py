@@ -18,6 +18,7 @@ from ghcrawl.platforms.survey import Estimate, Question, Reply, Survey
 from ghcrawl.values.model import Json, JsonObject, Request
 from ghcrawl.values.policy import parse
 from ghcrawl.values.visitor_map import NextHops, Scenarios
+from processors.github.batches import WORTH_A_LIST
 from processors.github.entities import BY_TYPE
 from processors.github.graph import count, mapping, number, sequence, text
 from processors.github.listing import PER_PAGE, Listing
@@ -37,6 +38,9 @@ _PROBED: Final = frozenset(
     | {"branches", "contributors", "deployments", "workflow_runs", "releases", "dependabot_alerts"}
 )
 _COUNTED: Final = {"stargazers": "stargazers_count", "forks": "forks_count", "subscribers": "subscribers_count"}
+PULLS_IN_A_BATCH: Final = 50
+NEW_IN_A_BATCH: Final = 15
+"""People of a batch whom no earlier one brought, on the average: every page names some."""
 CHECKED: Final = 36
 """Of so many commits, of all repositories that are looked at, it is asked whether anything was run for them."""
 _TWICE: Final = frozenset(part.type for part in PARTS if part.path.startswith("/stats/"))
@@ -50,15 +54,16 @@ _SUITES: Final = next(row for row in LISTINGS if row.type == "check_suites")
 _WHOLE: Final = BY_TYPE.keys() - {"org", "user", "team", "repo", "pull_request"}
 
 
-def survey(scenarios: Scenarios, request: Request, policy: str) -> Survey | None:
+def survey(scenarios: Scenarios, request: Request, policy: str, batched: frozenset[str]) -> Survey | None:
     """For `Platform.survey`: of an organisation, a user or a repository; others take a few calls."""
     if request.type not in _SURVEYED or request.context.then:
         return None
-    return _Surveyor(scenarios, policy).run(request.type, request.url)
+    return _Surveyor(scenarios, policy, batched).run(request.type, request.url)
 
 
 class _Surveyor:
-    def __init__(self, scenarios: Scenarios, policy: str) -> None:
+    def __init__(self, scenarios: Scenarios, policy: str, batched: frozenset[str]) -> None:
+        self._batched = batched
         self._scenarios = scenarios
         self._policy = policy
         self._since = floor_of(policy)
@@ -143,7 +148,8 @@ class _Surveyor:
             self._probed(row, reply, newest)
         if "pull_request" in self._onward("issue").links and any(row.type == "issues" for row in rows):
             changed = sum(self._pulls_in(row, reply) for row, reply in zip(probed, replies, strict=True))
-            self._pulls(changed if self._since else _last(pulls) or len(sequence(pulls.body)))
+            total = changed if self._since else _last(pulls) or len(sequence(pulls.body))
+            self._pulls(total, listed="pull_request" in self._batched and not self._since and total >= WORTH_A_LIST)
         for row in rows:
             if row.type not in _PROBED:
                 self._calls[row.type] += _counted(row, repo)
@@ -203,7 +209,8 @@ class _Surveyor:
         else:
             self._calls[row.type] += pages + _looked_at_again(row, pages)
         if row.type == "pull_requests":
-            self._pulls(total)
+            self._pulls(total, listed="pull_request" in self._batched)
+            self._calls[row.type] -= pages if "pull_request" in self._batched else 0  # counted with what they bring
         self._elements(row, items, total)
 
     def _elements(self, row: Listing, items: Sequence[JsonObject], total: int) -> None:
@@ -229,11 +236,17 @@ class _Surveyor:
             if identity is not None and person.get("type") != "Organization":
                 self._seen[identity] += times
 
-    def _pulls(self, total: int) -> None:
-        self._calls["pull_request"] += total
+    def _pulls(self, total: int, *, listed: bool) -> None:
+        """listed: they are read page by page, and completed in batches."""
         self._documents["pull_request"] += total
+        pages = -(-total // PER_PAGE)
+        batches = pages + -(-total // PULLS_IN_A_BATCH) if listed else 0  # open ones and others by themselves
+        self._calls["pull_request"] += 0 if listed else total
+        self._calls["pull_requests"] += 2 * pages - min(pages, 1) if listed else 0
+        self._calls["pull_request_batch"] += batches
         for child in _children("pull_request", self._onward("pull_request").links):
-            self._calls[child.type] += total
+            in_batches = listed and child.type in self._batched
+            self._calls["review_batch" if in_batches else child.type] += batches if in_batches else total
 
     def _parts(self, repo: JsonObject) -> None:
         links = self._onward("repo").links
@@ -262,7 +275,10 @@ class _Surveyor:
         twice = sum(times == 2 for times in self._seen.values())
         unseen = 0.0 if self._whole else once * (once - 1) / (2 * (twice + 1))
         people = len(self._seen) + min(unseen, 4.0 * len(self._seen))
-        self._calls["user"] += round(people)
+        if "user" in self._batched:
+            self._calls["user_batch"] += -(-round(people) // NEW_IN_A_BATCH)
+        else:
+            self._calls["user"] += round(people)
         self._documents["user"] += round(people)
 
 
