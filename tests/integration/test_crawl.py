@@ -21,6 +21,7 @@ from ghcrawl.simulator.github.changes.weather import random_change
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.github.manners import Manners, Secondary
 from ghcrawl.simulator.github.people import User
+from processors.github.batches import BATCHES
 from processors.github.events import event_kinds
 from tests.support.builders import by_type
 from tests.support.clock import FastClock
@@ -336,6 +337,7 @@ async def test_every_kind_there_is_turns_up_in_a_crawl_of_everything(tmp_path: P
             "reconciliation",
             "census",
             "commit_files",  # of more files than a commit has here
+            *BATCHES,
         }  # nothing happens and nothing is gone here
         found = {kind for kind, _ in crawled.documents}
         assert every - found == ON_REQUEST
