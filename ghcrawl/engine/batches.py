@@ -53,6 +53,8 @@ async def _placed(member: Push, of: Processed, retrieval: Retrieval) -> Push | b
         return not await retrieval.refusals.stands(request, of, None)
     if stored.deleted_at is not None:
         return member
+    if not stored.answers:
+        return True
     if answered(request, parse(request.policy).placed(of.position), stored):
         return False
     fresh = request.asked_at is not None and stored.checked_at >= request.asked_at

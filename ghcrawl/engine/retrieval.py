@@ -222,9 +222,9 @@ def answered(request: Request, policy: Policy, stored: Stored) -> bool:
 def current(request: Request, stored: Stored) -> bool:
     """Whether our copy, which cannot be asked about conditionally, was seen after the last change that there can be."""
     changed_at, pagination = request.context.changed_at, request.context.pagination
-    if stored.validator is not None or stored.deleted_at is not None or not changed_at or pagination.fresh:
+    if stored.validator is not None or not stored.answers or not changed_at or pagination.fresh:
         return False
-    return not unsettled(changed_at, stored.observed_at)
+    return stored.deleted_at is None and not unsettled(changed_at, stored.observed_at)
 
 
 def _new_in_its_scenario(request: Request, policy: Policy, stored: Stored) -> bool:

@@ -79,7 +79,7 @@ USER = Entity(
     urn=lambda body, _: account_urn("user", body),
     describe=describe_user,
     moved=an_organization,
-    lacks={"own": ("plan",), "list": ("name", "created_at"), "batch": ("plan",)},
+    lacks={"own": ("plan",), "list": ("name", "created_at")},  # batches leave one's own profile to REST
 )
 TEAM = Entity(
     type="team",
