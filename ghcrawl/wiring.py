@@ -357,11 +357,11 @@ def _options(settings: Settings, mounted: Mounts) -> Options:
 def _worked(opened: OpenPlatform, measure: Measure | None) -> Mounted:
     """What the engine works with."""
     platform, fetcher = opened.platform, opened.fetcher
-    batched = partial(platform.batched, opened.source)
+    batched, disproved = partial(platform.batched, opened.source), partial(platform.disproved, opened.source)
     if measure is None:
-        return Mounted(platform=platform, fetcher=fetcher, batched=batched)
+        return Mounted(platform=platform, fetcher=fetcher, batched=batched, disproved=disproved)
     platform, fetcher = measured(platform, measure), MeasuredFetcher(fetcher, measure)
-    return Mounted(platform=platform, fetcher=fetcher, batched=batched)
+    return Mounted(platform=platform, fetcher=fetcher, batched=batched, disproved=disproved)
 
 
 def _tuning(settings: Settings, spending: Spending | None) -> Tuning:

@@ -98,6 +98,7 @@ def _context(context: Context) -> dict[str, Any]:
         "history": context.history,
         "only_known": context.only_known,
         "changed_at": context.changed_at,
+        "proof": dict(context.proof),
     }
     value = {name: item for name, item in value.items() if item}
     if context.after:
@@ -196,6 +197,7 @@ def _read_context(value: dict[str, Any]) -> Context:
         after=_text(value.get("after", "")),
         covered=tuple([_text(type) for type in _list(value.get("covered"))]),
         changed_at=_text(value.get("changed_at", "")),
+        proof={name: _text(each) for name, each in _object(value.get("proof") or {}).items()},
     )
 
 

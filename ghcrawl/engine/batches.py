@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ghcrawl.engine.retrieval import Retrieval, answered, current
 from ghcrawl.platforms.kind import Batch, Processed
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.model import Push, Request
+from ghcrawl.values.model import AS_OF, Json, Push, Request, digest
 from ghcrawl.values.outcome import Refused, Retrieved
 from ghcrawl.values.policy import parse
 
@@ -59,6 +59,20 @@ async def _placed(member: Push, of: Processed, retrieval: Retrieval) -> Push | b
         return False
     fresh = request.asked_at is not None and stored.checked_at >= request.asked_at
     return member if fresh or stored.validator is not None or current(request, stored) else True
+
+
+def differences(request: Request, body: Json) -> tuple[str, ...]:
+    """The fields in which the platform's own answer differs from what a batch said of the same moment."""
+    proof = request.context.proof
+    if isinstance(body, list):
+        body = {str(item.get("id")): item for item in body if isinstance(item, Mapping)}
+    if not proof or not isinstance(body, Mapping):
+        return ()
+    said = {name.removeprefix(AS_OF): value for name, value in proof.items() if name.startswith(AS_OF)}
+    if any(digest(body.get(name)) != value for name, value in said.items()):
+        return ()
+    fields = {name: value for name, value in proof.items() if not name.startswith(AS_OF)}
+    return tuple(sorted(name for name, value in fields.items() if name in body and digest(body[name]) != value))
 
 
 def dealt_with(request: Request, kind: Batch, follow_ups: Sequence[Push]) -> tuple[Request, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, assert_never
@@ -63,11 +63,16 @@ _EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mounted:
-    """A platform with the fetcher that serves it. batched: types of which many can be asked for at once, just now."""
+    """A platform with the fetcher that serves it.
+
+    batched: types of which many can be asked for at once, just now.
+    disproved: told of a type and the fields in which a batch differed from the platform's own answer.
+    """
 
     platform: Platform
     fetcher: Fetcher
     batched: Callable[[], frozenset[str]] = frozenset
+    disproved: Callable[[str, Sequence[str]], None] = lambda _type, _fields: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +136,8 @@ class Decider:
             return await self._bury_thing(request, kind, policy, platform)
         answer = await self._retrievals[request.platform].answer(request, kind, policy)
         if isinstance(answer, Body):
+            if fields := batches.differences(request, answer.fetched.body):
+                self._mounted[platform.name].disproved(request.type, fields)
             return self._process(answer, kind, policy, platform)
         if isinstance(answer, Gone):
             decision = await self._gone(answer, request, kind, platform)

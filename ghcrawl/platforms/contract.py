@@ -197,6 +197,7 @@ class Platform:
     read_spec: the request that a person's words mean, given its API's base URL (empty: it has none) and a policy spec.
         Raises SpecError with a sentence that says what would be understood.
     open: its source of answers. batched: types of which that can be asked for many at once, just now.
+    disproved: a batch of that type differed in these fields from the platform's own answer; it is not asked any more.
     section, live: its part of the settings, and the names in it that may change while a crawl runs.
     base: name of the setting that holds the base URL of its API; empty: every URL names its own host.
     scheme: of its URLs, which name things and not places to ask; empty: they are those of its API.
@@ -221,6 +222,7 @@ class Platform:
     read_spec: Callable[[str, str, str], Request]
     open: Open
     batched: Callable[[Source], frozenset[str]] = lambda _source: frozenset()
+    disproved: Callable[[Source, str, Sequence[str]], None] = lambda _source, _type, _fields: None
     section: type[Section] = Section
     live: tuple[str, ...] = ()
     base: str = ""

@@ -122,6 +122,11 @@ def _batched(source: ports.Source) -> frozenset[str]:
     return source.batched()
 
 
+def _disproved(source: ports.Source, type: str, fields: Sequence[str]) -> None:
+    assert isinstance(source, GitHubFetcher)
+    source.disproved(type, fields)
+
+
 def _settings(section: GitHubSection) -> GitHubSettings:
     return GitHubSettings(
         api_url=section.api_url,
@@ -249,6 +254,7 @@ def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, 
         read_spec=reader(BY_TYPE, registry.listings("list"), PARTS),
         open=_open,
         batched=_batched,
+        disproved=_disproved,
         section=GitHubSection,
         live=("concurrency", "reserve"),
         base="api_url",

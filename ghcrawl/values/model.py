@@ -195,6 +195,10 @@ class DeferredRequest:
     policy: str
 
 
+AS_OF: Final = "as of "
+"""Begins the names of fields that tell of which moment a proof speaks."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What a request knows about its place in the world.
@@ -212,6 +216,8 @@ class Context:
     after: URN behind which work that is done in several turns goes on.
     notes: what the asker knows and the processor needs, in a form of the platform's own; no part of the key.
     covered: types of requests that this need not lead to: the page that it stands on has asked for them, all at once.
+    proof: what a batch said of this, field → digest: the platform's answer is held against it. Names that begin
+    with `AS_OF` tell whether both speak of the same moment.
     changed_at: when this last changed at the latest, as the platform's list says that led here; empty: it does not say.
     A copy that cannot be asked about conditionally, and was seen later, is current.
     """
@@ -229,6 +235,7 @@ class Context:
     notes: str = ""
     covered: tuple[str, ...] = ()
     changed_at: str = ""
+    proof: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,6 +293,7 @@ class Request:
         parts.extend(f"covered {type}" for type in context.covered)
         if context.changed_at:
             parts.append(f"changed {context.changed_at}")
+        parts.extend(f"{name}={value}" for name, value in sorted(context.proof.items()))
         if self.payload is not None:
             parts.append(self.payload.digest)
         if context.deleted_at is not None:

@@ -16,12 +16,24 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ghcrawl.platforms.kind import Batch
-from ghcrawl.values.model import Context, Json, JsonObject, Pagination, Payload, Push, QueueName, Request, Validator
+from ghcrawl.values.model import (
+    AS_OF,
+    Context,
+    Json,
+    JsonObject,
+    Pagination,
+    Payload,
+    Push,
+    QueueName,
+    Request,
+    Validator,
+    digest,
+)
 from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.visitor_map import Step
 from processors.github.graph import QUEUE_OF, Node, here, mapping, number, sequence, text
 from processors.github.listings import LISTINGS
-from processors.github.nodes import http_date, pull_request, reviews, user
+from processors.github.nodes import PROFILE, STABLE, http_date, pull_request, reviews, user
 from processors.github.pagination import Page
 from processors.github.pull_request import PULL_REQUEST, pull_request_urn
 
@@ -176,10 +188,15 @@ class _Answer:
         pairs = [(member, mapping(each) or None) for member, each in zip(members, nodes, strict=False)]
         return cls(visit=visit, node=node, given=pairs, body=body)
 
-    def alone(self, member: JsonObject) -> None:
-        """Ask REST for that one."""
+    def alone(self, member: JsonObject, proof: Mapping[str, str] | None = None) -> None:
+        """Ask REST for that one. proof: what its answer is held against."""
         push = _SINGLE[self.visit.request.type](self.visit.request, member)
-        self.node.follow_again(push.request, push.queue)
+        context = replace(push.request.context, proof=proof, changed_at="") if proof else push.request.context
+        self.node.follow_again(replace(push.request, context=context), push.queue)
+
+    def sampled(self, place: int) -> bool:
+        """Whether REST is asked for this one as well."""
+        return place in sequence(self.body.get("samples"))
 
     def save(self, type: str, url: str, policy: str, context: Context, payload: Payload) -> None:
         """Another request that carries what was found."""
@@ -194,16 +211,24 @@ class _Answer:
 def _users(visit: Visit) -> Skip:
     answer, fetched = _Answer.of(visit), visit.fetched
     own = number(answer.body.get("viewer"))
-    for member, node in answer.given:
+    for place, (member, node) in enumerate(answer.given):
         body = user(mapping(member.get("body")), node) if node is not None else None
         if body is None or body["id"] == own:  # of one's own profile REST shows more
             answer.alone(member)
+            continue
+        if answer.sampled(place):
+            answer.alone(member, _proof(body, PROFILE, ("updated_at", "login")))
             continue
         url = text(member.get("url"))
         payload = Payload.of(body, origin="batch", observed_at=fetched.observed_at, received_at=fetched.checked_at)
         payload = replace(payload, validator=_by_date(fetched.validator, here(visit.request.url, url), body))
         answer.save("user", url, text(member.get("policy")), answer.node.context(scope=""), payload)
     return answer.skip
+
+
+def _proof(body: JsonObject, names: Iterable[str], as_of: Iterable[str]) -> Mapping[str, str]:
+    proof = {name: digest(body.get(name)) for name in names}
+    return proof | {f"{AS_OF}{name}": digest(body.get(name)) for name in as_of}
 
 
 def _by_date(like: Validator | None, url: str, body: JsonObject) -> Validator | None:
@@ -221,10 +246,13 @@ def _pulls(visit: Visit) -> Skip:
     covered = tuple(type for type in ("user", "reviews") if type in visit.batched)
     whole: list[tuple[JsonObject, JsonObject]] = []
     bodies: list[JsonObject] = []
-    for member, node in answer.given:
+    for place, (member, node) in enumerate(answer.given):
         body = pull_request(mapping(member.get("body")), node, people, is_open=is_open) if node is not None else None
         if body is None or node is None:
             answer.alone(member)
+            continue
+        if answer.sampled(place):
+            answer.alone(member, _proof(body, STABLE, ("updated_at",)))
             continue
         whole.append((member, node))
         bodies.append(body)
@@ -278,10 +306,12 @@ _REVIEW_LIST_SIZE: Final = 100
 def _reviews(visit: Visit) -> Skip:
     answer = _Answer.of(visit)
     pages = []
-    for member, node in answer.given:
+    for place, (member, node) in enumerate(answer.given):
         found = reviews(text(member.get("url")), node) if node is not None else None
         if found is None:
             answer.alone(member)
+        elif found and answer.sampled(place):
+            answer.alone(member, {str(each["id"]): digest(each) for each in found})
         else:
             pages.append((member, found))
     covered = "user" in visit.batched

@@ -46,6 +46,30 @@ _BELOW: Final = (
     ("events_url", "/events{/privacy}"),
     ("received_events_url", "/received_events"),
 )
+PROFILE: Final = (
+    "name",
+    "company",
+    "blog",
+    "location",
+    "email",
+    "hireable",
+    "bio",
+    "twitter_username",
+    "created_at",
+)
+"""The fields of a profile that are GraphQL's and stay as they are while its date does; counters do not."""
+STABLE: Final = (
+    "merged",
+    "merged_by",
+    "comments",
+    "review_comments",
+    "maintainer_can_modify",
+    "commits",
+    "additions",
+    "deletions",
+    "changed_files",
+)
+"""The same of a pull request: whether it can be merged is worked out anew whenever somebody asks."""
 _MERGEABLE: Final[Mapping[str, bool | None]] = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from ghcrawl.simulator.faults import Broken, Dropped, Faults
 from ghcrawl.simulator.github.changes import issues as change_issues
@@ -38,9 +41,11 @@ async def test_the_documents_are_those_that_rest_alone_gives(tmp_path: Path):
         it.db = tmp_path / "both.db"
         it.settings["github.batches"] = "auto"
         it.server.journal.clear()
-        both = await it.crawl()
+        with capture_logs() as logs:
+            both = await it.crawl()
 
         assert queries(it) > 0
+        assert differing(logs) == []
         assert_complete(both, it)
         assert told(both) == told(by_rest)
         assert it.server.journal.repeated() == {}
@@ -97,6 +102,21 @@ async def test_whatever_graphql_does_not_give_rest_does(tmp_path: Path, day: str
 
         assert_complete(crawled, it)
         assert not [kind for kind in crawled.tally.saved if kind.name == "tied"]
+
+
+async def test_a_field_that_differs_from_rest_is_found_and_told(tmp_path: Path):
+    manners = Manners(graphql=Graphql(wrong=frozenset({"additions"})))
+    async with stage(tmp_path, THREE_REPOS, manners=manners) as it:
+        with capture_logs() as logs:
+            crawled = await it.crawl()
+
+        assert crawled.entities == set(it.bodies())
+        assert crawled.deadletters == []
+        assert differing(logs) == [("pull_request", ["additions"])]
+
+
+def differing(logs: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    return [(line["of"], line["fields"]) for line in logs if line["event"] == "batches_differ_from_rest"]
 
 
 async def test_a_small_budget_of_points_is_not_waited_for(tmp_path: Path):

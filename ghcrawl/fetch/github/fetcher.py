@@ -121,6 +121,10 @@ class GitHubFetcher:
         """The types of which many can be asked for at once, just now."""
         return self._queries.batched()
 
+    def disproved(self, type: str, fields: Sequence[str]) -> None:
+        """A batch of that type differed from REST in these fields: it is not asked for any more."""
+        self._queries.disproved(type, fields)
+
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """Ask for `request.url`; conditionally, where `stored` has a validator that serves. Raises FetchError."""
         if not self._settings.owns(request.url):

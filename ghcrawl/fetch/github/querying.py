@@ -6,6 +6,7 @@ What goes wrong, and what becomes of it:
   twice as many again after three good answers. What is too slow even for a few is left alone for ten minutes;
 * points used up: refused until they are back, unless that is in a moment;
 * a field that is unknown, or needs a scope that the token lacks; an API that is not there: left alone for an hour;
+* a field that differs from REST, which is asked for a few as well: not asked any more by this process;
 * an error beside data: whatever node its path leads to was not given.
 
 Source for each: GitHub's documentation of the API's limits, and threads of those who met them.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
@@ -37,6 +38,9 @@ log = structlog.stdlib.get_logger(__name__)
 FEW: Final = 5
 """A query for so few nodes that fails would fail for one as well."""
 GOOD_ANSWERS: Final = 3
+FIRST: Final = 3
+ONE_IN: Final = 500
+NEVER: Final = datetime.max.replace(tzinfo=UTC)
 AILING: Final = timedelta(minutes=10)
 USELESS: Final = timedelta(hours=1)
 A_MOMENT: Final = timedelta(seconds=30)
@@ -51,12 +55,24 @@ class _State:
     query: Query
     size: int
     good: int = 0
+    given: int = 0
     off_until: datetime | None = None
 
     def went_well(self) -> None:
         self.good += 1
         if self.good >= GOOD_ANSWERS and self.size < self.query.size:
             self.size, self.good = min(self.query.size, self.size * 2), 0
+
+    def samples(self, nodes: Sequence[object]) -> Sequence[int]:
+        """Places of the nodes that REST is asked for as well: the first three, and then one in five hundred."""
+        found = []
+        for place, node in enumerate(nodes):
+            if node is None:
+                continue
+            if self.given < FIRST or self.given % ONE_IN == 0:
+                found.append(place)
+            self.given += 1
+        return found
 
     def was_heavy(self) -> bool:
         """Ask for less from now on; False: that would be too little."""
@@ -86,10 +102,18 @@ class Queries:
     def _off(self, state: _State) -> bool:
         return state.off_until is not None and self._clock.now() < state.off_until
 
+    def disproved(self, type: str, fields: Sequence[str]) -> None:
+        """Never ask for that type again in this process: REST says something else in these fields."""
+        for state in self._states.values():
+            if state.query.of == type and state.off_until != NEVER:
+                state.off_until = NEVER
+                log.error("batches_differ_from_rest", of=type, fields=list(fields))
+
     async def fetch(self, request: Request, need: Need) -> Retrieved:
         """The nodes of the members of `request`, in order; perhaps only of the first of them. Raises FetchError.
 
-        The body is `{"nodes": [node or null, …], "viewer": id or null}`. Refused where REST is to be asked instead.
+        The body is `{"nodes": [node or null, …], "samples": [place, …], "viewer": id or null}`.
+        Refused where REST is to be asked instead.
         """
         state = self._states[request.type]
         if state.query.of not in self.batched():
@@ -169,7 +193,11 @@ class Queries:
             state.went_well()
         viewer = data.get("viewer")
         return Fetched(
-            body={"nodes": nodes, "viewer": viewer.get("databaseId") if isinstance(viewer, Mapping) else None},
+            body={
+                "nodes": nodes,
+                "samples": state.samples(nodes),
+                "viewer": viewer.get("databaseId") if isinstance(viewer, Mapping) else None,
+            },
             url=self._settings.graphql_url,
             observed_at=self._calls.observed_at(answer),
             checked_at=answer.asked_at,

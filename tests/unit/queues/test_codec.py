@@ -64,6 +64,7 @@ contexts = st.builds(
     then=st.lists(st.builds(DeferredRequest, type=texts, url=texts, policy=texts), max_size=2).map(tuple),
     covered=st.lists(texts, max_size=2).map(tuple),
     changed_at=texts,
+    proof=st.dictionaries(texts, texts, max_size=2),
 )
 payloads = st.builds(
     Payload,

@@ -45,6 +45,7 @@ def test_requests_that_differ_in_anything_that_matters_have_different_keys():
         replace(base, context=Context(deleted_at=NOW)),
         replace(base, context=Context(covered=("user",))),
         replace(base, context=Context(changed_at="2026-01-01T00:00:00Z")),
+        replace(base, context=Context(proof={"additions": "ab"})),
         replace(base, context=Context(then=(DeferredRequest(type="issue", url="u", policy="default"),))),
     ]
 
