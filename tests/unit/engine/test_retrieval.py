@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ghcrawl.engine.retrieval import Retrieval
-from ghcrawl.platforms.kind import Planning, Reconciliation
+from ghcrawl.platforms.kind import Batch, Planning, Reconciliation
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.model import LEGACY_PLATFORM, Context, Pagination, Request, TypeName
 from ghcrawl.values.outcome import Missing
@@ -65,7 +65,7 @@ async def test_what_never_changes_and_is_not_stored_is_looked_up_once():
     retrieval = Retrieval(fetcher, store, FakeClock())
     request = Request(platform=LEGACY_PLATFORM, type="commit", url=url, asked_at=NOW)
     kind = PLATFORM.kinds["commit"]
-    assert not isinstance(kind, Planning | Reconciliation)
+    assert not isinstance(kind, Batch | Planning | Reconciliation)
     await retrieval.answer(request, kind, parse("default"))
 
     assert store.looked_up.count(request.url) == 1
