@@ -243,6 +243,18 @@ NO_TOKENS: Final = (
 )
 
 
+_CREDENTIALS: Final = Credentials(
+    variable=VARIABLE,
+    file="tokens_file",
+    read=_read,
+    secret=lambda credential: str(getattr(credential, "secret", "")),
+    check=_check,
+    without=_without,
+    remarks=_remarks,
+    missing=NO_TOKENS,
+)
+
+
 def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, Node]] | None = None) -> Platform:
     """GitHub. commits: as the setting. scenarios: replaces the visitor maps named in it."""
     known = kinds(commits=commits)
@@ -260,16 +272,7 @@ def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, 
         base="api_url",
         options={"--api-url": "api_url", "--tokens-file": "tokens_file"},
         configured=_configured,
-        credentials=Credentials(
-            variable=VARIABLE,
-            file="tokens_file",
-            read=_read,
-            secret=lambda credential: str(getattr(credential, "secret", "")),
-            check=_check,
-            without=_without,
-            remarks=_remarks,
-            missing=NO_TOKENS,
-        ),
+        credentials=_CREDENTIALS,
         survey=survey,
         deliveries=Deliveries(
             request=partial(delivery_request, known=frozenset(known)),
