@@ -155,7 +155,7 @@ class Decider:
     async def _batch(self, request: Request, kind: Batch, policy: Policy, mounted: Mounted) -> Decision:
         """What the platform gives of the members, each to be saved by itself; the others are asked for one by one."""
         retrieval, of = self._retrievals[request.platform], mounted.platform.kinds[kind.of]
-        assert not isinstance(of, Batch | Reconciliation)
+        assert not isinstance(of, Batch | Planning | Reconciliation)
         places = await batches.sort(request, kind, of, retrieval, covers=self._recent.covers)
         if not places.asked:
             return Decision(outcome=Skip(reason="batched", follow_ups=places.alone))
