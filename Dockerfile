@@ -20,7 +20,7 @@ RUN ["python", "-m", "venv", "--without-pip", "/opt/ghcrawl"]
 COPY requirements.txt ./
 # Wheels only: nothing is compiled here, so there is no compiler to leave behind.
 RUN ["python", "-m", "pip", "--python", "/opt/ghcrawl/bin/python", "install", "--quiet", "--no-cache-dir", \
-     "--only-binary", ":all:", "--require-hashes", "--requirement", "requirements.txt"]
+     "--only-binary", ":all:", "--no-deps", "--require-hashes", "--requirement", "requirements.txt"]
 COPY --from=wheel /wheels /wheels
 RUN ["python", "-m", "pip", "--python", "/opt/ghcrawl/bin/python", "install", "--quiet", "--no-cache-dir", \
      "--no-deps", "--no-index", "--find-links", "/wheels", "ghcrawl"]

@@ -10,6 +10,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 UNIT := $(RUN) -m pytest tests/unit tests/contracts -n 2 -p no:schemathesis -p no:anyio # plugins take a second to start
 INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
+LOCKED := --no-deps --require-hashes # locks are complete, and older pips trip over extras
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ghcrawl/__init__.py)
 BUILD ?= docker build
 COMPOSE ?= docker compose
@@ -72,11 +73,11 @@ $(VENV)/bin/python:
 
 $(VENV)/.runtime: requirements.txt requirements-build.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing ghcrawl in it ..."
-	@$(INSTALL) --require-hashes -r requirements.txt -r requirements-build.txt
+	@$(INSTALL) $(LOCKED) -r requirements.txt -r requirements-build.txt
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@echo "Installing what the tests need ..."
-	@$(INSTALL) --no-deps --require-hashes -r requirements-dev.txt # complete; see [tool.uv]
+	@$(INSTALL) $(LOCKED) -r requirements-dev.txt
 	@touch $@

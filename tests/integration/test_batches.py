@@ -101,7 +101,6 @@ async def test_whatever_graphql_does_not_give_rest_does(tmp_path: Path, day: str
         crawled = await it.crawl()
 
         assert_complete(crawled, it)
-        assert not [kind for kind in crawled.tally.saved if kind.name == "tied"]
 
 
 async def test_a_field_that_differs_from_rest_is_found_and_told(tmp_path: Path):
