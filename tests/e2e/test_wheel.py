@@ -34,7 +34,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=True)
     python = str(folder / "bin" / "python")
     install = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    _run(*install, "--require-hashes", "--requirement", str(ROOT / "requirements.txt"))
+    _run(*install, "--no-deps", "--require-hashes", "--requirement", str(ROOT / "requirements.txt"))
     _run(*install, "--no-deps", str(wheel))
     return folder / "bin" / "ghcrawl"
 
