@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.platforms.kind import Reconciliation
+from ghcrawl.platforms.kind import Batch, Reconciliation
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.outcome import (
     Fetched,
@@ -65,7 +65,7 @@ def assert_total(type: str, body: Any, **over: Any) -> None:
         assert isinstance(process(type, body, **over), Save | Skip)
 
 
-PROCESSED = sorted(type for type, kind in PLATFORM.kinds.items() if not isinstance(kind, Reconciliation))
+PROCESSED = sorted(type for type, kind in PLATFORM.kinds.items() if not isinstance(kind, Batch | Reconciliation))
 
 
 @pytest.mark.parametrize("type", PROCESSED)
