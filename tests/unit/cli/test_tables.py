@@ -23,6 +23,8 @@ from processors.github.tables import TABLES
 from tests.support.builders import API, a_document, at
 from tests.unit.cli.conftest import Command, Fill
 
+pytestmark = pytest.mark.slow
+
 USER = {"id": 5, "login": "ada", "type": "User", "html_url": "https://github.com/ada", "node_id": "x"}
 REPO = a_document(
     type="repo",

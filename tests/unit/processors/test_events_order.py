@@ -26,6 +26,8 @@ from tests.support.backend import PLATFORM, CrawlBackend
 from tests.support.builders import API, NOW, a_type
 from tests.support.github import kind_of
 
+pytestmark = pytest.mark.slow
+
 REPO = f"{API}/repos/acme/web"
 REPOSITORY = {"id": 12, "full_name": "acme/web", "private": False, "events_url": f"{REPO}/events"}
 BEGAN = NOW - timedelta(hours=1)

@@ -91,6 +91,7 @@ def paths(body: Any) -> set[tuple[str, ...]]:
     return {(name, *rest) for name, value in body.items() for rest in paths(value)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entity", ENTITIES, ids=lambda entity: entity.type)
 def test_no_order_of_forms_ends_with_less_than_was_seen(entity: Entity):
     forms = forms_of(entity)

@@ -15,6 +15,8 @@ from stores.memory import MemoryStore
 from tests.support.builders import at
 from tests.support.github import PLATFORM, REPO, a_commit, a_visit, an_issue, kind_of
 
+pytestmark = pytest.mark.slow
+
 IN_REPO = "urn:repo:12"
 ON_ISSUE = f"{IN_REPO}:issue:34"
 ON_PULL = f"{IN_REPO}:pull_request:34"

@@ -25,6 +25,8 @@ from tests.support.backend import PLATFORM, CrawlBackend
 from tests.support.builders import NOW, a_type
 from tests.unit.processors.test_events_order import REPO, REPOSITORY, THINGS, Thing, in_feed, on_page
 
+pytestmark = pytest.mark.slow
+
 TOLD = {thing.type: thing for thing in THINGS}
 KINDS = ("pull_request", "release")
 LONG_AGO = NOW - timedelta(seconds=30)

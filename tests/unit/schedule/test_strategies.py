@@ -29,6 +29,8 @@ from ghcrawl.schedule.trace import traced
 from ghcrawl.values.source import StrategyName, Trace
 from tests.unit.schedule.builders import DAY, a_source, read_source
 
+pytestmark = pytest.mark.slow
+
 RHYTHM = Outlook(profile_of([1.0 + 9.0 * (9 <= slot % 24 < 21) for slot in range(168)]))
 PRICED = [Power(0.0), Power(0.5), Power(1.0), Poisson(), LambdaCrawl(), RoundRobin()]
 

@@ -54,6 +54,7 @@ async def test_a_source_is_asked_at_its_poll_interval_at_most_however_rich_the_b
     assert 35 <= len(world.asked_at) <= 41, "forty minutes, one a minute"
 
 
+@pytest.mark.slow
 async def test_the_budget_of_an_hour_is_never_exceeded_and_half_of_it_is_half_the_calls_at_once():
     world = World(calls=120)
     await world.name(*(str(n) for n in range(100)), rate=40)
@@ -94,6 +95,7 @@ async def test_calls_that_are_less_than_one_a_tick_are_saved_up():
     assert 5 <= len(world.asked_at) <= 6
 
 
+@pytest.mark.slow
 async def test_three_replicas_of_which_one_dies_and_one_has_a_wrong_clock_ask_nothing_twice():
     world = World(replicas=3, calls=240, max_age_d=0.25)
     world.clocks[2].advance(30)

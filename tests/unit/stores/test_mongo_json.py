@@ -21,6 +21,8 @@ from stores.mongo.escaping import (
     to_bson,
 )
 
+pytestmark = pytest.mark.slow
+
 ODD = st.sampled_from(["", "_id", "_metadata", "$set", "a.b", ".", "$", ESCAPE, f"{ESCAPE}int", "\0", "\ud800", "ü"])
 TEXTS = (st.text() | st.text(alphabet=st.characters(categories=["Cs", "Lu"])) | ODD).map(
     lambda text: json.loads(json.dumps(text))  # no parser leaves both halves of a character side by side

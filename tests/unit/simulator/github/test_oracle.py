@@ -18,6 +18,8 @@ from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
 from tests.unit.simulator.github.conftest import Hub, Start, an_insider
 
+pytestmark = pytest.mark.slow
+
 PAGE = "per_page=100"
 
 
