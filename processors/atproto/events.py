@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from ghcrawl.social.parsing import parse
 from ghcrawl.values.model import Context, Document, JsonObject, Payload, Push, Request
 from processors.atproto.names import NAME, POSTS, Record, account_url, account_urn, is_did, is_rkey, post_url, post_urn
-from processors.atproto.saving import mapping, text
 from processors.atproto.things import bare
+from processors.saving import mapping, text
 
 GONE = frozenset({"deleted", "takendown", "suspended", "deactivated"})
 

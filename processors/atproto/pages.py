@@ -14,8 +14,8 @@ from ghcrawl.values.errors import Malformed
 from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push, Request
 from ghcrawl.values.outcome import Save, Visit
 from processors.atproto.names import POSTS, account_url, account_urn, is_did, post_url, post_urn, record_of
-from processors.atproto.saving import asked, carried, mapping, mappings, resource, resources, save, text
 from processors.atproto.things import bare, created
+from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text
 
 HOLDS: Final = "holds"
 """What is gone with a page: the page after it."""

@@ -13,8 +13,8 @@ from ghcrawl.values.model import JsonObject, Link, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.atproto.names import account_url, account_urn, is_did
 from processors.atproto.pages import HOLDS
-from processors.atproto.saving import asked, carried, mapping, resource, resources, save, text
 from processors.atproto.things import subscription_urn
+from processors.saving import asked, carried, mapping, resource, resources, save, text
 
 
 def request(visit: Visit) -> Save:

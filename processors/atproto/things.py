@@ -9,7 +9,7 @@ from ghcrawl.values.errors import Malformed
 from ghcrawl.values.model import Json, JsonObject, Link, moment
 from ghcrawl.values.outcome import Save, Visit
 from processors.atproto.names import POSTS, Record, account_url, account_urn, is_did, post_url, post_urn, record_of
-from processors.atproto.saving import asked, mapping, mappings, resource, resources, save, text
+from processors.saving import asked, mapping, mappings, resource, resources, save, text
 
 
 def profile(visit: Visit) -> Save:
@@ -24,7 +24,7 @@ def profile(visit: Visit) -> Save:
     handle = text(body.get("handle"))
     aliases = (f"https://bsky.app/profile/{did}", *((f"https://bsky.app/profile/{handle}",) if handle else ()))
     links = {"outlinks": Link(type="resource", hrefs=tuple(_urls(body)))} if any(_urls(body)) else {}
-    return save(visit, account_urn(did), body, links, places=(account_url(did), *aliases))
+    return save(visit, account_urn(did), body, links, url=account_url(did), aliases=(*aliases, visit.request.url))
 
 
 def _urls(body: JsonObject) -> Iterator[str]:
@@ -50,7 +50,9 @@ def post(visit: Visit) -> Save:
     if (author := visit.onward.links.get("author")) is not None and author.thing:
         follow_ups.append(asked(visit, "profile", account_url(record.did), author.thing))
     aliases = (record.uri, f"https://bsky.app/profile/{record.did}/post/{record.rkey}")
-    return save(visit, urn, body, post_links(record, body), follow_ups, places=(place, *aliases))
+    return save(
+        visit, urn, body, post_links(record, body), follow_ups, url=place, aliases=(*aliases, visit.request.url)
+    )
 
 
 def bare(record: JsonObject) -> JsonObject:

@@ -25,8 +25,8 @@ from processors.mastodon.names import (
     status_url,
     urn_of_status,
 )
-from processors.mastodon.saving import asked, carried, mapping, mappings, resource, resources, save, text
 from processors.mastodon.things import created, tags_of, words_of
+from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text
 
 OFFSET_PAGE: Final = 40
 """Results of a search on one page; there are no links to the next."""

@@ -13,7 +13,7 @@ from ghcrawl.values.model import JsonObject, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.mastodon.names import NAME, account_url, account_urn, api, id_of
 from processors.mastodon.pages import OFFSET_PAGE, lists_of, says
-from processors.mastodon.saving import asked, carried, mapping, resource, save, text
+from processors.saving import asked, carried, mapping, resource, save, text
 
 
 def request(visit: Visit) -> Save:

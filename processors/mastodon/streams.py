@@ -13,7 +13,7 @@ from ghcrawl.social.plan import Plan, plans
 from ghcrawl.values.model import Context, Document, Json, Payload, Push, Request
 from processors.mastodon.names import NAME, account_url, api, host_of, status_url
 from processors.mastodon.pages import says, wants
-from processors.mastodon.saving import mapping, text
+from processors.saving import mapping, text
 
 TOLD: Final = frozenset({"update", "status.update"})
 LATER: Final = timedelta(seconds=30)

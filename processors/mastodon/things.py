@@ -20,7 +20,7 @@ from processors.mastodon.names import (
     status_urn,
     urn_of_status,
 )
-from processors.mastodon.saving import asked, carried, mapping, mappings, resource, resources, save, text
+from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text
 
 INTERNAL: Final = frozenset({"mention", "hashtag"})
 """Classes of links that name people and tags and lead nowhere else."""

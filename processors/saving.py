@@ -1,20 +1,10 @@
-"""How a visit becomes a document and follow-ups."""
+"""How a visit becomes a document and follow-ups, on platforms whose answers are taken as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from ghcrawl.values.model import (
-    Context,
-    Document,
-    Json,
-    JsonObject,
-    Link,
-    Pagination,
-    Payload,
-    Push,
-    digest,
-)
+from ghcrawl.values.model import Context, Document, Json, JsonObject, Link, Pagination, Payload, Push, digest
 from ghcrawl.values.outcome import Save, Visit
 
 
@@ -23,7 +13,7 @@ def mapping(value: Json) -> JsonObject:
     return value if isinstance(value, Mapping) else {}
 
 
-def mappings(value: Json) -> Sequence[JsonObject]:
+def mappings(value: Json) -> list[JsonObject]:
     """The objects in `value`, if it is an array."""
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
@@ -43,18 +33,20 @@ def resources(urns: Iterable[str]) -> Link:
     return Link(type="resource", hrefs=tuple(dict.fromkeys(urns)))
 
 
-def save(
+def save(  # noqa: PLR0913  # what a document is made of
     visit: Visit,
     urn: str,
     body: JsonObject,
     links: Mapping[str, Link],
     follow_ups: Iterable[Push] = (),
     *,
-    places: tuple[str, ...] = (),
+    url: str = "",
+    aliases: Iterable[str] = (),
+    changed_at: str = "",
 ) -> Save:
-    """The document, and what comes after it. places: its own URL, and others that lead to it."""
+    """The document, and what comes after it. url: its own, if not the request's; aliases: others that lead to it."""
     request, fetched = visit.request, visit.fetched
-    place, *others = dict.fromkeys((*places, request.url))
+    place, *others = dict.fromkeys((url or request.url, *filter(None, aliases)))
     document = Document(
         platform=request.platform,
         type=request.type,
@@ -62,12 +54,14 @@ def save(
         urn=urn,
         body=body,
         links={"self": resource(urn), **links},
+        changed_at=changed_at,
         observed_at=fetched.observed_at,
         fetched_at=fetched.checked_at,
         processed_at=visit.processed_at,
         version=visit.version,
         digest=digest(body),
         validator=fetched.validator,
+        link_header=fetched.link,
         root=request.root or request.name,
         origin=fetched.origin,
         aliases=tuple(others),
@@ -85,6 +79,6 @@ def carried(visit: Visit, type: str, url: str, policy: str, body: JsonObject, *,
 def asked(
     visit: Visit, type: str, url: str, policy: str, *, of: str = "", pagination: Pagination | None = None
 ) -> Push:
-    """Something to ask for."""
+    """Something to ask for. of: URN of what it belongs to."""
     context = Context(qualifier=of, pagination=pagination or Pagination())
     return Push(request=visit.request.child(type, url, policy, context), queue="normal")
