@@ -63,7 +63,10 @@ def rabbitmq_4() -> Distribution:
             install("debootstrap", command="debootstrap")
             shutil.rmtree(root, ignore_errors=True)
             mirror = _mirror()
-            _run(["debootstrap", "--variant=minbase", "--include=rabbitmq-server", "trixie", str(root), mirror])
+            # What it mounts ends with it, however it ends: a folder with mounts in it cannot be made anew.
+            private = ["unshare", "--mount", "--propagation", "private"]
+            build = ["debootstrap", "--variant=minbase", "--include=rabbitmq-server", "trixie", str(root), mirror]
+            _run([*private, *build])
             shutil.copy("/etc/hosts", root / "etc/hosts")
             (root / "complete").touch()
     return Distribution(version=_version(root), root=root)
