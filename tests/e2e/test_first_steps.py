@@ -19,7 +19,7 @@ import pytest
 
 from ghcrawl.simulator.faults import Broken, Faults
 from ghcrawl.simulator.github.generation.size import SMALL, TINY
-from tests.support.cli import shell
+from tests.support.cli import ROOT, shell
 from tests.support.crawling import TOKEN, stage
 
 pytestmark = [pytest.mark.crawl, pytest.mark.timeout(600)]  # a dozen processes, on a machine with other work
@@ -54,6 +54,11 @@ async def test_the_demo_ends_with_a_table_and_with_commands_that_work(tmp_path: 
             step = await sh.run(*words)
             assert (step.status, "Traceback" in step.err) == (0, False), step
         assert (tmp_path / "demo.jsonl").read_text().count("\n") > 320
+
+        whole = await sh.run("demo")
+        assert whole.status == 0, whole.err
+        promised = (ROOT / "README.md").read_text().split("The demo ends with:\n\n```\n")[1].partition("```")[0]
+        assert [line for line in promised.splitlines() if line != "..." and line not in whole.out.splitlines()] == []
 
         again = await sh.run("demo", "--size", "100")
         assert again.status == 0, "its own file is made anew"
