@@ -74,7 +74,9 @@ async def export(place: Place, which: Which, wanted: Export) -> int:
         try:
             written = await _written(backend, which, wanted)
         except OSError as error:
-            raise ConfigError(f"cannot write {wanted.output or 'standard output'}: {error.strerror}") from error
+            if _is_standard(wanted.output):  # whoever runs the command knows what to do with that
+                raise
+            raise ConfigError(f"cannot write {wanted.output}: {error.strerror}") from error
     if wanted.output is not None:
         say(f"{counted(written, 'document')} written to {wanted.output}.")
     return 0
@@ -172,10 +174,14 @@ async def _rows(backend: CrawlBackend, which: Which, table: Table, file: RowFile
 # Files -------------------------------------------------------------------------------------------------------------
 
 
+def _is_standard(output: Path | None) -> bool:
+    return output is None or str(output) == "-"
+
+
 @contextmanager
 def _text(output: Path | None) -> Iterator[TextIO]:
     """An open file that takes the place of `output` once the block is through, or standard output."""
-    if output is None or str(output) == "-":
+    if output is None or _is_standard(output):
         yield sys.stdout
         return
     with _whole(output) as path, path.open("w", encoding="utf-8", newline="") as file:

@@ -79,9 +79,9 @@ async def simulate_platform(name: str, *, port: int, size: int, seed: int, limit
                 write(simulated.url)
                 sys.stdout.flush()
                 for token, whose in simulated.tokens.items():
-                    say(f"  {token}  authenticates as {whose}")
+                    say(f"  {token}  authenticates as {whose}", invented=True)
                 say("Try it from another terminal:")
-                say(f"  {simulated.tries}")
+                say(f"  {simulated.tries}", invented=True)
                 say("Press Ctrl-C to stop.")
                 while not signals.received:
                     await signals.wait(TICK_S)
@@ -125,7 +125,7 @@ def _introduce(url: str, tokens: dict[str, str]) -> None:
     sys.stdout.flush()
     say(f"This simulated GitHub has the organisation {ORG}. It allows 60 calls per hour without a token.")
     for token, login in tokens.items():
-        say(f"  {token}  authenticates as {login}")
+        say(f"  {token}  authenticates as {login}", invented=True)
     say("Try it from another terminal:")
-    say(f"  GHCRAWL_TOKENS='{';'.join(tokens)}' ghcrawl crawl {ORG} --api-url {url} --db simulated.db")
+    say(f"  GHCRAWL_TOKENS='{';'.join(tokens)}' ghcrawl crawl {ORG} --api-url {url} --db simulated.db", invented=True)
     say("Press Ctrl-C to stop.")

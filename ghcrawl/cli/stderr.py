@@ -12,9 +12,10 @@ from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.words import printable
 
 
-def say(sentence: str) -> None:
-    """A sentence."""
-    sys.stderr.write(f"{_broken(printable(redacted(sentence)))}\n")
+def say(sentence: str, *, invented: bool = False) -> None:
+    """A sentence. invented: the credentials in it are a simulator's, to be copied."""
+    shown = sentence if invented else redacted(sentence)
+    sys.stderr.write(f"{_broken(printable(shown))}\n")
     sys.stderr.flush()
 
 

@@ -92,10 +92,10 @@ class ServiceMetrics:
 
     def _describe_callers(self, registry: CollectorRegistry) -> None:
         self._closed = Counter(
-            "ghcrawl_connections_closed", "Connections closed because of a limit", ["why"], registry=registry
+            "ghcrawl_connections_closed", "Connections closed because of a limit", ["limit"], registry=registry
         )
-        for why in ("headers", "address", "all"):
-            self._closed.labels(why)
+        for limit in ("headers", "address", "all"):
+            self._closed.labels(limit)
         self._failed_sign_ins = Counter(
             "ghcrawl_sign_ins_failed", "Requests to the admin API with an unknown token", registry=registry
         )

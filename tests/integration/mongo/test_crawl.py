@@ -120,6 +120,6 @@ async def test_what_is_too_large_is_buried_with_that_reason_and_the_rest_is_save
     assert urn in too_large  # and its events, which hold it
     assert {each.rpartition(":issue_event:")[0] or each for each in too_large} == {urn}
     for letter in crawled.deadletters:
-        assert letter.kind == "Unstorable"
+        assert letter.kind == "unstorable"
         assert letter.reason.endswith("bytes and MongoDB takes 16,777,216 at the most")
     assert {key for key in it.expected() if key[1] not in too_large} == crawled.entities

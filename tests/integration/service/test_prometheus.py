@@ -58,6 +58,7 @@ KNOWN = {
     "version",
     "cause",
     "kind",
+    "limit",
     "class",
     "principal",
 }
