@@ -74,7 +74,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, copy / name)
-    recipe = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Add a kind of thing\n")[2].partition("\n## ")[0]
+    manual = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    recipe = manual.partition("## Add a kind of thing\n")[2].partition("\n## ")[0]
     (rows, code), (test, own) = STEP.findall(recipe)
     place = copy / rows
     known = re.compile(r"^ENTITIES: Final = .*?\)\n", re.DOTALL | re.MULTILINE)
