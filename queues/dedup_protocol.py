@@ -91,7 +91,13 @@ class Tagging:
             if not tag.body:
                 await self.tags.delete(tag.key, tag.token)
         pairs = [(tag, replace(tag, token=token, queued=False, at=now)) for tag in lost if tag.body]
-        await self._publish(pairs, [tag for _, tag in pairs])
+        if not pairs:
+            return
+        await self.tags.replace(pairs)
+        found = await self.tags.find([tag.key for _, tag in pairs])
+        # What was popped, or renewed by another process, since it was read is theirs: a copy of ours would have no tag.
+        ours = [tag for _, tag in pairs if (there := found.get(tag.key)) is not None and there.token == token]
+        await self._publish((), ours)
 
     async def _publish(self, over: Sequence[tuple[DedupMarker, DedupMarker]], tags: Sequence[DedupMarker]) -> None:
         """The copies of these pending tags wait. over: those of them that take another's place, with that one."""

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 import structlog
 from aiormq import Connection
+from aiormq.abc import DeliveredMessage
 from aiormq.channel import Channel
 from pamqp.commands import Queue
 from yarl import URL
@@ -27,6 +28,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 CLOSE_S: Final = 5.0
 ANSWER_S: Final = 0.1
+PROBE_S: Final = 3.0
 TOLERATED_S: Final = 5.0
 """A broker that is away for less is nobody's trouble."""
 UNREADABLE: Final = "is no URL: in its user and password, everything but letters and digits must be percent-encoded"
@@ -118,6 +120,21 @@ class AmqpLink:
         asking = looking.queue_declare(queue, passive=True)
         return await spoken(asking, within_s=self.settings.connect_timeout_s)
 
+    async def hands_out(self, queue: str) -> bool:
+        """Whether consumers of `queue` are answered. Raises ConfigError, QueueError; Unroutable: no such queue.
+
+        Asked on a connection of its own: RabbitMQ ends one, at once or a minute later, on which a queue without a
+        leader was asked to hand something out. What it hands out here waits there again.
+        """
+        connection = await _connected(self._url, "probe", PROBE_S)
+        try:
+            await spoken(_consuming(connection, queue), within_s=PROBE_S)
+        except BrokerLost:
+            return False
+        finally:
+            await _closed(connection)
+        return True
+
     async def close(self) -> None:
         """Both connections are closed, or were lost anyway."""
         await _closed(self._publishing)
@@ -156,6 +173,14 @@ async def _connected(url: URL, purpose: str, within_s: float) -> Connection:
         await _closed(connection)
         raise unopened(error.__cause__ or error, url) from error
     return connection
+
+
+async def _consuming(connection: Connection, queue: str) -> None:
+    async def ignore(_message: DeliveredMessage) -> None: ...
+
+    channel = await connection.channel(publisher_confirms=False)
+    await channel.basic_qos(prefetch_count=1)
+    await channel.basic_consume(queue, ignore)
 
 
 async def _closed(connection: Connection) -> None:

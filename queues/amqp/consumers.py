@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import structlog
 from aiormq.abc import DeliveredMessage
 from aiormq.channel import Channel
 
@@ -14,10 +15,12 @@ from ghcrawl.values.errors import QueueError
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane
 from ghcrawl.values.shielded import run_to_end
 from queues.amqp.connection import AmqpLink
-from queues.amqp.errors import spoken
+from queues.amqp.errors import Silent, Unroutable, spoken
 from queues.amqp.message import Incoming
 from queues.amqp.names import Names
 from queues.amqp.settings import prefetch
+
+log = structlog.stdlib.get_logger(__name__)
 
 DEAD_PREFETCH: Final = 10
 
@@ -38,6 +41,7 @@ class Consumers:
     """What arrives goes to `arrived` or, from the queue of what the broker set aside, to `died`; neither may raise.
 
     A consumer that was lost, with its connection or its queue, begins anew when somebody wants its lane.
+    A queue that does not answer while others do holds up only its own lane, until `probe` finds that it answers.
     Work never runs inside a consumer's callback: the driver cancels those when a channel dies.
     """
 
@@ -52,6 +56,8 @@ class Consumers:
         self._consumers: dict[Lane, _Consumer] = {}
         self._dead: _Consumer | None = None
         self._wanted_at: dict[Lane, float] = {}
+        self._silent: set[str] = set()
+        self._failed = False
         self._changing = asyncio.Lock()
         self._alone: Channel | None = None
 
@@ -66,12 +72,20 @@ class Consumers:
         return consumer is not None and consumer.hears
 
     async def want(self, lanes: Sequence[Lane]) -> None:
-        """There are consumers on these lanes, and they were wanted now. Raises QueueError."""
+        """There are consumers on those of these lanes that answer, and they were wanted now.
+
+        Raises QueueError, also if none of them answers.
+        """
         now = asyncio.get_running_loop().time()
         for lane in lanes:
             self._wanted_at[lane] = now
-        if not all(map(self.hears, lanes)):
+        if not all(map(self._is_settled, lanes)):
             await run_to_end(self._start_all(lanes))
+        if lanes and not any(map(self.hears, lanes)):
+            raise Silent(f"RabbitMQ does not answer for {', '.join(map(self.names.queue, lanes))}")
+
+    def _is_settled(self, lane: Lane) -> bool:
+        return self.hears(lane) or self.names.queue(lane) in self._silent
 
     async def attend(self) -> None:
         """What the broker set aside comes here, whether or not anybody pops. Raises QueueError."""
@@ -82,12 +96,35 @@ class Consumers:
         async with self._changing:
             if self._link.settings.alone and (self._alone is None or self._alone.is_closed):
                 self._alone = await self._claimed()
-            for lane in lanes:
-                if not self.hears(lane):
-                    await self._begin(lane)
+            wanted = [self.names.queue(lane) for lane in lanes if not self.hears(lane)]
             if self._dead is None or not self._dead.hears:
-                died = _into(self._died, Lane(LEGACY_PLATFORM, "normal"))
-                self._dead = await self._started(self.names.dead, DEAD_PREFETCH, died)
+                wanted.append(self.names.dead)
+            if self._failed:
+                await self._sort_out([queue for queue in wanted if queue not in self._silent])
+            starting = [self._begin(lane) for lane in lanes if not self._is_settled(lane)]
+            if self.names.dead in wanted and self.names.dead not in self._silent:
+                starting.append(self._begin_dead())
+            self._failed = not self._link.away
+            await _all_of(starting)
+            self._failed = False
+
+    async def _sort_out(self, queues: Sequence[str]) -> None:
+        """Which of these do not answer, after some did not: one of them is enough to lose the connection for all."""
+        answers = await asyncio.gather(*map(self._link.hands_out, queues), return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+        for queue, hands_out in zip(queues, answers, strict=True):
+            if not hands_out:
+                self._silent.add(queue)
+                log.warning("queue_silent", queue=queue, remedy=f"rabbitmqctl delete_queue {queue}; it is filled again")
+
+    async def probe(self) -> None:
+        """Queues that were silent and that answer now are consumed again. Raises QueueError."""
+        for queue in sorted(self._silent):
+            if await self._link.hands_out(queue):
+                self._silent.discard(queue)
+                log.info("queue_answers", queue=queue)
 
     async def _claimed(self) -> Channel:
         """Nobody else pops, who asks for the same: a queue that only one connection can have."""
@@ -102,7 +139,7 @@ class Consumers:
 
     def deaf(self) -> list[Lane]:
         """Lanes that somebody wants and whose consumer was lost."""
-        return [lane for lane in self._wanted_at if not self.hears(lane)]
+        return [lane for lane in self._wanted_at if not self._is_settled(lane)]
 
     def unwanted(self) -> list[Lane]:
         """Lanes that have a consumer and that nobody has popped from for long."""
@@ -140,6 +177,22 @@ class Consumers:
                 await self._stop(lane)
                 await self._begin(lane)
 
+    async def abandon(self, queues: Collection[str]) -> None:
+        """These queues were lost and made anew: what consumed them is closed, and begins anew when it is wanted.
+
+        On the channel that it had, RabbitMQ may hand what waits there now to the consumer of the queue that was lost.
+        Raises QueueError.
+        """
+        async with self._changing:
+            lost = [lane for lane in self._consumers if self.names.queue(lane) in queues]
+            closing = [self._consumers.pop(lane).channel for lane in lost]
+            if self._dead is not None and self.names.dead in queues:
+                closing.append(self._dead.channel)
+                self._dead = None
+            for channel in closing:
+                if not channel.is_closed:
+                    await spoken(channel.close(), within_s=self._link.settings.connect_timeout_s)
+
     async def _begin(self, lane: Lane) -> None:
         """On the channel that it had, if that is open: what the last one brought is settled there."""
         known = self._consumers.get(lane)
@@ -148,6 +201,10 @@ class Consumers:
         self._consumers[lane] = await self._started(
             self.names.queue(lane), self._sizes[lane.queue], arrived, channel=channel
         )
+
+    async def _begin_dead(self) -> None:
+        died = _into(self._died, Lane(LEGACY_PLATFORM, "normal"))
+        self._dead = await self._started(self.names.dead, DEAD_PREFETCH, died)
 
     async def _started(
         self,
@@ -172,3 +229,11 @@ class Consumers:
 
 def _into(receive: Callable[[Incoming], None], lane: Lane) -> Callable[[DeliveredMessage], None]:
     return lambda message: receive(Incoming(message, lane))
+
+
+async def _all_of(starting: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Raises the one error that somebody can do something about at once, or else any."""
+    ends = await asyncio.gather(*starting, return_exceptions=True)
+    errors = sorted((end for end in ends if end is not None), key=lambda end: not isinstance(end, Unroutable))
+    if errors:
+        raise errors[0]

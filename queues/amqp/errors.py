@@ -38,6 +38,10 @@ class BrokerLost(QueueError):
     """The broker is away, or gave us up; nobody knows whether what was under way was done."""
 
 
+class Silent(BrokerLost):
+    """The broker did not answer in time: it, or only the queue that it was asked about, has stopped."""
+
+
 class Unroutable(QueueError):
     """The broker has no queue for a message: what we declared is not there any more."""
 
@@ -79,7 +83,7 @@ def _translated(error: Exception) -> QueueError:
         case DeliveryError():
             return QueueError(f"RabbitMQ refused a message: {said(error)}")
         case TimeoutError():
-            return BrokerLost("RabbitMQ does not answer")
+            return Silent("RabbitMQ does not answer")
     return BrokerLost(f"RabbitMQ is not there: {said(error)}")
 
 

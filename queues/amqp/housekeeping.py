@@ -103,8 +103,10 @@ class Housekeeping:
 
     async def revive(self) -> None:
         """Consumers that the broker forgot begin anew: it does not always say so when it makes a queue anew."""
+        await self._consumers.probe()
         active, queue = self._consumers.active, self._consumers.names.queue
         deaf = [lane for lane in active if not await self._link.consumer_count(queue(lane))]
         if deaf:
             log.warning("consumers_lost", queues=[*map(queue, deaf)])
-            await self._consumers.begin_anew(deaf)
+            await self._consumers.abandon([*map(queue, deaf)])
+            await self._consumers.want(deaf)

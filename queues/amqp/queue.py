@@ -110,8 +110,6 @@ class AmqpQueue:
         except Unroutable as error:
             log.warning("topology_lost", error=str(error))
             await self.declare()
-            # a queue made anew at once may not tell its consumers that it was gone
-            await self.consumers.begin_anew(self.consumers.active)
             return await self._push(pushes)
 
     async def _want(self, order: Sequence[Lane]) -> None:
@@ -131,8 +129,10 @@ class AmqpQueue:
 
     async def _declare(self, specs: Iterable[QueueSpec]) -> None:
         now = self._clock.now()
-        for spec in await declare(self.link, self.names, specs):
+        missing = await declare(self.link, self.names, specs)
+        for spec in missing:
             self._recovery.lost(spec, now)
+        await self.consumers.abandon([spec.name for spec in missing])
 
     async def know(self, platforms: Iterable[str]) -> None:
         """There are lanes for these platforms, and what waits in them counts. Raises ConfigError, QueueError."""

@@ -61,11 +61,15 @@ class Recovery:
                 await asyncio.sleep(AGAIN_S)
 
     async def _next(self) -> None:
+        """What cannot be done now goes to the end, or a queue that does not answer would hold up all others."""
         if self.owed:
-            await self._tagging.push(self.owed[:1], token=new_token(), now=self._clock.now())
-            self.owed.pop(0)
+            push = self.owed.pop(0)
+            self.owed.append(push)
+            await self._tagging.push([push], token=new_token(), now=self._clock.now())
+            self.owed.remove(push)
         elif self._wanted:
             lane, before = next(iter(self._wanted.items()))
+            self._wanted[lane] = self._wanted.pop(lane)
             await self._renew(lane, before)
             if self._wanted[lane] == before:
                 del self._wanted[lane]
