@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -96,16 +97,13 @@ class Consumers:
         async with self._changing:
             if self._link.settings.alone and (self._alone is None or self._alone.is_closed):
                 self._alone = await self._claimed()
-            wanted = [self.names.queue(lane) for lane in lanes if not self.hears(lane)]
+            begins = {self.names.queue(lane): partial(self._begin, lane) for lane in lanes if not self.hears(lane)}
             if self._dead is None or not self._dead.hears:
-                wanted.append(self.names.dead)
+                begins[self.names.dead] = partial(self._begin_dead)
             if self._failed:
-                await self._sort_out([queue for queue in wanted if queue not in self._silent])
-            starting = [self._begin(lane) for lane in lanes if not self._is_settled(lane)]
-            if self.names.dead in wanted and self.names.dead not in self._silent:
-                starting.append(self._begin_dead())
+                await self._sort_out([queue for queue in begins if queue not in self._silent])
             self._failed = not self._link.away
-            await _all_of(starting)
+            await _all_of([begin() for queue, begin in begins.items() if queue not in self._silent])
             self._failed = False
 
     async def _sort_out(self, queues: Sequence[str]) -> None:
