@@ -17,6 +17,7 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from processors.github.graph import Node, repo_url, text
+from processors.github.least import check
 from processors.github.listing import Listing, Listings, add
 from processors.github.part import SHOWN, Part, add_part
 
@@ -119,6 +120,8 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
             return moved
         body = entity.as_rest(body, visit.fetched.origin)
         node = _described(entity, visit, body)
+        if visit.fetched.origin != "storage":
+            check(entity.type, body)
         for listing in own:
             add(node, listing, listings, node.urn, node.url)
         for listing, sha_of in of_commit:

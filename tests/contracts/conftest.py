@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-SUITES = ("sources", "stream", "queue", "patience", "store", "url", "listing", "history", "deadletter", "ledger")
+SUITES = (
+    "forms",
+    "sources",
+    "stream",
+    "queue",
+    "patience",
+    "store",
+    "url",
+    "listing",
+    "history",
+    "deadletter",
+    "ledger",
+)
 pytest.register_assert_rewrite(*(f"tests.contracts.{suite}_contract" for suite in SUITES))
 
 

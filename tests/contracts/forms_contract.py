@@ -10,8 +10,12 @@ import pytest
 
 from ghcrawl.ports.store import Store, Stored
 from ghcrawl.values.model import Document, Form, Json, Known, Link, Validator, iso
+from processors.github import ENTITIES
+from processors.github.entity import Entity
 from tests.contracts.adapters import Rig
 from tests.support.builders import API, NOW, a_document, a_type, at
+from tests.support.forms import forms_of, paths
+from tests.support.forms import sight as sight_of
 
 URN = "urn:repo:12:issue:1"
 WHOLE = {"number": 1, "title": "first", "closed_by": {"id": 5}, "milestone": {"id": 3, "creator": {"id": 7}}}
@@ -190,3 +194,22 @@ class FormsContract:
             assert document.forms["own"].observed_at == at(moments[0])
             if moments[0] < moments[1]:
                 assert document.body["score"] == 1
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("entity", ENTITIES, ids=lambda entity: entity.type)
+    async def test_no_order_of_the_forms_of_a_kind_ends_with_less_than_was_seen(self, rig: Rig, entity: Entity) -> None:
+        """Each form that the kind's row knows, at any moment, in every order of arrival."""
+        forms = forms_of(entity)
+        ages = list(itertools.permutations(range(1, len(forms) + 1)))
+        for round, moments in enumerate(ages[:: max(1, len(ages) // 6)]):
+            told = [sight_of(entity, form, moment) for form, moment in zip(forms, moments, strict=True)]
+            everything = set().union(*(paths(each.body) for each in told))
+            for number, order in enumerate(itertools.permutations(told)):
+                urn, url = f"{told[0].urn}:{round}:{number}", f"{API}/{round}/{number}"
+                for each in order:
+                    await rig.store.save(replace(each, urn=urn, url=url, aliases=()))
+                document = await rig.store.get(urn)
+                assert document is not None
+                assert document.body["title"] == str(len(forms))
+                assert paths(document.body) == everything, order
+                assert "own" in document.forms

@@ -272,8 +272,12 @@ async def test_pages_that_are_too_heavy_are_read_in_halves(tmp_path: Path):
         assert_complete(crawled, it)
 
 
-async def test_a_long_list_of_issues_is_followed_by_cursor(tmp_path: Path):
-    async with stage(tmp_path, replace(TINY, issues=350, pull_share=0.0), manners=Manners(cursor_above=100)) as it:
+@pytest.mark.parametrize(
+    ("issues", "manners"),
+    [(350, Manners(cursor_above=100)), pytest.param(1_150, Manners(), marks=pytest.mark.slow)],
+)
+async def test_a_long_list_of_issues_is_followed_by_cursor(tmp_path: Path, issues: int, manners: Manners):
+    async with stage(tmp_path, replace(TINY, issues=issues, pull_share=0.0), manners=manners) as it:
         crawled = await it.crawl()
 
         assert_complete(crawled, it)

@@ -51,7 +51,8 @@ class Manners:
 
     anonymous_limit: calls an hour without a token; None refuses them with 401.
     over_limit_status: 403 or 429.
-    cursor_above: a list of issues longer than this is paged by cursor, and deep pages of it are refused.
+    cursor_above: a list of issues longer than this is paged by cursor, and pages that end behind so many elements are
+    refused unless a cursor leads there: page 11 of a hundred each.
     teams_denied_status: 403 or 404, to those who may not see an organisation's teams.
     alerts_shown: those who may push are shown the alerts about what a repository depends on.
     stars_cap: so many of those who starred a repository are listed at the most.
@@ -64,7 +65,7 @@ class Manners:
     anonymous_limit: int | None = 60
     over_limit_status: int = 403
     secondary: Secondary = Secondary()
-    cursor_above: int = 10_000
+    cursor_above: int = 1_000
     teams_denied_status: int = 403
     alerts_shown: bool = True
     stars_cap: int = 40_000

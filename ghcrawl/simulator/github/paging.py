@@ -19,7 +19,8 @@ T = TypeVar("T")
 DEFAULT_PER_PAGE: Final = 30
 MAX_PER_PAGE: Final = 100
 _CURSOR: Final = "cursor:v2:"
-_PAGING: Final = frozenset({"page", "after", "before"})
+_CURSORS: Final = frozenset({"after", "before"})
+_PAGING: Final = frozenset({"page", *_CURSORS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ def cut(ask: Ask, many: Many[T]) -> Page[T]:
         )
     if many.key is None or len(many.elements) <= ask.manners.cursor_above:
         return _numbered(ask, many.elements, number, size)
-    if number * size > ask.manners.cursor_above:
+    if number * size > ask.manners.cursor_above and not _CURSORS & ask.params.keys():
         words = "Pagination with the page parameter is not supported for large datasets, please use cursor based"
         raise Refusal(refused(422, f"{words} pagination (after/before)"))
     return _by_cursor(ask, many, number, size)
@@ -69,7 +70,10 @@ def _numbered(ask: Ask, elements: Sequence[T], number: int, size: int) -> Page[T
 
 
 def _by_cursor(ask: Ask, many: Many[T], number: int, size: int) -> Page[T]:
-    """Positions are named by the element they lie behind, so that what comes and goes meanwhile shifts nothing."""
+    """Positions are named by the element they lie behind, so that what comes and goes meanwhile shifts nothing.
+
+    Links count pages beside it, as GitHub's do; where there is a cursor, the count says nothing.
+    """
     assert many.key is not None
     elements = many.elements
     if "after" in ask.params:
@@ -81,9 +85,9 @@ def _by_cursor(ask: Ask, many: Many[T], number: int, size: int) -> Page[T]:
     part = elements[start : start + size]
     links = {}
     if part and start + size < len(elements):
-        links["next"] = _url(ask, after=_write(many.key(part[-1])))
+        links["next"] = _url(ask, after=_write(many.key(part[-1])), page=number + 1)
     if part and start > 0:
-        links["prev"] = _url(ask, before=_write(many.key(part[0])))
+        links["prev"] = _url(ask, before=_write(many.key(part[0])), page=max(1, number - 1))
     return Page(elements=part, link=_header(links))
 
 

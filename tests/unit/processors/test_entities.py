@@ -280,7 +280,7 @@ def test_a_commit_with_comments_leads_to_the_comments_of_all_commits():
     assert not any("comments" in url for url in asked(saved("commit", a_commit(), qualifier=IN_REPO)))
 
 
-@pytest.mark.parametrize("ghost", [None, {}, {"id": None}, "ghost"])
+@pytest.mark.parametrize("ghost", [None, {}, {"id": None}])
 def test_a_ghost_is_no_link(ghost: Any):
     outcome = saved("issue", an_issue(user=ghost), qualifier=IN_REPO)
 

@@ -1,108 +1,19 @@
-"""Every kind, seen in every form and order: no order ends with less than the richest form that was seen."""
+"""What a form of a kind leaves out, as its documents say it.
+
+Stores are held to what becomes of them, in every order, by `tests/contracts/forms_contract.py`.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import itertools
-from collections.abc import Sequence
-from typing import Any, cast
-
 import pytest
 
-from ghcrawl.values.model import Document, Form, Payload
+from ghcrawl.values.model import Payload
 from processors.github import ENTITIES
 from processors.github.entities import BY_TYPE
 from processors.github.entity import Entity
-from stores.memory import MemoryStore
 from tests.support.builders import at
-from tests.support.github import REPO, saved
-
-QUALIFIERS = {
-    "project": "urn:org:9",
-    "project_item": "urn:org:9:project:3",
-    "status": "urn:repo:12:commit:abc",
-    "reaction": "urn:repo:12:issue:34",
-    "deployment_status": "urn:repo:12:deployment:3",
-    "issue_event": "urn:repo:12:issue:34",
-}
-ORIGINS = {"own": "fetch", "list": "list", "webhook": "webhook", "event": "event", "batch": "batch"}
-BODY: dict[str, Any] = {
-    "id": 5,
-    "number": 5,
-    "name": "main",
-    "login": "ada",
-    "sha": "abc",
-    "head_sha": "abc",
-    "commit_id": "abc",
-    "ghsa_id": "GHSA-1",
-    "ref": "refs/tags/main",
-    "commit": {"sha": "abc", "commit": {"message": "m"}},
-    "object": {"sha": "abc"},
-    "issue": {"url": f"{REPO}/issues/34"},
-    "issue_url": f"{REPO}/issues/34",
-    "pull_request_url": f"{REPO}/pulls/34",
-    "state": "closed",
-}
-"""Enough to name any kind."""
-
-
-def whole(entity: Entity) -> dict[str, Any]:
-    """All that any form of it is known to leave out, and what names it."""
-    left_out = {path for fields in entity.lacks.values() for path in fields if "." not in path}
-    return {**{path: {"said": path} for path in left_out - BODY.keys()}, **BODY, "extra": 1}
-
-
-def told(entity: Entity, form: Form, seen_s: float) -> dict[str, Any]:
-    """What that form says of it, with a title of that moment."""
-    body = whole(entity) | {"title": str(seen_s)}
-    for path in entity.leaves_out(form):
-        *above, last = path.split(".")
-        inner = body
-        for name in above:
-            inner[name] = inner = dict(inner[name])
-        inner.pop(last, None)
-    return body
-
-
-def sight(entity: Entity, form: Form, seen_s: float) -> Document:
-    body = told(entity, form, seen_s)
-    over = {"qualifier": QUALIFIERS.get(entity.type, "urn:repo:12"), "url": f"{REPO}/x"}
-    return saved(entity.type, body, origin=ORIGINS[form], observed_at=at(seen_s), **over).document
-
-
-def forms_of(entity: Entity) -> Sequence[Form]:
-    """Its own and those that leave something out; of what has one form only, that."""
-    return cast("Sequence[Form]", sorted({"own", "list", *entity.lacks})) if entity.endpoint else ("list",)
-
-
-async def kept(documents: Sequence[Document]) -> Document:
-    store = MemoryStore()
-    for document in documents:
-        await store.save(document)
-    found = await store.get(documents[0].urn)
-    assert found is not None
-    return found
-
-
-def paths(body: Any) -> set[tuple[str, ...]]:
-    """Every field, however deep."""
-    if not isinstance(body, dict):
-        return {()}
-    return {(name, *rest) for name, value in body.items() for rest in paths(value)}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("entity", ENTITIES, ids=lambda entity: entity.type)
-def test_no_order_of_forms_ends_with_less_than_was_seen(entity: Entity):
-    forms = forms_of(entity)
-    ages = list(itertools.permutations(range(1, len(forms) + 1)))
-    for moments in ages[:: max(1, len(ages) // 6)]:
-        sights = [sight(entity, form, moment) for form, moment in zip(forms, moments, strict=True)]
-        for order in itertools.permutations(sights):
-            document = asyncio.run(kept(order))
-            assert document.body["title"] == str(len(forms))
-            assert paths(document.body) == set().union(*(paths(each.body) for each in sights))
-            assert "own" in document.forms
+from tests.support.forms import BODY, forms_of, sight
+from tests.support.github import saved
 
 
 @pytest.mark.parametrize("entity", [one for one in ENTITIES if one.lacks], ids=lambda entity: entity.type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -36,6 +37,35 @@ def test_a_negative_number_names_nothing(type: str):
 def test_what_is_no_url_is_refused(url: str):
     with pytest.raises(Malformed, match="this is none"):
         process("issue", an_issue(34, url=url), qualifier=IN_REPO)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"comments": -1}, "issue.comments is below zero: -1"),
+        ({"reactions": {"total_count": -2}}, "issue.reactions.total_count is below zero: -2"),
+        ({"milestone": {"open_issues": -3}}, "issue.milestone.open_issues is below zero: -3"),
+        ({"labels": [{"url": "javascript:alert(1)"}]}, "issue.labels.url is no URL: javascript:alert(1)"),
+        ({"user": {"avatar_url": " JavaScript:alert(1)"}}, "issue.user.avatar_url is no URL"),
+        ({"pull_request": {"href": "data:text/html,x"}}, "issue.pull_request.href is no URL"),
+        ({"user": "ghost"}, "issue.user is no object: 'ghost'"),
+        ({"milestone": 5}, "issue.milestone is no object: 5"),
+        ({"milestone": {"creator": "ada"}}, "issue.milestone.creator is no object: 'ada'"),
+        ({"assignees": [{"id": 1}, None, "ada"]}, "something in it that is no object: 'ada'"),
+    ],
+    ids=str,
+)
+def test_what_lies_in_a_thing_is_looked_at_however_deep(wrong: dict[str, Any], says: str):
+    with pytest.raises(Malformed, match=re.escape(says)):
+        process("issue", an_issue(34, **wrong), qualifier=IN_REPO)
+    process("issue", an_issue(34, **wrong), qualifier=IN_REPO, origin="storage")  # it was saved: it stays readable
+
+
+def test_what_people_and_apps_give_may_be_anything():
+    body = {"id": 3, "sha": SHA, "payload": {"comments": -1, "user": "ada", "url": "javascript:x"}}
+    assert saved("deployment", body, qualifier=IN_REPO).document.body == body
+    run = {"id": 3, "head_sha": SHA, "details_url": "data:text/plain,x", "deletions": 0}
+    assert saved("check_run", run, qualifier=IN_REPO).document.body == run
 
 
 def test_what_is_no_object_in_a_list_says_so_itself_and_its_neighbours_are_none_the_worse():

@@ -7,7 +7,7 @@ import pytest
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.github import changes
 from ghcrawl.simulator.github.generation.generate import generate
-from ghcrawl.simulator.github.generation.size import SMALL
+from ghcrawl.simulator.github.generation.size import SMALL, TINY
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
@@ -97,11 +97,11 @@ class TestCursors:
         repo = hub.world.repo("acme/web")
         assert sorted(issue["number"] for issue in found) == sorted(repo.issues)
 
-    async def test_links_hold_a_cursor_and_neither_page_nor_last(self, hub: Hub) -> None:
+    async def test_links_hold_a_cursor_with_a_count_of_pages_and_no_last(self, hub: Hub) -> None:
         first = await hub.get("/repos/acme/web/issues?state=all&per_page=4")
         assert set(first.links) == {"next"}
         assert "after=" in first.links["next"]
-        assert "&page=" not in first.links["next"]
+        assert first.links["next"].endswith("&page=2")
         second = await hub.get(first.links["next"])
         assert set(second.links) == {"next", "prev"}
         assert (await hub.get(second.links["prev"])).json == first.json
@@ -127,6 +127,22 @@ class TestCursors:
 
     async def test_a_made_up_cursor_is_422(self, hub: Hub) -> None:
         assert (await hub.get("/repos/acme/web/issues?state=all&after=made-up")).status == 422
+
+
+@pytest.mark.parametrize(("issues", "status"), [(1_000, 200), (1_001, 422)])
+async def test_page_11_of_more_than_a_thousand_issues_is_refused_and_the_cursor_leads_on(
+    start: Start, issues: int, status: int
+) -> None:
+    world = generate(TINY, seed=1, clock=SimClock())
+    repo = world.repo("acme/web")
+    by = world.user(an_insider(world))
+    while len(repo.issues) < issues:
+        changes.open_issue(world, repo, by=by)
+    hub = await start(world)
+    assert (await hub.get("/repos/acme/web/issues?state=all&per_page=100&page=10")).status == 200
+    assert (await hub.get("/repos/acme/web/issues?state=all&per_page=100&page=11")).status == status
+    found = await hub.pagination("/repos/acme/web/issues?state=all&per_page=100")
+    assert sorted(issue["number"] for issue in found) == sorted(repo.issues)
 
 
 async def test_a_page_by_number_shifts_when_something_is_opened_meanwhile(small: World, start: Start) -> None:

@@ -1,0 +1,63 @@
+"""What no thing of GitHub's may hold, at any depth: what does is no answer of GitHub's, whatever names it.
+
+A thing's identity is its own business (`Entity.urn`); this is about what lies in it. Fields that people and apps fill
+in as they like say anything, and are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ghcrawl.values.errors import Malformed
+from ghcrawl.values.model import Json, JsonObject
+
+OBJECTS: Final = frozenset(
+    {"user", "owner", "actor", "assignee", "assignees", "uploader", "creator", "closed_by", "merged_by", "sender"}
+    | {"milestone", "reactions", "head_commit", "assets", "requested_reviewers", "requested_teams"}
+)
+"""Hold an object, several, or nothing, wherever they stand."""
+COUNTERS: Final = frozenset(
+    {"comments", "review_comments", "commits", "additions", "deletions", "changes", "changed_files", "contributions"}
+    | {"open_issues", "closed_issues", "watchers", "forks", "followers", "following", "public_repos", "public_gists"}
+)
+"""Count something, as does what ends in `_count`."""
+_ANYTHING: Final = frozenset({"payload", "client_payload", "inputs", "config", "parameters"})
+"""Hold whatever somebody put in."""
+_GIVEN: Final = frozenset({"target_url", "details_url", "environment_url", "external_url", "log_url", "mirror_url"})
+"""URLs that apps and people give."""
+_SCRIPTS: Final = ("javascript:", "data:", "vbscript:", "file:")
+"""URLs that are no place on the web."""
+_LONGEST: Final = 40
+"""Characters of a wrong URL that are shown."""
+
+
+def check(type: str, body: JsonObject) -> None:
+    """Raises Malformed for a counter below zero, a URL that is a script, or something else where an object belongs."""
+    waiting: list[tuple[str, Json]] = [("", body)]
+    while waiting:
+        above, value = waiting.pop()
+        if isinstance(value, Mapping):
+            for name, inner in value.items():
+                if fault := _fault(name, inner):
+                    raise Malformed(f"{type}.{above}{name} is {fault}")
+                if isinstance(inner, (Mapping, list)) and name not in _ANYTHING:
+                    waiting.append((f"{above}{name}.", inner))
+        elif isinstance(value, list):
+            waiting.extend((above, item) for item in value if isinstance(item, (Mapping, list)))
+
+
+def _fault(name: str, value: Json) -> str:
+    """What is wrong with the field; empty where nothing is."""
+    if isinstance(value, str):
+        if name.endswith(("url", "href")) and name not in _GIVEN and value.lstrip().lower().startswith(_SCRIPTS):
+            return f"no URL: {value[:_LONGEST]}"
+        return f"no object: {value[:_LONGEST]!r}" if name in OBJECTS else ""
+    if isinstance(value, int):
+        if name in OBJECTS:
+            return f"no object: {value}"
+        return f"below zero: {value}" if value < 0 and (name in COUNTERS or name.endswith("_count")) else ""
+    if isinstance(value, list) and name in OBJECTS:
+        odd = next((item for item in value if item is not None and not isinstance(item, Mapping)), None)
+        return "" if odd is None else f"a list with something in it that is no object: {str(odd)[:_LONGEST]!r}"
+    return ""
