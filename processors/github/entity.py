@@ -120,8 +120,6 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
             return moved
         body = entity.as_rest(body, visit.fetched.origin)
         node = _described(entity, visit, body)
-        if visit.fetched.origin != "storage":
-            check(entity.type, body)
         for listing in own:
             add(node, listing, listings, node.urn, node.url)
         for listing, sha_of in of_commit:
@@ -156,6 +154,8 @@ def _described(entity: Entity, visit: Visit, body: JsonObject) -> Node:
     says = (own_url(body, "") if entity.has_url else "") or visit.request.url
     if not says.startswith(("http://", "https://")):
         raise Malformed(f"a {entity.type} has a URL, and this is none: {says[:SHOWN]}")
+    if visit.fetched.origin != "storage":
+        check(entity.type, body)
     node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
     if entity.parent:
         node.link(entity.parent, ":".join(urn.split(":")[:-2]))

@@ -201,11 +201,11 @@ class FormsContract:
         """Each form that the kind's row knows, at any moment, in every order of arrival."""
         forms = forms_of(entity)
         ages = list(itertools.permutations(range(1, len(forms) + 1)))
-        for round, moments in enumerate(ages[:: max(1, len(ages) // 6)]):
+        for turn, moments in enumerate(ages[:: max(1, len(ages) // 6)]):
             told = [sight_of(entity, form, moment) for form, moment in zip(forms, moments, strict=True)]
             everything = set().union(*(paths(each.body) for each in told))
             for number, order in enumerate(itertools.permutations(told)):
-                urn, url = f"{told[0].urn}:{round}:{number}", f"{API}/{round}/{number}"
+                urn, url = f"{told[0].urn}:{turn}:{number}", f"{API}/{turn}/{number}"
                 for each in order:
                     await rig.store.save(replace(each, urn=urn, url=url, aliases=()))
                 document = await rig.store.get(urn)
