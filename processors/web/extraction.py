@@ -13,6 +13,7 @@ import trafilatura
 from lxml import etree
 
 from processors.web import votes
+from processors.web.feeds import MAX_TEXT
 from processors.web.html import Node, squeezed, text_of, title_of
 from processors.web.votes import Vote
 
@@ -50,10 +51,11 @@ class Extraction:
         self._entry = entry
         self._rules = rules
         self.votes = votes.votes(root, {name: str(entry.get(name, "")) for name in FIELDS}) if entry else {}
+        self._foreign = self._find_foreign()
         self.article = self._find_text()
         if self.votes.get("author"):
             self.votes["author"] = votes.near(root, self.votes["author"], self.article)
-        self.confirmed = self.article is not None or bool(entry)
+        self.confirmed = bool(entry) or (self.article is not None and not self._is_list())
         self._find_title()
         self._find_author()
         self._find_date()
@@ -69,16 +71,34 @@ class Extraction:
 
     def _find_text(self) -> Node | None:
         """The element that holds the article."""
-        whole = len(self._entry.get("text", "")) > LONG_ENOUGH and not self._entry.get("cut")
         own = () if self._entry.get("cut") else self.votes.get("text", ())
-        own = [vote for vote in own if whole or vote.score >= CERTAIN]
+        own = [vote for vote in own if self._whole or vote.score >= CERTAIN]
+        own = votes.ranked(self._root, own, self._foreign, str(self._entry.get("text", "")))
         for vote in (*own, *self._rules.get("text", ())):
             nodes = votes.apply(self._root, vote.rule) if vote.score >= SURE else []
-            if self._set("text", " ".join(map(text_of, nodes)), "rule", vote.score):
+            if self._set("text", votes.text_by(self._root, vote.rule, self._foreign), "rule", vote.score):
                 return nodes[0] if len(nodes) == 1 else nodes[0].getparent()
-        if whole:
+        if self._whole:
             self._set("text", str(self._entry["text"]), "feed", SURE)
         return None
+
+    def _is_list(self) -> bool:
+        """Whether the blog's rules find several texts and several titles, as on a page with the latest posts."""
+        return all(votes.places(self._root, self._rules.get(name, ())) > 1 for name in ("text", "title"))
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the entry has all of the post, as far as it shows."""
+        return len(self._entry.get("text", "")) > LONG_ENOUGH and not self._entry.get("cut")
+
+    def _find_foreign(self) -> Sequence[Vote]:
+        """Parts that the author did not write: of what the entry has nothing, else what the blog's rules say."""
+        text = str(self._entry.get("text", ""))
+        if not self._whole or len(text) >= MAX_TEXT:
+            return self._rules.get("foreign", ())
+        found = votes.foreign(self._root, self.votes.get("text", ()), text)
+        self.votes["foreign"] = found
+        return found
 
     def _find_title(self) -> None:
         if self._entry.get("title"):

@@ -8,29 +8,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
-MIN_LITERALS = 3
+MIN_LITERALS: Final = 3
 """A segment that is the same in this many URLs belongs to the pattern; in fewer that may be chance."""
+LEAST_ALIKE: Final = 0.6
+"""A feed may name a few pages that are no usual posts; so many of its URLs must be alike."""
 
 
 def learn(urls: Sequence[str]) -> str:
-    """A regular expression that matches all of `urls` whole; empty where they have no shape in common."""
-    split = [urlsplit(url) for url in urls]
-    hosts = {parts.netloc for parts in split}
-    paths = [parts.path.split("/")[1:] for parts in split]
-    if (
-        not urls
-        or len(hosts) != 1
-        or len({len(path) for path in paths}) != 1
-        or len({p.query == "" for p in split}) != 1
-    ):
+    """A regular expression that matches all of `urls` whole, but for odd ones; empty: they have no shape in common."""
+    split = _alike([urlsplit(url) for url in urls])
+    if not split:
         return ""
-    segments = [_segment([path[index] for path in paths], len(urls)) for index in range(len(paths[0]))]
+    paths = [parts.path.split("/")[1:] for parts in split]
+    segments = [_segment([path[index] for path in paths], len(split)) for index in range(len(paths[0]))]
     query = _query([parts.query for parts in split])
     if not _says_something(segments, query):
         return ""
-    return rf"https?://{re.escape(hosts.pop())}/{'/'.join(segments)}{query}"
+    return rf"https?://{re.escape(split[0].netloc)}/{'/'.join(segments)}{query}"
+
+
+def _alike(split: Sequence[SplitResult]) -> Sequence[SplitResult]:
+    """Those on one host with as many segments; none where too few are."""
+    groups: dict[tuple[str, int, bool], list[SplitResult]] = {}
+    for parts in split:
+        groups.setdefault((parts.netloc, parts.path.count("/"), bool(parts.query)), []).append(parts)
+    most = max(groups.values(), key=len, default=[])
+    return most if len(most) >= LEAST_ALIKE * len(split) else ()
 
 
 def _segment(values: Sequence[str], count: int) -> str:

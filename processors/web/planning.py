@@ -22,7 +22,7 @@ from ghcrawl.values.outcome import Save, Skip
 from processors.web import pattern
 from processors.web.records import PLATFORM, noted
 from processors.web.urls import canonical, folder, host_of, may_be_page, urn
-from processors.web.votes import Vote, elect, weight
+from processors.web.votes import Vote, agreed, elect, weight
 
 TYPES: Final = ("blog", "feed", "page", "post")
 LOST: Final = timedelta(seconds=60)
@@ -245,7 +245,9 @@ class Plan:
         voters = [each for each in voters if each.body.get("blog") == self._urn][:MAX_VOTERS]
         names = {name for each in voters for name in each.body.get("votes", {})}
         weights = {"text": [weight(str(each.body.get("text", ""))) for each in voters]}
-        found = {name: elect([_ballot(each, name) for each in voters], weights.get(name, ())) for name in sorted(names)}
+        ballots = {name: [_ballot(each, name) for each in voters] for name in sorted(names)}
+        found = {name: elect(each, weights.get(name, ())) for name, each in ballots.items() if name != "foreign"}
+        found["foreign"] = agreed(ballots.get("foreign", ()))
         return {name: rules for name, rules in found.items() if rules}
 
     # Where to go ----------------------------------------------------------------------------------------------------

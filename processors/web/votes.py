@@ -7,7 +7,10 @@ character bigrams, which are united from the leaves up, so that each element is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,9 +20,17 @@ from processors.web.html import SILENT, Node, squeezed, text_of
 
 KEPT: Final = 5
 """Rules that one page votes for, the likeliest first."""
+CANDIDATES: Final = 12
 MAX_NODES: Final = 30_000
 LEAST: Final = 0.3
 """A rule that is less like the entry than this is no vote."""
+FOREIGN: Final = 0.2
+"""Of a part of the article less than this is in the entry: it is none of what the author wrote."""
+MAX_FOREIGN: Final = 10
+AGREED: Final = 0.5
+_WORD: Final = re.compile(r"\w+")
+_RUN: Final = 3
+"""Words in a row that are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +63,19 @@ def rule_of(node: Node) -> str:
     """The one rule that names `node`: by its id, else its class, else its parent's rule and its tag; without digits."""
     steps: list[str] = []
     while node is not None:
-        for name in ("id", "class"):
-            value = (node.get(name) or "").strip()
-            if value and "'" not in value and not any(each.isdigit() for each in value):
-                return f"//*[@{name}='{value}']" + "".join(f"/{tag}" for tag in reversed(steps))
+        if named := _own_name(node):
+            return named + "".join(f"/{tag}" for tag in reversed(steps))
         steps.append(str(node.tag))
         node = node.getparent()
     return "/" + "/".join(reversed(steps))
+
+
+def _own_name(node: Node) -> str:
+    for name in ("id", "class"):
+        value = (node.get(name) or "").strip()
+        if value and "'" not in value and not any(each.isdigit() for each in value):
+            return f"//*[@{name}='{value}']"
+    return ""
 
 
 def votes(root: Node, wanted: Mapping[str, str]) -> dict[str, list[Vote]]:
@@ -66,11 +83,20 @@ def votes(root: Node, wanted: Mapping[str, str]) -> dict[str, list[Vote]]:
     targets = {name: bigrams(text) for name, text in wanted.items() if len(text) > 1}
     scores: dict[str, dict[str, float]] = {name: {} for name in targets}
     for rule, found in _together(_grams(root)):
-        measured = {name: dice(found, target) for name, target in targets.items()}
-        for name, score in measured.items():
-            if score >= LEAST and rule not in scores[name]:  # a rule is its first elements
-                scores[name][rule] = score
-    return {name: _best(found) for name, found in scores.items()}
+        for name, target in targets.items():
+            scores[name][rule] = max(scores[name].get(rule, 0.0), dice(found, target))
+    return {name: _confirmed(root, _best(found), targets[name]) for name, found in scores.items()}
+
+
+def _confirmed(root: Node, ballot: Sequence[Vote], target: frozenset[str]) -> list[Vote]:
+    """The likeliest of them, each measured anew by what it finds: one may name more elements than it was made for."""
+    found = {vote.rule: dice(bigrams(text_by(root, vote.rule)), target) for vote in ballot}
+    return _best(found)[:KEPT]
+
+
+def text_by(root: Node, rule: str, foreign: Sequence[Vote] = ()) -> str:
+    """What `rule` finds, without what `foreign` finds in it."""
+    return " ".join(text_of(without(node, foreign) if foreign else node) for node in apply(root, rule))
 
 
 def _together(grams: Iterable[tuple[Node, frozenset[str]]]) -> Iterable[tuple[str, frozenset[str]]]:
@@ -84,7 +110,7 @@ def _together(grams: Iterable[tuple[Node, frozenset[str]]]) -> Iterable[tuple[st
 
 def _best(found: Mapping[str, float]) -> list[Vote]:
     ranked = sorted(found.items(), key=lambda each: (-each[1], "//*[@" not in each[0], len(each[0])))
-    return [Vote(rule, round(score, 4)) for rule, score in ranked[:KEPT]]
+    return [Vote(rule, round(score, 4)) for rule, score in ranked[:CANDIDATES] if score >= LEAST]
 
 
 def _grams(root: Node) -> list[tuple[Node, frozenset[str]]]:
@@ -124,6 +150,58 @@ def elect(ballots: Sequence[Sequence[Vote]], weights: Sequence[float] = ()) -> t
     return tuple(Vote(rule, round(_mean(scores), 4)) for rule, scores in ranked[:KEPT])
 
 
+def ranked(root: Node, ballot: Sequence[Vote], foreign: Sequence[Vote], text: str) -> list[Vote]:
+    """The ballot by how like the entry's text each is once foreign parts are left out."""
+    target = bigrams(text)
+    found = [Vote(vote.rule, dice(bigrams(text_by(root, vote.rule, foreign)), target)) for vote in ballot]
+    return sorted(found, key=lambda vote: -round(vote.score, 2))
+
+
+def foreign(root: Node, ballot: Sequence[Vote], text: str) -> list[Vote]:
+    """The named parts of the ballot's elements that `text`, the entry's, has nothing of: dates, buttons, tags."""
+    known = frozenset(run for length in range(1, _RUN + 1) for run in _runs(text, length))
+    found: dict[str, None] = {}
+    for vote in ballot:
+        for article in apply(root, vote.rule):
+            found.update(dict.fromkeys(_foreign(article, known)))
+    return [Vote(rule, 1.0) for rule in list(found)[:MAX_FOREIGN]]
+
+
+def _foreign(article: Node, known: frozenset[tuple[str, ...]]) -> Iterator[str]:
+    """The rules of the outermost ones."""
+    for child in article:
+        runs = _runs(text_of(child))
+        share = len(runs & known) / len(runs) if runs else 1.0
+        if share < FOREIGN and (rule := _own_name(child)):
+            yield rule
+        elif share < 1.0:
+            yield from _foreign(child, known)
+
+
+def _runs(text: str, length: int = _RUN) -> frozenset[tuple[str, ...]]:
+    """So many words in a row each; all words where there are fewer."""
+    words = _WORD.findall(text.lower())
+    return frozenset(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)) if words)
+
+
+def without(article: Node, rules: Sequence[Vote]) -> Node:
+    """A copy of the article without what `rules` find in it."""
+    foreign_ones = {each for vote in rules for each in article.getroottree().xpath(vote.rule)}
+    kept = deepcopy(article)
+    pairs = zip(article.iter(), kept.iter(), strict=True)
+    for copy in [copy for each, copy in pairs if each in foreign_ones and copy is not kept]:
+        if copy.getparent() is not None:
+            copy.drop_tree()
+    return kept
+
+
+def agreed(ballots: Sequence[Sequence[Vote]]) -> tuple[Vote, ...]:
+    """The rules that at least half of the ballots have."""
+    counts = Counter(vote.rule for ballot in ballots for vote in ballot)
+    share = {rule: count / len(ballots) for rule, count in counts.items()}
+    return tuple(Vote(rule, round(found, 4)) for rule, found in share.items() if found >= AGREED)
+
+
 def weight(text: str) -> float:
     """What a page's vote on where its text is counts: in a short one, one paragraph is as good as the article."""
     return max(0.01, min(1.0, len(text) / 1_000))
@@ -140,6 +218,14 @@ def apply(root: Node, rule: str) -> list[Node]:
     except etree.XPathError:
         return []
     return [each for each in found if each.getparent() is found[0].getparent()]
+
+
+def places(root: Node, ballot: Sequence[Vote]) -> int:
+    """Under how many parents the first rule of the ballot that finds something finds it."""
+    for vote in ballot:
+        if apply(root, vote.rule):
+            return len({each.getparent() for each in root.xpath(vote.rule)})
+    return 0
 
 
 def near(root: Node, votes_: Sequence[Vote], article: Node | None) -> list[Vote]:

@@ -40,3 +40,9 @@ def test_a_query_is_learned_by_its_names():
 )
 def test_urls_without_a_shape_in_common_have_no_pattern(urls):
     assert learn(urls) == ""
+
+
+def test_a_few_odd_pages_in_a_feed_do_not_hide_what_the_posts_have_in_common():
+    posts = [f"http://a.org/2026/{month}/word-{month}/" for month in range(1, 7)]
+    assert learn([*posts, "http://a.org/about.html", "http://b.org/x/y/z/"]) == learn(posts)
+    assert learn([*posts[:2], "http://a.org/about.html", "http://b.org/x/y/z/"]) == ""

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from processors.web.html import text_of, tree
-from processors.web.votes import Vote, apply, elect, likeness, rule_of, votes, weight
+from processors.web.votes import (
+    Vote,
+    agreed,
+    apply,
+    elect,
+    foreign,
+    likeness,
+    ranked,
+    rule_of,
+    text_by,
+    votes,
+    weight,
+)
 
 PAGE = """<html><body><div id="head"><h1>A blog</h1></div>
 <div class="post-12"><h2 class="post-title">{title}</h2>
@@ -67,3 +79,34 @@ def test_no_page_is_too_broken(text):
     if root is not None:
         votes(root, {"text": "some words that are long enough"})
         text_of(root)
+
+
+def test_what_a_rule_finds_elsewhere_first_it_is_measured_by():
+    root = tree(
+        "<html><body><div class='main'><div class='wide'><p>A stray word</p></div><div><p>Water runs down.</p>"
+        "<p>Stones do not.</p></div></div></body></html>"
+    )
+    ballot = votes(root, {"text": "Water runs down. Stones do not."})["text"]
+    for vote in ballot:
+        found = " ".join(map(text_of, apply(root, vote.rule)))
+        assert vote.score == pytest.approx(likeness(found, "Water runs down. Stones do not."), abs=1e-4), vote.rule
+
+
+FRAMED = """<html><body><div class="post"><p class="date">5 May</p><p>Water <a class="link">runs</a> down.</p>
+<div class="share"><b class="button">Share it</b></div></div></body></html>"""
+
+
+def test_parts_that_the_entry_has_nothing_of_are_left_out():
+    root, text = tree(FRAMED), "Water runs down."
+    ballot = [Vote("//*[@class='post']", 0.6)]
+    parts = foreign(root, ballot, text)
+    assert [vote.rule for vote in parts] == ["//*[@class='date']", "//*[@class='share']"]
+    assert text_by(root, ballot[0].rule, parts) == text
+    assert text_by(root, ballot[0].rule) == "5 May Water runs down. Share it", "the page is as it was"
+    assert ranked(root, ballot, parts, text) == [Vote("//*[@class='post']", 1.0)]
+
+
+def test_parts_are_foreign_to_a_blog_where_half_of_its_pages_say_so():
+    date, quote = [Vote("//*[@class='date']", 1.0)], [Vote("//*[@class='quote']", 1.0)]
+    assert agreed([date, date + quote, []]) == (Vote("//*[@class='date']", 0.6667),)
+    assert agreed([]) == ()
