@@ -184,6 +184,7 @@ class Decider:
             processed_at=self._clock.now(),
             known=body.stored is not None,
             visited=body.stored is not None and policy.stands_where(body.stored.visits),
+            stored_urn=body.stored.urn if body.stored else "",
             batched=self._mounted[platform.name].batched(),
         )
 
@@ -352,6 +353,8 @@ def _worth_saving(document: Document, body: Body, kind: Processed, policy: Polic
         return body.processes
     if policy.freshness not in (Freshness.MATCH, Freshness.DAYS):
         return True
+    if stored.urn != document.urn and body.fetched.origin != "storage":
+        return True  # the same page in a new generation of its relation, which ends the older one
     return not stored.said(document) or stored.deleted_at is not None or stored.version < kind.version
 
 

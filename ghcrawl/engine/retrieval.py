@@ -132,9 +132,12 @@ class Retrieval:
     async def _expected(self, request: Request, kind: Processed) -> bool:
         """Whether a thing that we do not hold lies in one that we do: the request that told of it still waits.
 
-        A list that is continued was looked for by its cursor.
+        A list that is continued was looked for by its cursor, and a later page was led to by the first.
         """
-        if _continuation(kind) is not None:
+        continuation = _continuation(kind)
+        if request.context.pagination.page > 1:
+            return True
+        if continuation is not None and not continuation.optional(request):
             return True
         context = request.context
         around = await self.store.get(context.qualifier) if context.urn and context.qualifier else None
@@ -169,7 +172,7 @@ class Retrieval:
         cursor: Document | None = await self.store.get(continuation.cursor(request))
         if cursor is not None and cursor.deleted_at is not None:
             cursor = None  # what it was a cursor of was gone meanwhile, and so is what it remembers
-        if cursor is None and request.context.only_known:
+        if cursor is None and request.context.only_known and not continuation.optional(request):
             return NoBody(reason="not_known")
         resumed = continuation.resume(request, cursor if conditional else None)
         if resumed is not None:

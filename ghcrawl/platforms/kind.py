@@ -67,11 +67,13 @@ class Continuation:
     resume: the request that continues from that document (None: never read); None where the reading that it remembers
         answers the request as well. Pure.
     restart: the request that reads the whole list instead, when that URL does not exist; None where it is the whole.
+    optional: whether page 1 may be known although there is no such document.
     """
 
     cursor: Callable[[Request], str]
     resume: Callable[[Request, Document | None], Request | None]
     restart: Callable[[Request], Request | None] = lambda _request: None
+    optional: Callable[[Request], bool] = lambda _request: False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -222,6 +222,7 @@ class Visit:
     onward: where this request may go; a link that is not there is not followed.
     batched: types of things that the platform can be asked for many at once, just now.
     known: we held a copy of this before; visited: and it was traversed from this very position before.
+    stored_urn: what that copy is called; empty where there is none.
     version: the version of the processor, for the document's metadata.
     processed_at: the moment to write down; processors hold no clock.
     """
@@ -233,6 +234,7 @@ class Visit:
     processed_at: datetime
     known: bool = False
     visited: bool = False
+    stored_urn: str = ""
     batched: frozenset[str] = frozenset()
 
 

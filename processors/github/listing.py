@@ -21,7 +21,7 @@ from ghcrawl.values.model import (
     time_text,
 )
 from ghcrawl.values.policy import parse
-from processors.github.graph import Node, mapping, owner_kind, repo_url, sequence, text
+from processors.github.graph import Node, count, mapping, owner_kind, repo_url, sequence, text
 from processors.github.scenarios import floor_of
 
 PER_PAGE: Final = 100
@@ -36,6 +36,8 @@ class Walking(Enum):
     """What changed after the last completed walk, ascending by change."""
     HEAD = "head"
     """Grows at the front: an unchanged page 1 ends the walk, a changed one is followed to the newest known element."""
+    END = "end"
+    """Grows at the end: read on from the last page that was read; an audit reads all pages."""
 
 
 def never(_owner: JsonObject) -> bool:
@@ -138,7 +140,7 @@ class Listing:
 
     def cursor(self, owner: str) -> str:
         """URN of the document that remembers how far it was walked."""
-        return f"{owner}:{self.link}:cursor"
+        return f"{self.urn(owner)}:cursor"
 
 
 Listings = Mapping[tuple[str, str], Listing]
@@ -216,7 +218,11 @@ def continuation_of(listings: Listings) -> Continuation:
         listing = listing_of(listings, request)
         return listing.cursor(request.context.qualifier) if listing else ""
 
-    return Continuation(cursor=cursor, resume=partial(_resumed, listings), restart=_restarted)
+    def optional(request: Request) -> bool:
+        listing = listing_of(listings, request)
+        return listing is not None and listing.walking is Walking.END
+
+    return Continuation(cursor=cursor, resume=partial(_resumed, listings), restart=_restarted, optional=optional)
 
 
 def refusal_of(listings: Listings) -> Callable[[Request], str | None]:
@@ -236,6 +242,12 @@ def asked_at_of(request: Request) -> str:
     return time_text(request.asked_at) if request.asked_at else ""
 
 
+def begun_again(request: Request) -> bool:
+    """Whether a walk of the same list led to this one."""
+    above = request.context.history[-1:]
+    return bool(above) and above[0].partition("@")[0] == request.type
+
+
 def _resumed(listings: Listings, request: Request, cursor: Document | None) -> Request | None:
     """The request that continues from the last completed pagination; None where that answers it, too.
 
@@ -246,6 +258,9 @@ def _resumed(listings: Listings, request: Request, cursor: Document | None) -> R
         return request
     policy = parse(request.policy)
     elsewhere = text(cursor.body.get("scenario")) != policy.scenario  # which may have led to less
+    if listing.walking is Walking.END:
+        elsewhere = elsewhere and not request.context.only_known
+        return request if policy.complete or elsewhere or begun_again(request) else _from_end(request, cursor)
     if listing.walking is Walking.SINCE and (policy.complete or elsewhere):
         return request
     since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
@@ -258,6 +273,15 @@ def _resumed(listings: Listings, request: Request, cursor: Document | None) -> R
     base = request.url.partition("?")[0]
     url = f"{base}?{listing.since_query}&since={since}&per_page={PER_PAGE}"
     return _walking(request, url, replace(pagination, first=url, since=since, until=newest, newest=newest))
+
+
+def _from_end(request: Request, cursor: Document) -> Request:
+    """The request for the last page that was read; of a list of one page that is the first."""
+    url, known = text(cursor.body.get("last")), text(cursor.body.get("newest"))
+    page = count(cursor.body.get("page"))
+    if page == 1 or not (url and known):
+        return request
+    return _walking(request, url, replace(request.context.pagination, page=page, until=known))
 
 
 def _restarted(request: Request) -> Request | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from hashlib import blake2b
 from typing import Final
 from urllib.parse import parse_qsl
@@ -22,6 +22,7 @@ from ghcrawl.values.model import (
     JsonObject,
     Push,
     Request,
+    moment,
 )
 from ghcrawl.values.outcome import (
     Processor,
@@ -33,12 +34,13 @@ from ghcrawl.values.policy import Fetch, parse
 from processors.github import batches
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
-from processors.github.listing import Listing, Listings, Walking, listing_of
-from processors.github.pagination import Page, begun_again, follow_next, look_again, move_cursor, reconcile
+from processors.github.listing import Listing, Listings, Walking, begun_again, listing_of
+from processors.github.pagination import LOOKED_AGAIN, Page, follow_next, look_again, move_cursor, reconcile
 from processors.github.webhook import POLICY
 
 _PLACES: Final = frozenset({"page", "after", "before", "cursor"})
 """What says in a URL which page of a list it is."""
+_GENERATION: Final = re.compile(r":(\d{8}T\d{6})(\d{3})Z:page:")
 _OWN: Final = re.compile(r"/user/(?!\d)")
 """Lists of whoever asks."""
 _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
@@ -52,9 +54,9 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         if listing is None:
             owner = visit.request.context.qualifier or "nothing"
             raise Malformed(f"{owner!r} has no list of {visit.request.type}")
-        if listing.relation and _breaks_generation(visit) and not _excerpt(visit.request, listing):
+        page = _opened(visit, listing, entities.get(listing.element))
+        if page is None:
             return _restart(visit, listing)
-        page = _page(visit, listing, entities.get(listing.element))
         covered = _follow_elements(page)
         _follow_strangers(page)
         more = follow_next(page, covered="pull_request" in covered)
@@ -73,15 +75,62 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
     return process
 
 
+def _opened(visit: Visit, listing: Listing, element: Entity | None) -> Page | None:
+    """The page that `visit` is to; None where its relation must be read again from the beginning."""
+    continued = _continued(visit, listing)
+    visit = continued or visit
+    if listing.relation and _breaks_generation(visit) and not _excerpt(visit.request, listing):
+        return None
+    page = _page(visit, listing, element)
+    if continued is None or _goes_on(page):
+        return page
+    return _new_ones(page) if _only_shrank(page) else None
+
+
 def _breaks_generation(visit: Visit) -> bool:
     """A later page changed although page 1 had not: a generation must be of one walk."""
     pagination = visit.request.context.pagination
     return pagination.page > 1 and pagination.started_at is None and visit.fetched.origin != "storage"
 
 
+def _continued(visit: Visit, listing: Listing) -> Visit | None:
+    """The visit to the last page that was read of a list that grows there: a page of the generation that we hold."""
+    pagination, generation = visit.request.context.pagination, _GENERATION.search(visit.stored_urn)
+    if listing.walking is not Walking.END or not pagination.until or pagination.started_at or generation is None:
+        return None
+    seconds, milliseconds = generation[1], int(generation[2])
+    began = moment(seconds, zone=UTC) + timedelta(milliseconds=milliseconds)
+    return replace(visit, request=again(visit.request, visit.request.url, started_at=began))
+
+
+def _goes_on(page: Page) -> bool:
+    """Whether all that stood at the end when it was read last stands there still."""
+    known = tuple(page.pagination.until.split())
+    return page.named[: len(known)] == known
+
+
+def _only_shrank(page: Page) -> bool:
+    """Whether elements of a long list are gone, so that others moved up. An audit finds which."""
+    return (
+        page.pagination.page > LOOKED_AGAIN and page.named[:1] != () and page.named[0] in page.pagination.until.split()
+    )
+
+
+def _new_ones(page: Page) -> Page:
+    """What is new on a page whose elements moved up. It is kept beside the page, whose elements stand nowhere else."""
+    known, visit = page.pagination.until.split(), page.visit
+    new = [item for item, urn in zip(page.items, page.named, strict=True) if urn not in known]
+    url = f"{visit.request.url}#new"
+    fetched = replace(visit.fetched, body={"elements": new}, url=url, validator=None)
+    beside = _page(replace(visit, request=replace(visit.request, url=url), fetched=fetched), page.listing, page.element)
+    beside.node.urn += ":new"
+    beside.node.link("self", beside.node.urn)
+    return replace(beside, moved=True)
+
+
 def _restart(visit: Visit, listing: Listing) -> Skip:
     first = visit.request.context.pagination.first or listing.url(_base(visit, listing))
-    request = again(visit.request, first, page=1, fresh=True)
+    request = again(visit.request, first, page=1, fresh=True, started_at=None, until="")
     return Skip(reason="restarted", follow_ups=(Push(request=request, queue="soon"),))
 
 

@@ -16,7 +16,6 @@ from ghcrawl.values.model import (
     JsonObject,
     Pagination,
     Payload,
-    Request,
     credible,
     iso,
 )
@@ -24,7 +23,7 @@ from ghcrawl.values.outcome import Visit
 from ghcrawl.values.policy import Fetch, parse
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, sequence, text
-from processors.github.listing import PER_PAGE, Listing, Walking, asked_at_of
+from processors.github.listing import PER_PAGE, Listing, Walking, asked_at_of, begun_again
 from processors.github.scenarios import floor_of
 
 SETTLED: Final = timedelta(seconds=2)
@@ -47,6 +46,7 @@ class Page:
     refs: URN and URL of each of `items`.
     stored: it is our own copy, so its elements were seen before; offline: the policy wants our own copies.
     excerpt: a person typed this list with a query of their own, so it says nothing of what it leaves out.
+    moved: of a list that is read on from its end, this holds only what is new: what stood there before moved up.
     """
 
     visit: Visit
@@ -59,6 +59,7 @@ class Page:
     stored: bool
     offline: bool
     excerpt: bool
+    moved: bool = False
 
     @property
     def pagination(self) -> Pagination:
@@ -84,6 +85,11 @@ class Page:
         """When an element last changed; a moment that cannot be would hide all that changes until then."""
         assert self.element is not None
         return credible(self.element.changed_at(item), self.visit.fetched.observed_at)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """URNs of the elements, in order."""
+        return tuple(text(ref.get("urn")) for ref in self.refs)
 
     @property
     def known(self) -> bool:
@@ -124,12 +130,6 @@ class Page:
     def older(self, item: JsonObject) -> bool:
         """Whether it did not change since the date that the crawl asks for."""
         return self.element is not None and self.element.older(item, self.floor)
-
-
-def begun_again(request: Request) -> bool:
-    """Whether a walk of the same list led to this one."""
-    above = request.context.history[-1:]
-    return bool(above) and above[0].partition("@")[0] == request.type
 
 
 def follow_next(page: Page, *, covered: bool = False) -> bool:
@@ -229,6 +229,9 @@ def move_cursor(page: Page) -> None:
     listing, pagination = page.listing, page.pagination
     if listing.walking is Walking.PAGES or not pagination.first or page.offline:
         return
+    if listing.walking is Walking.END:
+        _move_end(page)
+        return
     newest = page.newest
     if newest == pagination.until and (pagination.since or listing.walking is Walking.HEAD):
         return
@@ -243,8 +246,30 @@ def move_cursor(page: Page) -> None:
         body["asked"] = asked_at_of(page.visit.request)
         if scenario := parse(page.visit.request.policy).scenario:
             body["scenario"] = scenario
+    _remember(page, body)
+
+
+def _move_end(page: Page) -> None:
+    """Remember the last page and who stands there, unless what stood there before has only moved up."""
+    known = " ".join(page.named)
+    if page.moved or known == page.pagination.until:
+        return
+    body: dict[str, Json] = {
+        "collection": page.listing.urn(page.node.qualifier),
+        "since": "",
+        "newest": known,
+        "page": page.pagination.page,
+        "last": page.visit.request.url,
+    }
+    if scenario := parse(page.visit.request.policy).scenario:
+        body["scenario"] = scenario
+    _remember(page, body)
+
+
+def _remember(page: Page, body: JsonObject) -> None:
+    node = page.node
     payload = Payload.of(body, origin="list", observed_at=page.visit.fetched.observed_at)
-    url = f"{pagination.first.partition('?')[0]}#cursor"
+    url = f"{page.pagination.first.partition('?')[0]}#cursor"
     node.follow("cursor", url, page.visit.request.policy, node.context(qualifier=node.qualifier), payload=payload)
 
 
@@ -288,6 +313,8 @@ def look_again(page: Page) -> None:
         return
     if _CURSOR in request.url or (listing.relation and pagination.page > LOOKED_AGAIN):
         return
+    if listing.walking is Walking.END and pagination.until:
+        return  # no page before the last one was read
     if not page.stored and page.visit.fetched.validator is None:
         return  # it cannot be asked conditionally
     if parse(request.policy).fetch is Fetch.ORIGIN_ONLY:

@@ -168,7 +168,7 @@ def _listing(row: Listing) -> Sequence[str]:
 def _upkeep(row: Listing) -> str:
     if row.embedded:
         return "with its owner, which holds it"
-    if row.relation:
+    if row.relation and row.walking is not Walking.END:
         return "page by page, 304 if unchanged; any change makes a new generation"
     if row.covered_by:
         return f"by the list of the whole {row.covered_by}, where that is walked"
@@ -180,6 +180,7 @@ def _upkeep(row: Listing) -> str:
 _UPKEEP: Final = {
     Walking.SINCE: "`since=` the last complete walk",
     Walking.HEAD: "page 1, then on to the newest known one",
+    Walking.END: "on from the last page; of more than ten pages, an audit finds what is gone",
     Walking.PAGES: "page by page, 304 if unchanged",
 }
 

@@ -46,9 +46,13 @@ def teams(ask: Ask, repo: Repo) -> Many[Team]:
 
 
 def forks(ask: Ask, thing: Repo) -> Many[Repo]:
-    """`/forks`: newest first."""
+    """`/forks`: newest first, unless `sort` says oldest."""
     visible = [fork for fork in ask.world.forks_of(thing) if ask.viewer.sees(fork)]
-    return Many(elements=visible[::-1], shape=lambda fork: repos.listed_repo(ask.site, ask.world, fork, ask.viewer))
+    oldest = ask.choice("sort", ("newest", "oldest")) == "oldest"
+    return Many(
+        elements=visible if oldest else visible[::-1],
+        shape=lambda fork: repos.listed_repo(ask.site, ask.world, fork, ask.viewer),
+    )
 
 
 def listed_releases(ask: Ask, repo: Repo) -> Many[Release]:
