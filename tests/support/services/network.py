@@ -5,18 +5,27 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from random import choice
+from typing import Final
 
+SERVERS_PORTS: Final = range(15_000, 32_000)
 HEADER = b"AMQP\x00\x00\x09\x01"
 
 
 def free_ports(count: int) -> list[int]:
-    """As many ports that nobody listens on, all different."""
+    """As many ports that nobody listens on, all different.
+
+    Below those that systems give to clients: a test's own connections would take one before its server listens there.
+    """
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        found: list[int] = []
+        while len(found) < count:
+            candidate = stack.enter_context(socket.socket())
+            with suppress(OSError):
+                candidate.bind(("127.0.0.1", choice(SERVERS_PORTS)))
+                found.append(candidate.getsockname()[1])
+        return found
 
 
 def speaks_amqp(port: int) -> bool:
