@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -28,7 +28,10 @@ _CUT: Final = re.compile(
 
 
 def parse(content: bytes, content_type: str, url: str) -> dict[str, Any]:
-    """`{"title", "entries": […]}`; no entries and `refused` where it is no feed. Never raises for any bytes."""
+    """`{"title", "entries": […]}`; no entries and `refused` where it is no feed. Never raises for any bytes.
+
+    `unnamed`: how many entries were left out because they name no page; missing where there are none.
+    """
     if content.lstrip()[:1] == b"{":
         return _json(content, url)
     headers = {"content-location": url}
@@ -40,8 +43,14 @@ def parse(content: bytes, content_type: str, url: str) -> dict[str, Any]:
         return {"title": "", "entries": [], "refused": f"the feed cannot be read: {type(error).__name__}: {error}"}
     if not found.get("version") and not found.entries:
         return {"title": "", "entries": [], "refused": "it is no feed"}
-    entries = [each for one in found.entries[:MAX_ENTRIES] if (each := _entry(one, url)) is not None]
-    return {"title": squeezed(str(found.feed.get("title", "")))[:500], "entries": entries}
+    entries = [_entry(each, url) for each in found.entries[:MAX_ENTRIES]]
+    return _found(str(found.feed.get("title", "")), entries)
+
+
+def _found(title: str, entries: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
+    kept = [each for each in entries if each]
+    unnamed = {"unnamed": len(entries) - len(kept)} if len(kept) < len(entries) else {}
+    return {"title": squeezed(title)[:500], "entries": kept, **unnamed}
 
 
 def _bounded(content: bytes) -> bytes:
@@ -105,7 +114,7 @@ def _json(content: bytes, url: str) -> dict[str, Any]:
         return {"title": "", "entries": [], "refused": "it is no feed"}
     items = value.get("items")
     found = [_item(item, url) for item in (items if isinstance(items, list) else [])[:MAX_ENTRIES]]
-    return {"title": squeezed(str(value.get("title", "")))[:500], "entries": [each for each in found if each]}
+    return _found(str(value.get("title", "")), found)
 
 
 def _item(item: object, base: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Blogs that others made, from the source distributions of Pelican, newspaper4k and trafilatura, served on loopback.
+"""What others collected, from source distributions: blogs, served on loopback, and feeds and robots.txt as files.
 
 Nothing of them is kept in this repository; see `tests.support.recordings`. What a post says is taken from Pelican's own
 feeds, read by feedparser alone, and from the texts that newspaper4k's authors expect.
@@ -149,6 +149,19 @@ def without_truth() -> Site:
     pages |= {f"/{path.name}": path.read_bytes() for path in resources.glob("*.html")}
     pages |= {f"/{path.stem}": gzip.decompress(path.read_bytes()) for path in resources.glob("*.html.gz")}
     return Site(name="no truth", pages={**pages, "/": _front(pages)}, posts=[])
+
+
+def feeds() -> Mapping[str, bytes]:
+    """The feeds of feedparser's own tests, whole and broken, by name."""
+    folder = _only(installed("feedparser", lambda into: download_sdist(FEEDPARSER, into)), "tests")
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".py"]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def robots() -> Mapping[str, bytes]:
+    """The robots.txt of four thousand hosts, as protego's authors fetched them."""
+    folder = _only(installed("protego", lambda into: download_sdist(PROTEGO, into)), "tests/test_data")
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
 def _front(pages: Collection[str]) -> bytes:

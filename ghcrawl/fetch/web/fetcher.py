@@ -22,7 +22,6 @@ from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Uncha
 
 NAME: Final = "web"
 MAX_REDIRECTS: Final = 5
-MAX_ROBOTS_BYTES: Final = 500_000
 UNREACHABLE_ROBOTS_S: Final = 300.0
 """After a 5xx for robots.txt the whole host is left alone (RFC 9309, 2.3.1.4), and asked again this much later."""
 RETRY_AFTER_S: Final = 60.0
@@ -184,8 +183,6 @@ class WebFetcher:
 
     async def _read_robots(self, place: Origin, host: Host, *, private: bool) -> None:
         """4xx: everything is allowed. 5xx and no answer: nothing is, for now. Raises Turned, FetchError, NotPublic."""
-        from protego import Protego  # noqa: PLC0415  # an extra
-
         scheme, name, port = place
         url = f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}/robots.txt"
         for _ in range(MAX_REDIRECTS):
@@ -200,8 +197,7 @@ class WebFetcher:
             until = self._clock.now() + timedelta(seconds=UNREACHABLE_ROBOTS_S)
             host.rest(until)
             raise Turned(Throttled(until=until, reason="unreachable"))
-        text = answer.body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace") if answer.status == 200 else ""
-        host.robots, host.robots_at = Protego.parse(text), self._clock.now()
+        host.read_robots(answer.body if answer.status == 200 else b"", self._clock.now())
 
     # What an answer means ---------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ Origin = tuple[str, str, int]
 MAX_HOSTS: Final = 10_000
 ROBOTS_HOLD: Final = timedelta(hours=24)
 """How long a robots.txt stands (RFC 9309, 2.4)."""
+MAX_ROBOTS_BYTES: Final = 500_000
 TURN_S: Final = 0.05
 MAX_DELAY_S: Final = 120.0
 """A longer crawl delay than this is not kept: nobody waits a day for a page."""
@@ -50,6 +51,13 @@ class Host:
     def fresh_robots(self, now: datetime) -> bool:
         """Whether robots.txt was read recently enough."""
         return self.robots_at is not None and now - self.robots_at < ROBOTS_HOLD
+
+    def read_robots(self, body: bytes, now: datetime) -> None:
+        """Take what its robots.txt says; empty: everything is allowed."""
+        from protego import Protego  # noqa: PLC0415  # an extra
+
+        self.robots = Protego.parse(body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace"))
+        self.robots_at = now
 
     def allows(self, url: str, agent: str) -> bool:
         """Whether robots.txt lets `agent` ask for `url`."""
