@@ -1,9 +1,10 @@
-"""`ghcrawl demo`: a whole crawl, and a refresh, of a GitHub that lives in this process."""
+"""`ghcrawl demo`: a whole crawl, and a refresh, of a platform that lives in this process: GitHub, or another."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,33 +16,52 @@ from ghcrawl.cli.progress import LOG_LEVEL, reporter
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, duration, number
+from ghcrawl.platforms.contract import Simulated
 from ghcrawl.settings.sections import LogSection, Settings
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.wiring import crawled_by, load, open_backend, read_credentials, start_logging
+from ghcrawl.values.model import LEGACY_PLATFORM
+from ghcrawl.wiring import crawled_by, load, open_backend, read_credentials, simulator, start_logging
 
 STATE: Final = "demo"
 ORG: Final = "acme"
-UNHINDERED: Final = {"github.calls_per_min": 0, "github.response_s_per_min": 0}
+UNHINDERED: Final = {"github.calls_per_min": "0", "github.response_s_per_min": "0"}
 """A simulator has no secondary limits."""
+NO_LIMIT: Final = 1_000_000
 THINGS: Final = 0.9
 """The rest of the documents are pages of lists."""
 TOKEN: Final = "ghp_theDemosOwnTokenWhichOpensNothingElse"  # noqa: S105  # opens a simulator in this process
 
 
-async def demo(*, size: int, db: Path, seed: int) -> int:
-    """Returns the exit status. Raises CrawlError."""
+async def demo(*, size: int, db: Path, seed: int, platform: str = "") -> int:
+    """Returns the exit status. platform: empty for the first one. Raises CrawlError."""
+    github = platform in ("", LEGACY_PLATFORM)
+    opening = _github(size, seed) if github else simulator(platform)(port=0, size=size, seed=seed, limit=NO_LIMIT)
     await _clear(db)
+    async with opening as simulated:
+        settings = _settings(db, simulated)
+        await _mark(settings, size=size, seed=seed)
+        name, what = ("GitHub", f"its organisation {ORG}") if github else (platform, simulated.spec)
+        say(f"Simulating {name} at {simulated.url}; crawling {what} into {db}.")
+        crawls = await _crawls(settings, simulated, count=3 if github else 2)
+    _tell(crawls, _shown if github else _compared, _steps(db, github=github))
+    return crawls[-1].exit_status
+
+
+@asynccontextmanager
+async def _github(size: int, seed: int) -> AsyncIterator[Simulated]:
     world = generate(WorldSize.about(round(size * THINGS)), seed=seed)
     member = next(iter(world.org(ORG).members.values())).user.login
     async with running(world, Setup(tokens={TOKEN: world.principal(member)})) as server:
-        settings = _settings(db, server.url)
-        await _mark(settings, size=size, seed=seed)
-        say(f"Simulating GitHub at {server.url}; crawling its organisation {ORG} into {db}.")
-        crawls = await _crawls(settings)
+        settings = {"github.api_url": server.url, **UNHINDERED}
+        yield Simulated(url=server.url, spec=ORG, settings=settings, environ={"GHCRAWL_TOKENS": TOKEN})
+
+
+def _tell(crawls: Sequence[Result], compare: Callable[..., Iterable[str]], steps: Sequence[tuple[str, str]]) -> None:
+    """What the crawls came to. steps: what to do next."""
     first, last = crawls[0], crawls[-1]
     out = console()
     summary.show(first, steps=())
@@ -49,32 +69,33 @@ async def demo(*, size: int, db: Path, seed: int) -> int:
         complain(sentence)
     if last.finished:
         out.print()
-        for sentence in _shown(*crawls):
+        for sentence in compare(*crawls):
             out.print(sentence)
         out.print()
-        summary.show_steps(out, _steps(db))
-    return last.exit_status
+        summary.show_steps(out, steps)
 
 
-async def _crawls(settings: Settings) -> Sequence[Result]:
-    """Three crawls, or as many as somebody had the patience for."""
+async def _crawls(settings: Settings, simulated: Simulated, *, count: int) -> Sequence[Result]:
+    """So many crawls, or as many as somebody had the patience for."""
     results: list[Result] = []
-    for title in (f"Crawling {ORG}", f"Crawling {ORG} again (2 of 3)", f"Crawling {ORG} again (3 of 3)"):
-        results.append(await _crawl(settings, title))
+    for number_ in range(1, count + 1):
+        again = f" again ({number_} of {count})" if number_ > 1 else ""
+        results.append(await _crawl(settings, simulated, f"Crawling {simulated.spec}{again}"))
         if not results[-1].finished:
             break
     return results
 
 
-async def _crawl(settings: Settings, title: str) -> Result:
+async def _crawl(settings: Settings, simulated: Simulated, title: str) -> Result:
     shown = reporter(quiet=False)
+    platform = () if simulated.spec == ORG else ("--platform", simulated.spec.partition(":")[0])
     start_logging(LogSection(level=LOG_LEVEL), shown.stream)
     plan = Plan(
-        specs=(ORG,),
+        specs=(simulated.spec,),
         place=Place(db=settings.sqlite.path),
         settings=settings,
-        credentials=read_credentials(settings, {"GHCRAWL_TOKENS": TOKEN}),
-        command=shlex.join(("ghcrawl", "demo", "--db", str(settings.sqlite.path))),
+        credentials=read_credentials(settings, simulated.environ),
+        command=shlex.join(("ghcrawl", "demo", *platform, "--db", str(settings.sqlite.path))),
         title=title,
     )
     try:
@@ -83,9 +104,9 @@ async def _crawl(settings: Settings, title: str) -> Result:
         shown.close()
 
 
-def _settings(db: Path, api_url: str) -> Settings:
+def _settings(db: Path, simulated: Simulated | None = None) -> Settings:
     """Nobody's config file and environment: a demo is the same everywhere."""
-    return load(None, {}, {"sqlite.path": db, "github.api_url": api_url, **UNHINDERED})[0]
+    return load(None, {}, {"sqlite.path": db, **(simulated.settings if simulated else {})})[0]
 
 
 async def _clear(db: Path) -> None:
@@ -94,7 +115,7 @@ async def _clear(db: Path) -> None:
         return
     if pid := crawled_by(db):
         raise ConfigError(f"{db} is being crawled by another process (pid {pid})")
-    async with open_backend(_settings(db, "http://127.0.0.1")) as backend:
+    async with open_backend(_settings(db)) as backend:
         if await backend.store.read_state(STATE) is None:
             raise ConfigError(f"{db} was not created by a demo; choose another file with --db")
     _remove(db)
@@ -127,16 +148,24 @@ def _shown(first: Result, again: Result, last: Result) -> Iterable[str]:
     yield f"The third crawl was charged {counted(last.tally.charged, 'call')}: unchanged data is free."
 
 
+def _compared(first: Result, again: Result) -> Iterable[str]:
+    yield f"The first crawl took {counted(first.tally.calls, 'call')} for {_entities(first.entities_saved)}."
+    yield (
+        f"The second crawl took {counted(again.tally.calls, 'call')} to find out what is new: "
+        f"{_entities(again.entities_saved)} saved."
+    )
+
+
 def _entities(count: int) -> str:
     return counted(count, "entity", "entities")
 
 
-def _steps(db: Path) -> Iterable[tuple[str, str]]:
+def _steps(db: Path, *, github: bool) -> Sequence[tuple[str, str]]:
     place = ("--db", str(db))
-    yield shlex.join(("ghcrawl", "documents", "list", "--type", "issue", "--limit", "10", *place)), "list some issues"
-    yield shlex.join(("ghcrawl", "documents", "show", f"{ORG}/web", *place)), "show a document and its links"
-    yield (
-        shlex.join(("ghcrawl", "documents", "export", *place, "-o", "demo.jsonl")),
-        "export all documents, one per line",
-    )
-    yield shlex.join(("ghcrawl", "crawl", "octocat/Hello-World")), "crawl the real GitHub, without a token"
+    some = (("documents", "list", "--limit", "10", *place), "list some documents")
+    issues = (("documents", "list", "--type", "issue", "--limit", "10", *place), "list some issues")
+    shown = (("documents", "show", f"{ORG}/web", *place), "show a document and its links")
+    export = (("documents", "export", *place, "-o", "demo.jsonl"), "export all documents, one per line")
+    real = (("crawl", "octocat/Hello-World"), "crawl the real GitHub, without a token")
+    steps = (issues, shown, export, real) if github else (some, export)
+    return [(shlex.join(("ghcrawl", *words)), purpose) for words, purpose in steps]

@@ -119,10 +119,8 @@ async def _simulated(*, port: int, size: int, seed: int, limit: int) -> AsyncIte
     from ghcrawl.simulator.atproto.world import generate  # noqa: PLC0415
 
     async with running(generate(posts=size, seed=seed), limits=Limits(limit=limit), port=port) as server:
-        spec = f"'{NAME}:q/post,profile,relations/user=alice.test'"
-        yield Simulated(
-            url=server.url, tries=f"GHCRAWL_BLUESKY__API_URL={server.url} ghcrawl crawl {spec} --db simulated.db"
-        )
+        spec = f"{NAME}:q/post,profile,relations/user=alice.test"
+        yield Simulated(url=server.url, spec=spec, settings={f"{NAME}.api_url": server.url})
 
 
 # Accounts -----------------------------------------------------------------------------------------------------

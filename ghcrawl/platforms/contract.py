@@ -5,6 +5,7 @@ Everything else in `ghcrawl`, `queues` and `stores` works on this value and impo
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -150,11 +151,24 @@ class Streaming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """A simulator that answers. tries: a command that crawls it; tokens: what it accepts → whose each is."""
+    """A simulator that answers.
+
+    spec: what to crawl of it. settings: what that needs, name → value. environ: the same for credentials.
+    tokens: what it accepts → whose each is.
+    """
 
     url: str
-    tries: str
+    spec: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict)
     tokens: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tries(self) -> str:
+        """A command that crawls it."""
+        named = {f"GHCRAWL_{name.replace('.', '__').upper()}": value for name, value in self.settings.items()}
+        words = [f"{name}={shlex.quote(value)}" for name, value in {**named, **self.environ}.items()]
+        return " ".join((*words, "ghcrawl", "crawl", shlex.quote(self.spec), "--db", "simulated.db"))
 
 
 class Simulate(Protocol):

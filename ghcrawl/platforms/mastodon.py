@@ -132,8 +132,8 @@ async def _simulated(*, port: int, size: int, seed: int, limit: int) -> AsyncIte
     world = generate(SystemClock(), accounts=5, statuses=size, seed=seed)
     async with running(world, Setup(tokens=tokens, limit=limit), port=port) as server:
         spec = f"{NAME}://{server.host}/q/post,profile,relations/user=user1"
-        tries = f"{VARIABLE}='{server.host}={next(iter(tokens))}' ghcrawl crawl {spec} --db simulated.db"
-        yield Simulated(url=server.url, tries=tries, tokens=tokens)
+        environ = {VARIABLE: f"{server.host}={next(iter(tokens))}"}
+        yield Simulated(url=server.url, spec=spec, environ=environ, tokens=tokens)
 
 
 MASTODON: Final = Platform(

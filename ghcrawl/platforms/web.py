@@ -112,7 +112,7 @@ async def _simulated(
     from ghcrawl.simulator.web import Blog  # noqa: PLC0415
 
     async with Blog(size=max(15, size // 40), seed=seed).running(port) as url:
-        yield Simulated(url=url, tries=f"ghcrawl crawl {url} --platform {NAME} --db simulated.db", tokens={})
+        yield Simulated(url=url, spec=f"{NAME}:{url}")
 
 
 WEB: Final = Platform(

@@ -64,6 +64,31 @@ async def test_the_demo_ends_with_a_table_and_with_commands_that_work(tmp_path: 
         assert again.status == 0, "its own file is made anew"
 
 
+@pytest.mark.parametrize("platform", ["bluesky", "mastodon", "web"])
+async def test_the_demo_of_another_platform_needs_nothing_either(tmp_path: Path, platform: str):
+    async with shell(tmp_path) as sh:
+        ran = await sh.run("demo", "--platform", platform, "--size", "200")
+        assert ran.status == 0, ran.err
+        assert "Traceback" not in ran.err
+        assert f"Simulating {platform} at http://127.0.0.1:" in ran.err
+        first, again = map(int, re.findall(r"^The (?:first|second) crawl took (\d+) calls?", ran.out, re.MULTILINE))
+        assert again <= first
+        assert re.search(r"^The second crawl .*: 0 entities saved\.$", ran.out, re.MULTILINE)
+        steps = [words for _, words in suggested(ran.out)]
+        assert len(steps) == 2
+        for words in steps:
+            assert (await sh.run(*words)).status == 0, words
+        assert (tmp_path / "demo.jsonl").read_text().count("\n") > 10
+        assert (await sh.run("demo", "--size", "100", "--platform", platform)).status == 0, "its file is made anew"
+
+
+async def test_the_demo_of_a_blog_is_one_304_the_second_time(tmp_path: Path):
+    async with shell(tmp_path) as sh:
+        ran = await sh.run("demo", "--platform", "web")
+    assert "The second crawl took 1 call to find out what is new: 0 entities saved." in ran.out.splitlines()
+    assert re.search(r"^web/post +50 +0 +50$", ran.out, re.MULTILINE)
+
+
 async def test_the_demo_touches_nobody_elses_file(tmp_path: Path):
     async with stage(tmp_path, TINY) as it, shell(tmp_path, GHCRAWL_TOKENS=TOKEN) as sh:
         db = ("--db", "mine.db")

@@ -18,17 +18,25 @@ def demo(
     db: Annotated[Path, typer.Option("--db", metavar="FILE", help="Database file; replaced by each run.")] = Path(
         "ghcrawl-demo.db"
     ),
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated organisation.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated data.")] = 0,
+    platform: Annotated[
+        str,
+        typer.Option("--platform", metavar="NAME", help="Another platform to simulate.", show_default=False),
+    ] = "",
 ) -> int:
     """Crawl a simulated GitHub: no server, no token, no internet.
 
     Generate an organisation, crawl it, and crawl it again to show the cost of a
     refresh. The documents remain in the file.
 
-    [bold]Example[/bold]
+    With --platform, the same of another platform, such as a small blog: web.
+
+    [bold]Examples[/bold]
 
     ghcrawl demo --size 5000 --seed 7
+
+    ghcrawl demo --platform web
     """
     from ghcrawl.cli import demo as work
 
-    return perform(work.demo(size=size, db=db, seed=seed))
+    return perform(work.demo(size=size, db=db, seed=seed, platform=platform))
