@@ -77,6 +77,7 @@ _REASONS: Final = {
     "not_known": "nothing known to follow",
     "missing": "not found",
     "excluded": "excluded by settings",
+    "noindex": "the author asks not to be indexed",
     "not_stored": "not stored",
     "not_ready": "not ready yet",
     "narrowed": "lists read for recent entries only",

@@ -31,6 +31,7 @@ SkipReason = Literal[
     "visited",
     "missing",
     "excluded",
+    "noindex",
     "not_known",
     "not_stored",
     "not_ready",

@@ -25,7 +25,7 @@ from processors.mastodon.names import (
     status_url,
     urn_of_status,
 )
-from processors.mastodon.things import created, tags_of, words_of
+from processors.mastodon.things import asks_not_to, created, may_keep, tags_of, words_of
 from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text
 
 OFFSET_PAGE: Final = 40
@@ -75,7 +75,8 @@ def fan_out(visit: Visit) -> Save:
     body, plan = visit.fetched.body, plan_of(visit.request.url)
     host = host_of(visit.request.url)
     people = mappings(mapping(body).get("accounts")) or mappings(body) or mappings(mapping(body).get("elements"))
-    named = _named(host, people, status=False)
+    posts = plan is not None and plan.resource == "post"
+    named = _named(host, [each for each in people if not (posts and asks_not_to(each))], status=False)
     follow_ups = [
         push for each in named if plan for push in lists_of(visit, host, str(each["urn"]).rpartition(":")[2], plan)
     ]
@@ -119,9 +120,9 @@ def plan_of(url: str) -> Plan | None:
 
 
 def wants(plan: Plan | None, body: JsonObject) -> bool:
-    """Whether a status is asked for."""
-    if plan is None:
-        return True
+    """Whether a status is asked for, and may be kept."""
+    if plan is None or not may_keep(body):
+        return may_keep(body)
 
     def holds(source: Source) -> bool:
         return source.kind != "query" or says(body, source.value)

@@ -11,13 +11,17 @@ from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Processor
 from ghcrawl.values.visitor_map import Node
 from processors.mastodon import pages, things
+from processors.mastodon.names import NAME
 from processors.mastodon.requests import request
 
 
-def _refusal(type: str, request: Request) -> str | None:
-    """A list that its host does not show is not asked for again while what it belongs to is as it was."""
-    owner = request.context.qualifier
-    return f"{owner}:{type}:refused" if owner else None
+def _refusal(type: str, request: Request) -> str:
+    """A list that its host does not show is not asked for again while what it belongs to is as it was.
+
+    Timelines of tags and searches belong to nobody: each is remembered by itself.
+    """
+    owner = request.context.qualifier or f"urn:{NAME}:{request.url.removeprefix(f'{NAME}://').replace('/', ':', 1)}"
+    return f"{owner}:{type}:refused"
 
 
 def _list(type: str, position: str, processor: Processor) -> List:

@@ -9,10 +9,11 @@ from urllib.parse import quote
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source
-from ghcrawl.values.model import JsonObject, Push
+from ghcrawl.values.model import Json, JsonObject, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.mastodon.names import NAME, account_url, account_urn, api, id_of
 from processors.mastodon.pages import OFFSET_PAGE, lists_of, says
+from processors.mastodon.things import asks_not_to
 from processors.saving import asked, carried, mapping, resource, save, text
 
 
@@ -21,13 +22,25 @@ def request(visit: Visit) -> Save:
     uri = parse(visit.request.url)
     found = mapping(visit.fetched.body)
     identity = text(found.get("account_id")) or (id_of(found, "an account") if found.get("id") else "")
-    follow_ups = [push for plan in plans(uri) for push in _follow(visit, plan, identity, found)]
+    wanted = plans(uri)
+    follow_ups = [push for plan in wanted for push in _follow(visit, plan, identity, found)]
     if uri.stream:
         follow_ups += _subscribe(visit, uri, identity)
     urn = f"urn:{NAME}:{uri.authority}:request:{uri}"
     links = {"account": resource(account_urn(uri.authority, identity))} if identity else {}
-    acct = text(found.get("acct"))
-    return save(visit, urn, {"request": str(uri), "account_id": identity, "acct": acct}, links, follow_ups)
+    body: JsonObject = {"request": str(uri), "account_id": identity, "acct": text(found.get("acct"))}
+    whys = (_closed(found, plan.resource) for plan in wanted if plan.driver.kind == "user")
+    notes: list[Json] = [*dict.fromkeys(filter(None, whys))]
+    return save(visit, urn, {**body, "notes": notes} if notes else body, links, follow_ups)
+
+
+def _closed(found: JsonObject, resource: str) -> str:
+    """Why nothing of that kind is asked of an account; empty: it is."""
+    if found.get("suspended") is True and resource != "profile":
+        return f"{text(found.get('acct'))} is suspended: its host shows its name only"
+    if asks_not_to(found) and resource == "post":
+        return f"{text(found.get('acct'))} asks not to be indexed: its posts are not read"
+    return ""
 
 
 def _follow(visit: Visit, plan: Plan, identity: str, found: JsonObject) -> Iterator[Push]:
@@ -35,7 +48,7 @@ def _follow(visit: Visit, plan: Plan, identity: str, found: JsonObject) -> Itera
         yield from _searched(visit, plan)
     elif plan.driver.kind == "related":
         yield from _related(visit, plan, identity)
-    elif plan.matches(lambda other: _is_meant(other, found)):
+    elif not _closed(found, plan.resource) and plan.matches(lambda other: _is_meant(other, found)):
         yield from _of_account(visit, plan, identity, found)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.model import JsonObject, Link, Push, dated, moment
-from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.outcome import Save, Skip, Visit
 from processors.mastodon.names import (
     NAME,
     account_url,
@@ -35,15 +35,15 @@ def account(visit: Visit) -> Save:
     links = {"outlinks": resources(outlinks)} if outlinks else {}
     if moved := mapping(body.get("moved")):
         links["moved"] = resource(account_urn(host, id_of(moved, "an account that was moved to")))
-    follow_ups = () if body.get("suspended") is True else tuple(_lists_of(visit, host, identity, urn))
+    follow_ups = () if body.get("suspended") is True else tuple(_lists_of(visit, host, identity, urn, body))
     places = (text(body.get("url")), text(body.get("uri")), f"{NAME}://{host}/@{text(body.get('acct'))}")
     return save(visit, urn, body, links, follow_ups, url=account_url(host, identity), aliases=places)
 
 
-def _lists_of(visit: Visit, host: str, identity: str, urn: str) -> Iterator[Push]:
+def _lists_of(visit: Visit, host: str, identity: str, urn: str, body: JsonObject) -> Iterator[Push]:
     for name, limit in (("statuses", 40), ("followers", 80), ("following", 80)):
         step = visit.onward.links.get(name)
-        if step is not None:
+        if step is not None and not (name == "statuses" and asks_not_to(body)):
             yield asked(visit, name, f"{account_url(host, identity)}/{name}?limit={limit}", step.pages, of=urn)
 
 
@@ -52,9 +52,11 @@ def _fields(body: JsonObject) -> Iterator[str]:
         yield from _hrefs(text(each.get("value")))
 
 
-def status(visit: Visit) -> Save:
+def status(visit: Visit) -> Save | Skip:
     """A status: a post, or that somebody shared one."""
     host, body = host_of(visit.request.url), mapping(visit.fetched.body)
+    if not may_keep(body):
+        return Skip(reason="noindex")
     identity = id_of(body, "a status")
     urn, place = urn_of_status(host, body), status_url(host, identity)
     follow_ups = list(_parts_of(visit, place, urn))
@@ -95,6 +97,16 @@ def _links(host: str, body: JsonObject) -> Iterator[tuple[str, Link]]:
         yield "outlinks", resources(outlinks)
     if media := [*filter(None, (text(each.get("url")) for each in mappings(body.get("media_attachments"))))]:
         yield "media", resources(media)
+
+
+def asks_not_to(account: JsonObject) -> bool:
+    """Whether an account asks that what it writes is not indexed."""
+    return account.get("noindex") is True
+
+
+def may_keep(body: JsonObject) -> bool:
+    """Whether nobody whose words a status shows asks that they are not indexed."""
+    return not any(asks_not_to(mapping(each.get("account"))) for each in (body, mapping(body.get("reblog"))))
 
 
 def stream(visit: Visit) -> Save:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Fetched, Throttled
 from ghcrawl.wiring import simulator
 from stores.quotas import MemoryQuotas
+from tests.support.builders import at
 from tests.support.clock import FakeClock, FastClock
 from tests.support.declared import HOUR, declared
 from tests.support.mastodon import TOKEN, Stage, tokens
@@ -141,20 +143,56 @@ async def test_a_thread_is_followed_where_the_scenario_says_so(world: World, tmp
     assert thread.counts["account"] == 1
 
 
-async def test_a_suspended_account_is_respected_and_what_is_refused_is_remembered(tmp_path: Path):
+async def test_a_suspended_account_keeps_its_name_and_nothing_of_it_is_asked_for(tmp_path: Path):
     world = World(SimClock())
     world.join("mallory", suspended=True)
     stage = Stage(db=tmp_path / "a.db")
     async with running(world) as server:
         spec = f"mastodon://{server.host}/q/profile,post/user=mallory"
         crawled = await stage.crawl(spec)
-        first = len(server.calls)
-        await stage.crawl(spec)
     (account,) = crawled.of("account")
     assert account.body["suspended"] is True
     assert crawled.deadletters == []
     assert crawled.counts["status"] == 0
-    assert len(server.calls) == first + 1, "the lookup alone: the refused list is remembered"
+    assert len(server.calls) == 1, "the lookup"
+
+
+async def test_whoever_asks_not_to_be_indexed_has_an_account_and_no_posts(world: World, tmp_path: Path):
+    shy = world.named("user1")
+    assert shy
+    world.accounts[shy.id] = replace(shy, unindexed=True)
+    others = [each for each in world.statuses.values() if each.author != shy.id]
+    passed_on = {each.id for each in others if each.shared and world.statuses[each.shared].author == shy.id}
+    assert passed_on, "the world has some"
+    async with running(world) as server:
+        stage = Stage(db=tmp_path / "a.db")
+        crawled = await stage.crawl(
+            f"mastodon://{server.host}/q/post,profile/user=user1",
+            *(f"mastodon://{server.host}/q/post/user=user{number}" for number in range(2, 6)),
+        )
+    assert {each.body["acct"] for each in crawled.of("account")} == {"user1"}
+    assert {int(each.body["id"]) for each in crawled.of("status")} == {each.id for each in others} - passed_on
+    (noted,) = [each.body["notes"] for each in crawled.of("request") if "notes" in each.body]
+    assert noted == ["user1 asks not to be indexed: its posts are not read"]
+
+
+async def test_a_list_that_a_host_does_not_show_is_remembered_for_a_week(world: World, tmp_path: Path):
+    async with running(world, Setup(closed=True)) as server:
+        stage, spec = Stage(db=tmp_path / "a.db"), f"mastodon://{server.host}/q/post/query=%23python"
+        for day, calls in ((0, 1), (1, 1), (8, 2)):
+            stage.clock = FastClock(10, start=at(day * 86_400))
+            crawled = await stage.crawl(spec)
+            assert crawled.deadletters == []
+            assert [status for _, status in server.calls] == [401] * calls
+
+
+async def test_a_host_that_refuses_everything_is_left_alone(world: World, tmp_path: Path):
+    async with running(world, Setup(forbidding=True)) as server:
+        specs = [f"mastodon://{server.host}/q/profile/user=user{number}" for number in range(30)]
+        crawled = await Stage(db=tmp_path / "a.db", settings={"crawl.loops": 1}).crawl(*specs)
+    assert crawled.deadletters == []
+    assert crawled.tally.skipped["denied_forbidden"] == 30
+    assert [status for _, status in server.calls] == [403] * 10
 
 
 async def test_a_host_that_wants_no_more_calls_is_left_alone_until_its_window_is_over(tmp_path: Path):

@@ -24,6 +24,18 @@ async def test_three_processes_on_one_file_make_a_thousand_calls_an_hour_togethe
     assert (sum(second.values()), max(second.values())) == (1000, 150)
 
 
+async def test_three_processes_on_one_file_behind_two_addresses_make_two_thousand(tmp_path: Path):
+    clock = FakeClock()
+    async with AsyncExitStack() as stack:
+        replicas = []
+        for address in ("east", "west", "west"):
+            file = await SqliteFile.open(tmp_path / "quotas.db", schema=(), synchronous="OFF")
+            stack.push_async_callback(file.close)
+            replicas.append(Replica(SqliteQuotas(file), clock, address=address))
+        calls = await hour(clock, replicas, looks=2)
+    assert (sum(calls.values()), max(calls.values())) == (2000, 150)
+
+
 async def test_a_restart_forgets_no_call(tmp_path: Path):
     clock, made = FakeClock(), []
     for _ in range(3):

@@ -22,19 +22,23 @@ def declared(tenth: int = 10) -> tuple[DeclaredBudget, ...]:
 
 
 class Replica:
-    """One process: it asks with the first credential that may."""
+    """One process: it asks with the first credential that may, and heeds what it was told of the others."""
 
     def __init__(self, quotas: Quotas, clock: Clock, *, address: str = "", tenth: int = 10) -> None:
         egress = Egress(quotas=quotas, address=address)
         self._budgets = DeclaredBudgets("microblogs", declared(tenth), egress, clock, longest_s=60.0)
+        self._clock = clock
+        self._waits = dict.fromkeys(CREDENTIALS, 0.0)
 
     async def call(self) -> str:
         """Who called; empty: nobody may."""
-        for credential in CREDENTIALS:
+        now = self._clock.now().timestamp()
+        for credential in (each for each, until in self._waits.items() if until <= now):
             call = await self._budgets.take(credential)
             if not isinstance(call, float):
                 await self._budgets.finish(call)
                 return credential
+            self._waits[credential] = call
         return ""
 
 

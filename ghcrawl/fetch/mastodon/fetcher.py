@@ -28,7 +28,7 @@ from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Stored
 from ghcrawl.social.parsing import is_request_uri, parse
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Request, Validator
+from ghcrawl.values.model import Request, Validator, iso
 from ghcrawl.values.outcome import Denied, Fetched, Refused, Retrieved, Throttled
 
 USER_AGENT: Final = "ghcrawl"
@@ -106,6 +106,9 @@ class MastodonFetcher:
         name = urlsplit(url).netloc
         host = self.hosts.at(name)
         host.asked = True
+        if (until := host.closed(self.clock.now())) is not None:
+            detail = f"{name} refused its last {host.refusals} calls, and is left alone until {iso(until)}"
+            return Denied(status=403, reason="forbidden", detail=detail)
         return await self._asked(request, url, host, name, stored)
 
     async def _asked(self, request: Request, url: str, host: Host, name: str, stored: Stored | None) -> Retrieved:
@@ -122,7 +125,7 @@ class MastodonFetcher:
             if answer.status == 429:
                 waits.append(seat.blocked(self.clock.now()) or self.clock.now())
                 continue
-            host.put_off = 0
+            host.answered(answer.status, self.clock.now())
             keeps = not is_request_uri(request.url)  # a 304 costs as much, and whoever is looked up is wanted whole
             verdict = read(answer, url=request.url, principal=seat.principal, conditional=bool(condition), keeps=keeps)
             if not isinstance(verdict, Unauthorized):

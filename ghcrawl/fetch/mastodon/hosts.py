@@ -22,6 +22,9 @@ RETIRED: Final = timedelta(hours=1)
 """How long a request waits for another token: a person has to bring one."""
 SAME_S: Final = 5.0
 """Answers of one period differ by no more about when it ends."""
+FORBIDDEN: Final = 10
+"""So many refusals (403) and nothing else between them: the host, and no single thing on it, is closed to us."""
+FORBIDDEN_FOR: Final = timedelta(hours=1)
 MAX_HOSTS: Final = 10_000
 
 
@@ -112,11 +115,27 @@ class Seat:
 
 @dataclass(slots=True)
 class Host:
-    """One host and those who ask it. put_off: requests that found nothing left since somebody last asked."""
+    """One host and those who ask it.
+
+    put_off: requests that found nothing left since somebody last asked. refusals: answers 403 since the last other one;
+    closed_until: nothing is asked after many of them.
+    """
 
     seats: list[Seat]
     asked: bool = False
     put_off: int = 0
+    refusals: int = 0
+    closed_until: datetime | None = None
+
+    def answered(self, status: int, now: datetime) -> None:
+        """What an answer says of the host as a whole."""
+        self.put_off = 0
+        self.refusals = self.refusals + 1 if status == 403 else 0
+        self.closed_until = now + FORBIDDEN_FOR if self.refusals >= FORBIDDEN else None
+
+    def closed(self, now: datetime) -> datetime | None:
+        """Until when a host that refuses everything is left alone."""
+        return self.closed_until if self.closed_until is not None and self.closed_until > now else None
 
     def order(self, preferred: str) -> list[Seat]:
         """Who may ask: first whoever holds the ETag. Nobody in particular asks only where there is no token."""

@@ -22,6 +22,7 @@ from ghcrawl.simulator.serving import serving
 
 PERIOD: Final = timedelta(minutes=5)
 INVALID: Final = Answer(status=401, body={"error": "The access token is invalid"})
+FORBIDDEN: Final = Answer(status=403, body={"error": "This action is not allowed"})
 GONE: Final = Answer(status=404, body={"error": "Record not found"})
 
 
@@ -29,12 +30,13 @@ GONE: Final = Answer(status=404, body={"error": "Record not found"})
 class Setup:
     """tokens: token → whose. limit: calls in five minutes, of each account and of each address.
 
-    closed: the API is for those with a token only.
+    closed: the API is for those with a token only. forbidding: everything is refused.
     """
 
     tokens: dict[str, str] = field(default_factory=dict)
     limit: int = 300
     closed: bool = False
+    forbidding: bool = False
 
 
 class Server:
@@ -64,7 +66,7 @@ class Server:
         try:
             headers = self._charge(whose or "", request)
             known = whose is not None and (whose or not self.setup.closed)
-            answer = self._answer(request) if known else INVALID
+            answer = FORBIDDEN if self.setup.forbidding else self._answer(request) if known else INVALID
         except Refusal as refusal:
             answer, headers = refusal.answer, dict(refusal.answer.headers)
         return self._sent(

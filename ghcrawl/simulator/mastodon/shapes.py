@@ -36,6 +36,7 @@ class Shapes:
             "following_count": sum(follower == account.id for follower, _ in world.follows),
             "statuses_count": len(world.of(account)),
             "hide_collections": account.hidden,
+            "noindex": account.unindexed,
             "fields": [],
         }
         return body if shown else {**body, "suspended": True}

@@ -30,12 +30,13 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """Somebody. suspended: by the host. hidden: shows nobody whom they follow."""
+    """Somebody. suspended: by the host. hidden: shows nobody whom they follow. unindexed: asks for that."""
 
     id: int
     name: str
     suspended: bool = False
     hidden: bool = False
+    unindexed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

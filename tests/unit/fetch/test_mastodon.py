@@ -153,3 +153,17 @@ def test_what_is_left_counts_calls_in_flight_and_never_rises_in_a_period() -> No
     seat.heard(Limit(at(301), 10, 5, hit=False), NOW)
     assert seat.take(NOW) == at(300 + 1)
     assert seat.take(at(302)) is None
+
+
+def test_a_host_that_refuses_everything_is_left_alone_for_an_hour_and_then_asked_once() -> None:
+    host = Hosts().at("a.example")
+    for status in (403,) * 9 + (404,) + (403,) * 9:
+        host.answered(status, NOW)
+    assert host.closed(NOW) is None, "something else was answered in between"
+    host.answered(403, NOW)
+    assert host.closed(NOW) == at(3600)
+    assert host.closed(at(3600)) is None
+    host.answered(403, at(3600))
+    assert host.closed(at(3600)) == at(7200)
+    host.answered(200, at(7200))
+    assert host.closed(at(7200)) is None

@@ -11,7 +11,7 @@ from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.social.plan import Unsupported
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
 from ghcrawl.values.model import Document, Request
-from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.outcome import Fetched, Save, Skip, Visit
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at
 
@@ -72,6 +72,12 @@ def test_what_cannot_be_asked_is_said_in_one_line(typed: str, error: type[Except
 
 
 def saved(type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", policy: str = "") -> Save:
+    outcome = processed(type, body, url=url, policy=policy)
+    assert isinstance(outcome, Save)
+    return outcome
+
+
+def processed(type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", policy: str = "") -> Save | Skip:
     kind = MASTODON.kinds[type]
     spec = policy or f"default:{kind.position}"
     visit = Visit(
@@ -82,7 +88,7 @@ def saved(type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", pol
         processed_at=NOW,
     )
     outcome = kind.processor(visit)  # type: ignore[union-attr]
-    assert isinstance(outcome, Save)
+    assert isinstance(outcome, Save | Skip)
     return outcome
 
 
@@ -181,3 +187,45 @@ def test_a_page_that_leads_to_another_host_is_not_followed() -> None:
     outcome = kind.processor(visit)  # type: ignore[union-attr]
     assert isinstance(outcome, Save)
     assert all("evil" not in push.request.url for push in outcome.follow_ups)
+
+
+SHY = {**ADA, "noindex": True}
+UNINDEXED: dict[str, Any] = {**POST, "account": SHY}
+
+
+@pytest.mark.parametrize("body", [UNINDEXED, {**POST, "reblog": {**UNINDEXED, "id": "98"}}])
+def test_posts_of_whoever_asks_not_to_be_indexed_are_not_kept_wherever_they_are_shown(body: dict[str, Any]) -> None:
+    assert processed("status", body) == Skip(reason="noindex")
+    assert carried("user=ada", body, {**POST, "id": "97"}) == ["97"]
+    page = saved("context", {"ancestors": [body], "descendants": [{**POST, "id": "97"}]}).document
+    assert [each["url"] for each in page.body["elements"]] == [f"mastodon://{HOST}/api/v1/statuses/97"]
+
+
+@pytest.mark.parametrize("account", [{**ADA, "noindex": value} for value in (False, None)])
+def test_whoever_does_not_say_so_is_read(account: dict[str, Any]) -> None:
+    assert carried("user=ada", {**POST, "account": account}) == ["99"]
+
+
+def asked_for(account: dict[str, Any], resources: str) -> tuple[set[str], object]:
+    """Types that follow from a request about an account, and the notes of its document."""
+    outcome = saved("request", account, url=f"mastodon://{HOST}/q/{resources}/user=ada")
+    return {push.request.type for push in outcome.follow_ups}, outcome.document.body.get("notes")
+
+
+def test_a_request_says_whose_posts_it_does_not_read() -> None:
+    everything = "post,profile,relations"
+    assert asked_for(ADA, everything) == ({"account", "statuses", "followers", "following"}, None)
+    notes = ["ada asks not to be indexed: its posts are not read"]
+    assert asked_for(SHY, everything) == ({"account", "followers", "following"}, notes)
+    assert asked_for(SHY, "relations") == ({"followers", "following"}, None)
+    notes = ["ada is suspended: its host shows its name only"]
+    assert asked_for({**ADA, "suspended": True}, everything) == ({"account"}, notes)
+
+
+def test_of_many_the_posts_of_whoever_asks_not_to_be_indexed_are_not_asked_for() -> None:
+    url = f"mastodon://{HOST}/api/v1/accounts/7/followers?limit=80#mastodon://{HOST}/q/RESOURCE/related=ada"
+    both = [SHY, {**ADA, "id": "8", "acct": "bob"}]
+    for resource, owners in (("post", ["8"]), ("relations", ["7", "7", "8", "8"])):
+        outcome = saved("fan_out", both, url=url.replace("RESOURCE", resource))
+        asked = [push.request.url for push in outcome.follow_ups if push.request.type != "fan_out"]
+        assert [each.split("/")[6] for each in asked] == owners
