@@ -1,4 +1,4 @@
-"""What machines say of commits: statuses, checks, deployments, workflows and their runs."""
+"""What machines say of commits: statuses, checks, deployments, workflows, their runs, and what these leave behind."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Final
 from ghcrawl.values.model import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, sequence, text
+from processors.github.listing import Listing
+from processors.github.parts import empty
 from processors.github.repo import in_repo
 
 
@@ -83,6 +85,21 @@ def describe_run(node: Node) -> None:
     _link_pulls(node)
 
 
+def job_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:workflow_run:3:workflow_job:8`."""
+    run = required(number(body.get("run_id")), "run_id")
+    return f"{repo_of(qualifier)}:workflow_run:{run}:workflow_job:{required(number(body.get('id')), 'id')}"
+
+
+def describe_artifact(node: Node) -> None:
+    """An artifact is what a run left behind."""
+    run = mapping(node.body.get("workflow_run"))
+    if number(run.get("id")) is not None:
+        node.link("workflow_run", f"{node.repo}:workflow_run:{run['id']}")
+    if sha := text(run.get("head_sha")):
+        node.link("commit", f"{node.repo}:commit:{sha}")
+
+
 STATUS = Entity(
     type="status",
     endpoint="",
@@ -142,4 +159,82 @@ WORKFLOW_RUN = Entity(
     people=("actor", "triggering_actor"),
 )
 
-ENTITIES: Final = (STATUS, CHECK_SUITE, CHECK_RUN, DEPLOYMENT, DEPLOYMENT_STATUS, WORKFLOW, WORKFLOW_RUN)
+WORKFLOW_JOB = Entity(
+    type="workflow_job",
+    endpoint="/repos/{owner}/{repo}/actions/jobs/{job_id}",
+    urn=job_urn,
+    parent="workflow_run",
+    changed=("completed_at", "started_at", "created_at"),
+    lists=(
+        Listing(
+            type="workflow_jobs",
+            name="jobs",
+            of="workflow_run",
+            element="workflow_job",
+            path="/jobs",
+            query="filter=all",
+            complete=True,
+            item_at="jobs",
+            on_request=True,
+        ),
+    ),
+)
+ARTIFACT = Entity(
+    type="artifact",
+    endpoint="/repos/{owner}/{repo}/actions/artifacts/{artifact_id}",
+    urn=lambda body, qualifier: in_repo("artifact", "id", body, qualifier),
+    describe=describe_artifact,
+    parent="repo",
+    lists=(
+        Listing(
+            type="artifacts",
+            of="repo",
+            element="artifact",
+            path="/actions/artifacts",
+            complete=True,
+            newest_first=True,
+            known_only=True,
+            item_at="artifacts",
+        ),
+        Listing(
+            type="artifacts",
+            of="workflow_run",
+            element="artifact",
+            path="/artifacts",
+            complete=True,
+            covered_by="repo",
+            item_at="artifacts",
+        ),
+    ),
+)
+ENVIRONMENT = Entity(
+    type="environment",
+    endpoint="/repos/{owner}/{repo}/environments/{environment}",
+    urn=lambda body, qualifier: in_repo("environment", "id", body, qualifier),
+    parent="repo",
+    lists=(
+        Listing(
+            type="environments",
+            of="repo",
+            element="environment",
+            path="/environments",
+            complete=True,
+            item_at="environments",
+            only_if="`size` > 0",
+            when=lambda repo: not empty(repo),
+        ),
+    ),
+)
+
+ENTITIES: Final = (
+    STATUS,
+    CHECK_SUITE,
+    CHECK_RUN,
+    DEPLOYMENT,
+    DEPLOYMENT_STATUS,
+    WORKFLOW,
+    WORKFLOW_RUN,
+    WORKFLOW_JOB,
+    ARTIFACT,
+    ENVIRONMENT,
+)

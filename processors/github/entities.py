@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from processors.github import activity, automation, commit, issue, org, planning, pull_request, repo
+from processors.github import (
+    activity,
+    automation,
+    belongings,
+    commit,
+    issue,
+    org,
+    planning,
+    protection,
+    pull_request,
+    repo,
+)
 from processors.github.entity import Entity
 
 ENTITIES: Final[tuple[Entity, ...]] = (
@@ -17,6 +28,8 @@ ENTITIES: Final[tuple[Entity, ...]] = (
     *activity.ENTITIES,
     *automation.ENTITIES,
     *planning.ENTITIES,
+    *protection.ENTITIES,
+    *belongings.ENTITIES,
 )
 BY_TYPE: Final[Mapping[str, Entity]] = {row.type: row for row in ENTITIES}
 """The same by their types."""

@@ -46,6 +46,7 @@ class Entity:
     """One type of thing.
 
     endpoint: path of its own URL, as GitHub's documentation writes it.
+    also: other paths that are answered with one of them.
     urn: its name, from its body and the URN of what it was found under. Raises Malformed.
     people: names of the links to persons, which are fields of its body: each is linked and followed.
     describe: adds its other links and follow-ups to its node.
@@ -68,6 +69,7 @@ class Entity:
     describe: Callable[[Node], None] = plain
     people: tuple[str, ...] = ()
     lists: tuple[Listing, ...] = ()
+    also: tuple[str, ...] = ()
     url: Callable[[JsonObject, str], str] = own_url
     plural: str = ""
     parent: str = ""
@@ -173,6 +175,7 @@ _BELOW: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"/deployments/(\d+)/"), "deployment"),
     (re.compile(r"/releases/(\d+)/"), "release"),
     (re.compile(r"/workflows/(\d+)/"), "workflow"),
+    (re.compile(r"/actions/runs/(\d+)/"), "workflow_run"),
     (re.compile(r"/projectsV2/(\d+)/"), "project"),
 )
 

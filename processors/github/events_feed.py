@@ -42,7 +42,8 @@ REMEMBERED: Final = 400
 """How many ids of events the cursor keeps: more than the 300 that a feed ever holds."""
 LAG: Final = timedelta(minutes=1)
 """How far our clock and the platform's may be apart."""
-_FOLLOWED: Final = frozenset({"org", "user", "repo"})
+FOLLOWED: Final = ("org", "user", "repo")
+"""What has a feed."""
 
 
 def feed_request(type: str, url: str) -> Request | None:
@@ -50,7 +51,7 @@ def feed_request(type: str, url: str) -> Request | None:
 
     The thing itself is asked for where it is not stored, because events need its identity.
     """
-    if type not in _FOLLOWED:
+    if type not in FOLLOWED:
         return None
     deferred = DeferredRequest(type=TYPE, url=f"{url}/events?per_page={PER_PAGE}", policy=f"event:{POSITION}")
     context = Context(scope=scope_of(url) or "", then=(deferred,))
@@ -75,7 +76,7 @@ def process(visit: Visit) -> Save:
     request, body = visit.request, visit.fetched.body
     owner, pagination = request.context.qualifier, request.context.pagination
     items = body.get("elements") if isinstance(body, Mapping) else body
-    if not isinstance(items, list) or owner_kind(owner) not in _FOLLOWED:
+    if not isinstance(items, list) or owner_kind(owner) not in FOLLOWED:
         raise Malformed("a page of events is an array, below a repository, an organisation or a user")
     stored = visit.fetched.origin == "storage"
     events = [item for item in map(mapping, items) if identity_of(item)]

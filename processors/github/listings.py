@@ -11,7 +11,7 @@ from processors.github import commit
 from processors.github.activity import has_reactions
 from processors.github.automation import head_of_pull, tip_of_branch
 from processors.github.entities import ENTITIES
-from processors.github.graph import count, mapping
+from processors.github.graph import count, mapping, number
 from processors.github.listing import Listing, Walking, never
 from processors.github.parts import empty, may
 
@@ -341,6 +341,53 @@ _MORE: Final[tuple[Listing, ...]] = (
         on_request=True,
         path="/events",
         complete=True,
+    ),
+    Listing(
+        type="child_teams",
+        name="teams",
+        of="team",
+        element="team",
+        leads_to=PAGES,
+        on_request=True,
+        path="/teams",
+        relation=True,
+    ),
+    Listing(
+        type="external_groups",
+        of="org",
+        element="",
+        on_request=True,
+        path="/external-groups",
+        relation=True,
+        item_at="groups",
+    ),
+    Listing(
+        type="commit_pull_requests",
+        name="pull_requests",
+        of="commit",
+        element="pull_request",
+        leads_to=PAGES,
+        on_request=True,
+        path="/pulls",
+        relation=True,
+    ),
+    Listing(
+        type="pull_request_files",
+        name="files",
+        of="pull_request",
+        element="",
+        on_request=True,
+        path="/files",
+        relation=True,
+    ),
+    Listing(
+        type="annotations",
+        of="check_run",
+        element="",
+        path="/annotations",
+        relation=True,
+        only_if="`output.annotations_count` > 0",
+        when=lambda run: (number(mapping(run.get("output")).get("annotations_count")) or 0) > 0,
     ),
     Listing(type="timeline", of="issue", element="", on_request=True, path="/timeline", relation=True),
     *(

@@ -94,6 +94,15 @@ PARTS: Final[tuple[Part, ...]] = (
         settled=True,
     ),
     Part(
+        type="sbom",
+        of="repo",
+        is_one=has("sbom"),
+        path="/dependency-graph/sbom",
+        when=_has_files,
+        only_if="`size` > 0",
+        settled=True,
+    ),
+    Part(
         type="views",
         of="repo",
         is_one=has("count", "uniques"),

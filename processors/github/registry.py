@@ -78,6 +78,8 @@ _ELSE: Final[Mapping[str, Behind]] = {
     "owner": Behind(things=frozenset({"user", "org"})),
     "organization": Behind(things=frozenset({"org"})),
     "pull_request": Behind(things=frozenset({"pull_request"})),
+    "tag_object": Behind(things=frozenset({"tag_object"})),
+    "protection": Behind(things=frozenset({"branch_protection"})),
 }
 _BEHIND: Final[Mapping[tuple[str, str], Behind]] = {
     **{

@@ -76,6 +76,35 @@ def describe_ref(node: Node) -> None:
         node.link("commit", f"{node.repo}:commit:{sha}")
 
 
+def describe_branch(node: Node) -> None:
+    """A branch leads to the commit that it names, and to what protects it."""
+    describe_ref(node)
+    name, url = text(node.body.get("name")), text(node.body.get("protection_url"))
+    if node.body.get("protected") is True and url:
+        node.resource("protection", "branch_protection", url, f"{node.repo}:branch_protection:{name}")
+
+
+def describe_tag(node: Node) -> None:
+    """A tag leads to the commit that it names, or to the object that does, which says who tagged it and why."""
+    describe_ref(node)
+    named = mapping(node.body.get("object"))
+    sha, url = text(named.get("sha")), text(named.get("url"))
+    if named.get("type") == "tag" and sha and url:
+        node.resource("tag_object", "tag_object", url, f"{node.repo}:tag_object:{sha}")
+
+
+def tag_object_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:repo:12:tag_object:<sha>`."""
+    return f"{repo_of(qualifier)}:tag_object:{required(text(body.get('sha')), 'sha')}"
+
+
+def describe_tag_object(node: Node) -> None:
+    """An annotated tag's object names the tag and what was tagged."""
+    if name := text(node.body.get("tag")):
+        node.link("tag", f"{node.repo}:tag:{name}")
+    describe_ref(node)
+
+
 def branch_url(body: JsonObject, base: str) -> str:
     """Branches in lists do not say where they live."""
     return f"{base}/branches/{quote(text(body.get('name')), safe='/')}"
@@ -135,6 +164,7 @@ MILESTONE = Entity(
 RELEASE = Entity(
     type="release",
     endpoint="/repos/{owner}/{repo}/releases/{release_id}",
+    also=("/repos/{owner}/{repo}/releases/latest", "/repos/{owner}/{repo}/releases/tags/{tag...}"),
     urn=lambda body, qualifier: in_repo("release", "id", body, qualifier),
     describe=describe_release,
     parent="repo",
@@ -163,7 +193,7 @@ BRANCH = Entity(
     type="branch",
     endpoint="/repos/{owner}/{repo}/branches/{branch...}",
     urn=lambda body, qualifier: in_repo("branch", "name", body, qualifier),
-    describe=describe_ref,
+    describe=describe_branch,
     url=branch_url,
     lacks={"list": ("_links", "commit.commit")},
     parent="repo",
@@ -178,11 +208,20 @@ TAG = Entity(
     type="tag",
     endpoint="/repos/{owner}/{repo}/git/ref/tags/{tag...}",
     urn=tag_urn,
-    describe=describe_ref,
+    describe=describe_tag,
     url=tag_url,
     lacks={"own": ("name", "commit"), "list": ("ref", "object")},
     parent="repo",
     lists=(Listing(type="tags", of="repo", element="tag", topic="code", path="/tags", complete=True, still=empty),),
 )
+TAG_OBJECT = Entity(
+    type="tag_object",
+    endpoint="/repos/{owner}/{repo}/git/tags/{sha}",
+    urn=tag_object_urn,
+    describe=describe_tag_object,
+    parent="repo",
+    changed=(),
+    immutable=True,
+)
 
-ENTITIES: Final = (REPO, LABEL, MILESTONE, RELEASE, BRANCH, TAG, RELEASE_ASSET)
+ENTITIES: Final = (REPO, LABEL, MILESTONE, RELEASE, BRANCH, TAG, TAG_OBJECT, RELEASE_ASSET)

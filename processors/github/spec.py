@@ -12,6 +12,7 @@ from ghcrawl.platforms.kind import Shortened
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Context, DeferredRequest, Document, Request
 from ghcrawl.values.policy import parse
+from processors.github import events_feed
 from processors.github.entity import Entity
 from processors.github.graph import NAME, scope_of
 from processors.github.listing import PER_PAGE, Listings
@@ -28,7 +29,7 @@ _IN_ACCOUNT = re.compile(
     r"/(?:(?P<team>orgs/[^/]+/teams/[^/]+|organizations/\d+/team/\d+)"
     r"|(?P<org>orgs/[^/]+|organizations/\d+)|(?P<user>users/[^/]+|user/\d+))(?=/)"
 )
-_NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite"})
+_NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite", "check_run"})
 """What lies below these is named after more than their URL tells, so they are looked at first."""
 _FROM_BROWSER: Final[Mapping[str, str]] = {
     "pull": "pulls",
@@ -88,8 +89,8 @@ def reader(
 
 def _endpoints(entities: Mapping[str, Entity], listings: Listings, parts: Iterable[Part]) -> Iterable[_Endpoint]:
     for entity in entities.values():
-        if entity.endpoint:
-            yield _Endpoint(_pattern(entity.endpoint), entity.type, entity.parent, is_list=False)
+        for place in filter(None, (entity.endpoint, *entity.also)):
+            yield _Endpoint(_pattern(place), entity.type, entity.parent, is_list=False)
     for part in parts:
         for path in (part.path, *part.elsewhere):
             yield _Endpoint(_pattern(entities[part.of].endpoint + path), part.type, part.of, is_list=False)
@@ -97,6 +98,9 @@ def _endpoints(entities: Mapping[str, Entity], listings: Listings, parts: Iterab
         if not entities[listing.of].endpoint:
             continue
         yield _Endpoint(_pattern(entities[listing.of].endpoint + listing.path), listing.type, listing.of, is_list=True)
+    for owner in events_feed.FOLLOWED:
+        pattern = _pattern(f"{entities[owner].endpoint}/{events_feed.TYPE}")
+        yield _Endpoint(pattern, events_feed.TYPE, owner, is_list=True)
 
 
 _OTHER_ROUTES: Final[Mapping[str, str]] = {
@@ -113,6 +117,7 @@ def _pattern(endpoint: str) -> re.Pattern[str]:
     rest = re.escape(endpoint.removeprefix(root))
     rest = re.sub(r"\\{\w+\\.\\.\\.\\}", r"(?!.+/protection(?:/|$)).+", rest)  # names with slashes in them
     rest = re.sub(r"\\{\w+_(?:number|id)\\}", r"\\d+", rest)
+    rest = re.sub(r"\\{\w+_hash\\}", "[0-9a-f]+", rest)
     return re.compile(_OTHER_ROUTES.get(root, "") + re.sub(r"\\{\w+\\}", "[^/]+", rest))
 
 

@@ -46,7 +46,9 @@ Why `default` is not `everything`: reactions, statuses and checks, the commits o
 traffic and statistics cost about a call for every one or two documents, and the stars of a known project take hundreds
 of pages that say little. What `default` adds to the core kinds comes a hundred to a call or costs no call at all.
 Timelines are in no scenario but on request: they take a call an issue, and the repository's lists of events, comments
-and reviews hold all of them but cross-references.
+and reviews hold all of them but cross-references. So are jobs of workflow runs, files of pull requests, the pull
+requests of a commit, the protection of a branch, packages, child teams, external groups and roles in organisations:
+name their URLs, or name the types in `--only`. Secrets that were found are asked for without the secret itself.
 """
 _NOT_CRAWLED: Final[tuple[tuple[str, str], ...]] = (
     (
@@ -59,25 +61,16 @@ _NOT_CRAWLED: Final[tuple[tuple[str, str], ...]] = (
         "undocumented in REST, as the list of discussions is; webhooks are kept, and bring the discussion that counts "
         "them",
     ),
+    ("logs of workflow runs", "archives; runs, jobs and checks say what became of them"),
     (
-        "jobs and logs of workflow runs",
-        "a call or more for every run, for what runs and checks say in short; webhooks of jobs are kept",
-    ),
-    ("files of a pull request", 'up to 30 calls each; `commits = "full"` brings the files of commits'),
-    (
-        "environments, webhooks, deploy keys, invitations",
-        "settings that only administrators may see, and say nothing "
-        "of the work done; deployments name their environment",
+        "webhooks, deploy keys, invitations",
+        "settings that only administrators may see, and say nothing of the work done",
     ),
     (
         "followers, following, starred repositories",
         "lists of a person, not of the work; stargazers say it by repository",
     ),
-    (
-        "alerts of code and secret scanning",
-        "shown to administrators only and, of secrets, better not kept; webhooks are kept as they come",
-    ),
-    ("packages, pages, wikis, gists, sponsors", "no part of issues, code or reviews; webhooks are kept"),
+    ("pages, wikis, sponsors", "no part of issues, code or reviews; webhooks are kept"),
 )
 """What of GitHub's REST API is left, and why."""
 _FEEDS: Final = (

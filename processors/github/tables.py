@@ -45,6 +45,7 @@ PARENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "check_suite": ("repo", "commit"),
     "check_run": ("repo", "commit"),
     "deployment_status": ("repo", "deployment"),
+    "workflow_job": ("repo", "workflow_run"),
     "project_item": ("org", "project"),
     "reaction": ("repo", "issue", "release"),
 }

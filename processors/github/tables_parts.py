@@ -100,6 +100,7 @@ PART_TABLES: Final[tuple[Table, ...]] = (
     ),
     _part("readme", _FILE, left_out=_FILE_REST),
     _part("codeowners", _FILE, left_out=_FILE_REST),
+    _part("sbom", columns("json", "sbom")),
     _part(
         "community_profile",
         (

@@ -24,7 +24,7 @@ from tests.support.builders import a_request
 from tests.support.github import REPO, a_repo
 from tests.support.scripted import Rig, a_body
 
-LISTS = {"rulesets": [{"id": 5, "name": "main"}, {"id": 6, "name": "release"}]}
+LISTS = {"autolinks": [{"id": 5, "key_prefix": "A-"}, {"id": 6, "key_prefix": "B-"}]}
 
 
 class Answers(dict):
@@ -43,10 +43,10 @@ async def crawl():
 
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.model import TypeName
-FILTER = DocumentFilter(types=(TypeName("github", "ruleset"),))
+FILTER = DocumentFilter(types=(TypeName("github", "autolink"),))
 asyncio.run(crawl())
 """
-TESTS = ("test_ruleset", "test_table", "test_entities", "test_scenarios", "test_one_document", "test_document_types")
+TESTS = ("test_autolink", "test_table", "test_entities", "test_scenarios", "test_one_document", "test_document_types")
 
 
 def run(tree: Path, *words: str) -> str:
@@ -90,7 +90,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_a_crawl_of_a_repository_saves_the_new_kind(tree: Path) -> None:
-    assert run(tree, "-c", CRAWL) == "['urn:repo:12:ruleset:5', 'urn:repo:12:ruleset:6']\n"
+    assert run(tree, "-c", CRAWL) == "['urn:repo:12:autolink:5', 'urn:repo:12:autolink:6']\n"
 
 
 @pytest.mark.slow

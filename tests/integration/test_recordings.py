@@ -76,7 +76,7 @@ class Report:
             self.refused.setdefault(kind + listed, Counter())[_explanation(body, str(refusal))] += 1
             return None
         self.processed[kind + listed] += 1
-        if isinstance(outcome, Save) and "@" not in PLATFORM.kinds[kind].position:
+        if isinstance(outcome, Save) and "@" not in PLATFORM.kinds[kind].position and kind != "events":
             assert outcome.document.body == ({"elements": body} if isinstance(body, list) else body)
         return outcome
 
@@ -122,6 +122,8 @@ BELOW = {
     "releases": "release",
     "workflows": "workflow",
     "check-suites": "check_suite",
+    "check-runs": "commit:abc:check_run",
+    "runs": "workflow_run",
 }
 ON_COMMENTS = re.compile(r"(/repos/[^/]+/[^/]+)(/issues|/pulls|)/comments/(\d+)/reactions")
 COMMENTS = {
@@ -307,6 +309,8 @@ def test_every_recorded_value_fits_its_column(exchanges: list[Exchange], capsys:
 
 INVENTED = {("users.created_at", "foobar"), ("users.updated_at", 42), ("users.name", 42)}
 """What PyGithub's authors wrote into a recording, to see what their own code does with it."""
+INVENTED_URL = "dismissed_by.url"
+"""So did they here, for the URL of a user."""
 
 
 def _documents(exchanges: Sequence[Exchange]) -> Iterator[Document]:
@@ -344,7 +348,8 @@ async def test_a_crawl_over_the_recordings_saves_every_recorded_thing(
         print(tally.figures())
 
     assert unsaved == []
-    assert {letter.kind for letter in letters} <= {"malformed", "invalid_json"}  # the latter: no JSON was recorded
+    real = [letter for letter in letters if letter.request.url != INVENTED_URL]
+    assert {letter.kind for letter in real} <= {"malformed", "invalid_json"}  # the latter: no JSON was recorded
 
 
 async def crawl(url: str, db: Path, specs: Sequence[str]) -> tuple[Mapping[str, Document], Tally, Sequence[Deadletter]]:

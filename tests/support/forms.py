@@ -17,6 +17,7 @@ QUALIFIERS: Final = {
     "reaction": "urn:repo:12:issue:34",
     "deployment_status": "urn:repo:12:deployment:3",
     "issue_event": "urn:repo:12:issue:34",
+    "package": "urn:org:9",
 }
 ORIGINS: Final = {"own": "fetch", "list": "list", "webhook": "webhook", "event": "event", "batch": "batch"}
 BODY: Final[dict[str, Any]] = {
@@ -36,13 +37,25 @@ BODY: Final[dict[str, Any]] = {
     "pull_request_url": f"{REPO}/pulls/34",
     "state": "closed",
 }
-"""Enough to name any kind."""
+"""Enough to name almost any kind."""
+NAMES: Final[dict[str, dict[str, Any]]] = {
+    "gist": {"id": "aa5a315d"},
+    "branch_protection": {"url": f"{REPO}/branches/main/protection"},
+    "membership": {"organization": {"id": 9}, "user": {"id": 5}},
+    "workflow_job": {"run_id": 3},
+}
+"""What else names those that it does not."""
 
 
 def whole(entity: Entity) -> dict[str, Any]:
     """All that any form of it is known to leave out, and what names it."""
     left_out = {path for fields in entity.lacks.values() for path in fields if "." not in path}
-    return {**{path: {"said": path} for path in left_out - BODY.keys()}, **BODY, "extra": 1}
+    return {
+        **{path: {"said": path} for path in left_out - BODY.keys()},
+        **BODY,
+        **NAMES.get(entity.type, {}),
+        "extra": 1,
+    }
 
 
 def told(entity: Entity, form: Form, seen_s: float) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from ghcrawl.simulator.github.expectation import Expected
 from ghcrawl.simulator.github.manners import FREQUENCY_CAP
 from ghcrawl.simulator.github.people import Org, User
 from ghcrawl.simulator.github.principals import Viewer
-from ghcrawl.simulator.github.shapes import automation, parts, records, releases
+from ghcrawl.simulator.github.shapes import automation, left_behind, parts, protection, records, releases
 from ghcrawl.simulator.github.shapes.site import Body, Site
 from ghcrawl.simulator.github.world import World
 
-_FILES: Final = ("languages", "license", "readme", "codeowners", "community_profile")
+_FILES: Final = ("languages", "license", "readme", "codeowners", "community_profile", "sbom")
 _TRAFFIC: Final = ("views", "clones", "paths", "referrers")
 _STATISTICS: Final = {
     "contributor_statistics": "contributors",
@@ -106,6 +106,12 @@ def _machines(site: Site, world: World, repo: Repo) -> Iterator[Expected]:
     for run in held.workflow_runs.values():
         form = partial(automation.workflow_run, site, world, repo, run)
         yield Expected(type="workflow_run", urn=f"{urn}:workflow_run:{run.id}", single=form)
+    for run in left_behind.artifacts_of(repo):
+        form = partial(left_behind.artifact, site, repo, run)
+        yield Expected(type="artifact", urn=f"{urn}:artifact:{left_behind.artifact_id(run)}", single=form)
+    for place in left_behind.environments_of(repo):
+        form = partial(left_behind.environment, site, repo, place)
+        yield Expected(type="environment", urn=f"{urn}:environment:{form()['id']}", single=form)
 
 
 def _conversation(site: Site, repo: Repo, *, insider: bool) -> Iterator[Expected]:
@@ -119,6 +125,14 @@ def _conversation(site: Site, repo: Repo, *, insider: bool) -> Iterator[Expected
     for alert in held.alerts.values() if insider else ():
         form = partial(records.alert, site, repo, alert)
         yield Expected(type="dependabot_alert", urn=f"{urn}:dependabot_alert:{alert.number}", single=form)
+        form = partial(protection.code_scanning_alert, site, repo, alert)
+        yield Expected(type="code_scanning_alert", urn=f"{urn}:code_scanning_alert:{alert.number}", single=form)
+    yield Expected(
+        type="ruleset",
+        urn=f"{urn}:ruleset:{repo.id}",
+        single=partial(protection.ruleset, site, repo),
+        listed=partial(protection.listed_ruleset, site, repo),
+    )
 
 
 def _parts(site: Site, world: World, repo: Repo, *, insider: bool) -> Iterator[Expected]:
@@ -129,6 +143,7 @@ def _parts(site: Site, world: World, repo: Repo, *, insider: bool) -> Iterator[E
         found |= {type: partial(parts.statistics, site, repo, name) for type, name in _statistics_of(repo)}
         if repo.id % 3:
             found["license"] = partial(parts.license_file, site, repo)
+        found["sbom"] = partial(protection.sbom, repo)
         if held.readme is not None:
             found["readme"] = partial(parts.file, site, repo, "README.md", held.readme)
         if held.codeowners is not None:

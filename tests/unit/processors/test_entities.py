@@ -119,6 +119,29 @@ ISSUES = ("repo@u", "issues@u")
             "urn:repo:12:security_advisories",
         ),
         ("dependabot_alert", {"number": 1}, "urn:repo:12:dependabot_alert:1", "urn:repo:12:dependabot_alerts"),
+        ("code_scanning_alert", {"number": 1}, "urn:repo:12:code_scanning_alert:1", "urn:repo:12:code_scanning_alerts"),
+        (
+            "secret_scanning_alert",
+            {"number": 1},
+            "urn:repo:12:secret_scanning_alert:1",
+            "urn:repo:12:secret_scanning_alerts",
+        ),
+        ("ruleset", {"id": 5}, "urn:repo:12:ruleset:5", "urn:repo:12:rulesets"),
+        (
+            "branch_protection",
+            {"url": f"{REPO}/branches/fix%2Fx/protection"},
+            "urn:repo:12:branch_protection:fix/x",
+            "urn:repo:12:branch_protections",
+        ),
+        ("tag_object", {"sha": "abc", "tag": "v1"}, "urn:repo:12:tag_object:abc", "urn:repo:12:tag_objects"),
+        (
+            "workflow_job",
+            {"id": 8, "run_id": 7},
+            "urn:repo:12:workflow_run:7:workflow_job:8",
+            "urn:repo:12:workflow_run:7:workflow_jobs",
+        ),
+        ("artifact", {"id": 6, "workflow_run": {"id": 7}}, "urn:repo:12:artifact:6", "urn:repo:12:artifacts"),
+        ("environment", {"id": 6, "name": "production"}, "urn:repo:12:environment:6", "urn:repo:12:environments"),
     ],
 )
 def test_every_thing_has_one_name_and_knows_its_siblings(type: str, body: Any, urn: str, siblings: str):
@@ -135,16 +158,17 @@ def test_every_thing_has_one_name_and_knows_its_siblings(type: str, body: Any, u
     [
         ("project", {"id": 70, "number": 3}, "urn:org:9", "urn:org:9:project:3"),
         ("project_item", {"id": 17}, "urn:org:9:project:3", "urn:org:9:project:3:project_item:17"),
+        ("package", {"id": 17}, "urn:org:9", "urn:org:9:package:17"),
     ],
 )
-def test_what_an_organisation_plans_is_named_below_it(type: str, body: Any, qualifier: str, urn: str):
+def test_what_an_organisation_has_is_named_below_it(type: str, body: Any, qualifier: str, urn: str):
     assert saved(type, body, qualifier=qualifier).document.urn == urn
     with pytest.raises(Malformed):
         process(type, body, qualifier=IN_REPO)
 
 
 def test_every_row_of_the_tables_above_is_an_entity():
-    tables = (test_every_thing_has_one_name_and_knows_its_siblings, test_what_an_organisation_plans_is_named_below_it)
+    tables = (test_every_thing_has_one_name_and_knows_its_siblings, test_what_an_organisation_has_is_named_below_it)
     rows = {row[0] for table in tables for row in table.pytestmark[0].args[1]}
 
     assert rows <= {entity.type for entity in ENTITIES}
@@ -366,3 +390,62 @@ def test_the_state_of_a_review_is_written_as_rest_writes_it_however_it_came(stat
     rest = saved("review", {"id": 7, "state": "COMMENTED"}, url=found.url, qualifier=pull).document
 
     assert (found.body, found.digest) == (rest.body, rest.digest)
+
+
+SHA = "b" * 40
+
+
+def test_what_has_an_account_of_its_own_in_its_body_is_named_by_it():
+    gist = {"id": "aa5a315d", "owner": a_user()}
+    membership = {"organization": {"id": 9}, "user": a_user(), "role": "admin"}
+
+    assert saved("gist", gist).document.urn == "urn:gist:aa5a315d"
+    assert saved("gist", gist).document.links["owner"].href == f"urn:user:{a_user()['id']}"
+    assert saved("membership", membership).document.urn == f"urn:org:9:membership:{a_user()['id']}"
+    with pytest.raises(Malformed):
+        process("membership", {"organization": {"id": 9}})
+
+
+def test_an_annotated_tag_leads_to_the_object_that_says_who_tagged_it():
+    named = {"type": "tag", "sha": SHA, "url": f"{REPO}/git/tags/{SHA}"}
+    tag = {"ref": "refs/tags/v1", "url": f"{REPO}/git/refs/tags/v1", "object": named}
+    there = saved("tag_object", {"sha": SHA, "tag": "v1", "object": {"type": "commit", "sha": "c"}}, qualifier=IN_REPO)
+
+    everything = saved("tag", tag, qualifier=IN_REPO, policy="default:everything/tag")
+    assert set(asked(everything)) == {f"{REPO}/git/tags/{SHA}"}
+    assert asked(saved("tag", tag, qualifier=IN_REPO)) == {}
+    assert everything.document.links["tag_object"].href == there.document.urn
+    assert there.document.links["commit"].href == f"{IN_REPO}:commit:c"
+
+
+@pytest.mark.parametrize(
+    ("type", "counted", "below"),
+    [
+        ("check_run", {"id": 6, "head_sha": "abc", "output": {"annotations_count": 2}}, "/annotations"),
+        ("user", a_user(public_gists=2), "/gists"),
+    ],
+)
+def test_what_is_counted_costs_no_call_where_there_is_none(type: str, counted: Any, below: str):
+    policy, uncounted = f"default:everything/{type}", {**counted, "output": {}, "public_gists": 0}
+    url = counted.get("url", f"{API}/x")
+
+    assert f"{url}{below}?per_page=100" in asked(saved(type, counted, qualifier=IN_REPO, policy=policy, url=url))
+    assert f"{url}{below}?per_page=100" not in asked(saved(type, uncounted, qualifier=IN_REPO, policy=policy, url=url))
+
+
+def test_secrets_are_asked_for_hidden_and_only_where_scanning_is_on_and_the_token_may():
+    on = {"secret_scanning": {"status": "enabled"}}
+    url = f"{REPO}/secret-scanning/alerts?hide_secret=true&per_page=100"
+    found = {
+        (status, admin): url
+        in asked(
+            saved(
+                "repo",
+                a_repo(security_and_analysis=on if status else None, permissions={"admin": admin}),
+                policy="default:everything/repo",
+            )
+        )
+        for status in (True, False)
+        for admin in (True, False)
+    }
+    assert [case for case, wanted in found.items() if wanted] == [(True, True)]

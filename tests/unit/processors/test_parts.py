@@ -27,6 +27,7 @@ BODIES: dict[str, Any] = {
     "readme": FILE,
     "codeowners": FILE,
     "community_profile": {"health_percentage": 50, "files": {}},
+    "sbom": {"sbom": {"packages": []}},
     "views": {"count": 1, "uniques": 1},
     "clones": {"count": 1, "uniques": 1},
     "paths": [{"path": "/"}],

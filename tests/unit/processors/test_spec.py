@@ -55,6 +55,26 @@ def test_roots_are_asked_for_directly(typed: str, type: str, path: str):
         ("acme/web@1A2b3c4", "commit", "/repos/acme/web/commits/1a2b3c4"),
         (f"issue_comment:{API}/repos/acme/web/issues/comments/5", "issue_comment", "/repos/acme/web/issues/comments/5"),
         (f"{API}/repos/acme/web/branches/fix/x", "branch", "/repos/acme/web/branches/fix/x"),
+        (f"{API}/repos/acme/web/releases/latest", "release", "/repos/acme/web/releases/latest"),
+        (f"{API}/repos/acme/web/releases/tags/v1/x", "release", "/repos/acme/web/releases/tags/v1/x"),
+        (f"{API}/repos/acme/web/events", "events", "/repos/acme/web/events?per_page=100"),
+        (f"events:{API}/repos/acme/web/events", "events", "/repos/acme/web/events?per_page=100"),
+        (
+            f"{API}/repos/acme/web/branches/main/protection",
+            "branch_protection",
+            "/repos/acme/web/branches/main/protection",
+        ),
+        (
+            f"{API}/repos/acme/web/commits/abc/pulls",
+            "commit_pull_requests",
+            "/repos/acme/web/commits/abc/pulls?per_page=100",
+        ),
+        (
+            f"{API}/repos/acme/web/actions/runs/7/jobs",
+            "workflow_jobs",
+            "/repos/acme/web/actions/runs/7/jobs?per_page=100",
+        ),
+        (f"{API}/repos/acme/web/git/tags/abc", "tag_object", "/repos/acme/web/git/tags/abc"),
         (f"{API}/repos/acme/web/labels", "labels", "/repos/acme/web/labels?per_page=100"),
         (
             f"{API}/repos/acme/web/issues?state=open",

@@ -23,7 +23,8 @@ from ghcrawl.simulator.github.shapes import automation as shapes
 from ghcrawl.simulator.github.shapes import parts
 
 
-def _counted(name: str) -> Any:
+def counted(name: str) -> Any:
+    """For `Many.wrap`: the elements stand under that name, beside their number."""
     return lambda bodies, total: {"total_count": total, name: bodies}
 
 
@@ -38,7 +39,7 @@ def check_suites(ask: Ask, repo: Repo, text: str) -> Many[CheckSuite]:
     return Many(
         elements=repo.records.suites_of(find_commit(repo, text).sha),
         shape=lambda each: shapes.check_suite(ask.site, ask.world, repo, each),
-        wrap=_counted("check_suites"),
+        wrap=counted("check_suites"),
     )
 
 
@@ -52,7 +53,7 @@ def _runs(ask: Ask, repo: Repo, suites: list[CheckSuite]) -> Many[tuple[CheckSui
     return Many(
         elements=[(suite, run) for suite in suites for run in suite.runs],
         shape=lambda each: shapes.check_run(ask.site, repo, *each),
-        wrap=_counted("check_runs"),
+        wrap=counted("check_runs"),
     )
 
 
@@ -102,7 +103,7 @@ def workflows(ask: Ask, repo: Repo) -> Many[Workflow]:
     return Many(
         elements=list(repo.records.workflows.values()),
         shape=lambda each: shapes.workflow(ask.site, repo, each),
-        wrap=_counted("workflows"),
+        wrap=counted("workflows"),
     )
 
 
@@ -115,7 +116,7 @@ def _workflow_runs(ask: Ask, repo: Repo, held: list[WorkflowRun]) -> Many[Workfl
     return Many(
         elements=held[::-1],
         shape=lambda each: shapes.workflow_run(ask.site, ask.world, repo, each),
-        wrap=_counted("workflow_runs"),
+        wrap=counted("workflow_runs"),
     )
 
 

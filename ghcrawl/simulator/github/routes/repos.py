@@ -78,6 +78,19 @@ def release(ask: Ask, repo: Repo, text: str) -> One:
     return One(body=releases.release(ask.site, repo, thing), last_modified=thing.published_at)
 
 
+def latest_release(ask: Ask, repo: Repo) -> One:
+    """`/releases/latest`: the published one that was made last."""
+    published = (each for each in repo.releases.values() if each.published_at)
+    thing = found(max(published, key=lambda each: (each.created_at, each.id), default=None))
+    return One(body=releases.release(ask.site, repo, thing), last_modified=thing.published_at)
+
+
+def release_of_tag(ask: Ask, repo: Repo, tag: str) -> One:
+    """`/releases/tags/{tag}`."""
+    thing = found(next((each for each in repo.releases.values() if each.tag_name == tag and each.published_at), None))
+    return One(body=releases.release(ask.site, repo, thing), last_modified=thing.published_at)
+
+
 def assets(ask: Ask, repo: Repo, text: str) -> Many[Asset]:
     """`/releases/{id}/assets`."""
     thing = _find_release(ask, repo, text)
@@ -99,6 +112,8 @@ ROUTES: Final[dict[str, Finder]] = {
     "teams": teams,
     "forks": forks,
     "releases": listed_releases,
+    "releases/latest": latest_release,
+    "releases/tags/{tag*}": release_of_tag,
     "releases/{id}": release,
     "releases/{id}/assets": assets,
     "releases/assets/{id}": asset,

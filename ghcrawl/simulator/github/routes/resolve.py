@@ -12,7 +12,17 @@ from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Org, Owner
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.refusals import blocked, denied, moved, not_found
-from ghcrawl.simulator.github.routes import accounts, automation, commits, events, issues, pulls, records, repos
+from ghcrawl.simulator.github.routes import (
+    accounts,
+    automation,
+    commits,
+    events,
+    issues,
+    protection,
+    pulls,
+    records,
+    repos,
+)
 from ghcrawl.simulator.github.routes.ask import found, number
 from ghcrawl.simulator.github.routes.table import Finder, Hit, Table
 from ghcrawl.simulator.github.shapes.site import Site
@@ -25,6 +35,7 @@ REPO_TABLE: Final = Table(
     | commits.ROUTES
     | records.ROUTES
     | automation.ROUTES
+    | protection.ROUTES
     | events.REPO_ROUTES
 )
 ORG_TABLE: Final = Table(accounts.ORG_ROUTES | records.ORG_ROUTES | events.ORG_ROUTES)

@@ -81,7 +81,7 @@ def _simple_commit(repo: Repo, sha: str) -> Body:
 def check_run(site: Site, repo: Repo, suite: CheckSuite, run: CheckRun) -> Body:
     """A check run: the same alone and in lists."""
     url = f"{site.repo(repo)}/check-runs/{run.id}"
-    output = {"title": None, "summary": None, "text": None, "annotations_count": 0}
+    output = {"title": None, "summary": None, "text": None, "annotations_count": int(run.conclusion == "failure")}
     return {
         "id": run.id,
         "head_sha": suite.sha,

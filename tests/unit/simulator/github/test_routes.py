@@ -93,6 +93,7 @@ PARTS = {
     "license": "license",
     "readme": "readme",
     "community_profile": "community/profile",
+    "sbom": "dependency-graph/sbom",
     "views": "traffic/views",
     "clones": "traffic/clones",
     "paths": "traffic/popular/paths",
@@ -115,6 +116,8 @@ def own_url(base: str, type: str, body: Any) -> str:
             return f"{base}/orgs/{body['owner']['login']}/projectsV2/{body['number']}"
         case "project_item":
             return str(body["item_url"])
+        case "ruleset":
+            return str(body["_links"]["self"]["href"])
         case _ if type in PARTS:
             return f"{base}/repos/acme/web/{PARTS[type]}"
         case _:

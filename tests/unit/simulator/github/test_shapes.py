@@ -45,6 +45,11 @@ SINGLES = {
     "deployment_status": "DeploymentStatus",
     "workflow": "Workflow",
     "workflow_run": "WorkflowRun",
+    "artifact": "Artifact",
+    "environment": "Environment",
+    "ruleset": "RepositoryRuleset",
+    "code_scanning_alert": "CodeScanningAlert",
+    "sbom": "DependencyGraphSpdxSbom",
     "project": "ProjectsV2",
     "project_item": "ProjectsV2ItemWithContent",
     "security_advisory": "RepositoryAdvisory",
@@ -72,8 +77,12 @@ LISTED = {
     "branch": "ShortBranch",
     "tag": "Tag",
     "check_suite": "CheckSuite",
+    "ruleset": "RepositoryRuleset",
 }
-INSIDERS_ONLY = {"team", "project", "project_item", "dependabot_alert", "views", "clones", "paths", "referrers"}
+INSIDERS_ONLY = {"team", "project", "project_item", "views", "clones", "paths", "referrers"} | {
+    "dependabot_alert",
+    "code_scanning_alert",
+}
 
 # What the element of a list lacks of the single resource: spec and recordings, as researched for every endpoint.
 MERGE_SETTINGS = {

@@ -1,0 +1,88 @@
+"""What accounts have beside repositories: gists, packages, and their roles in organisations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ghcrawl.values.model import JsonObject
+from processors.github.entity import Entity
+from processors.github.graph import Node, mapping, number, owner_kind, required, text
+from processors.github.listing import Listing
+
+
+def gist_urn(body: JsonObject, _qualifier: str) -> str:
+    """`urn:gist:aa5a315d61ae`: its id is a word, and of nobody where an anonymous gist is."""
+    return f"urn:gist:{required(text(body.get('id')), 'id')}"
+
+
+def describe_gist(node: Node) -> None:
+    """A gist leads to whose it is."""
+    node.account("owner", node.body.get("owner"))
+
+
+def package_urn(body: JsonObject, qualifier: str) -> str:
+    """`urn:org:9:package:7`."""
+    owner = required(qualifier if owner_kind(qualifier) in ("org", "user") else "", "owner")
+    return f"{owner}:package:{required(number(body.get('id')), 'id')}"
+
+
+def membership_urn(body: JsonObject, _qualifier: str) -> str:
+    """`urn:org:9:membership:5`: by organisation and user."""
+    org, user = (number(mapping(body.get(name)).get("id")) for name in ("organization", "user"))
+    return f"urn:org:{required(org, 'organization')}:membership:{required(user, 'user')}"
+
+
+def has_gists(user: JsonObject) -> bool:
+    """By the counter of a profile: where there is none, nothing was said."""
+    return (number(user.get("public_gists")) or 0) > 0
+
+
+GIST = Entity(
+    type="gist",
+    endpoint="/gists/{gist_hash}",
+    urn=gist_urn,
+    lacks={"list": ("history",)},
+    describe=describe_gist,
+    lists=(
+        Listing(
+            type="gists",
+            of="user",
+            element="gist",
+            path="/gists",
+            complete=True,
+            dated=True,
+            newest_first=True,
+            only_if="`public_gists` > 0",
+            when=has_gists,
+        ),
+    ),
+)
+PACKAGE = Entity(
+    type="package",
+    endpoint="/orgs/{org}/packages/{package_type}/{package_name}",
+    also=("/users/{username}/packages/{package_type}/{package_name}",),
+    urn=package_urn,
+    parent="owner",
+    lists=tuple(
+        Listing(
+            type="packages",
+            of=owner,
+            element="package",
+            path="/packages",
+            query="package_type=container",
+            complete=True,
+            on_request=True,
+        )
+        for owner in ("org", "user")
+    ),
+)
+MEMBERSHIP = Entity(
+    type="membership",
+    endpoint="/orgs/{org}/memberships/{username}",
+    urn=membership_urn,
+    parent="org",
+    changed=(),
+    people=("user",),
+)
+
+ENTITIES: Final = (GIST, PACKAGE, MEMBERSHIP)
