@@ -64,16 +64,6 @@ def test_roots_are_asked_for_directly(typed: str, type: str, path: str):
             "branch_protection",
             "/repos/acme/web/branches/main/protection",
         ),
-        (
-            f"{API}/repos/acme/web/commits/abc/pulls",
-            "commit_pull_requests",
-            "/repos/acme/web/commits/abc/pulls?per_page=100",
-        ),
-        (
-            f"{API}/repos/acme/web/actions/runs/7/jobs",
-            "workflow_jobs",
-            "/repos/acme/web/actions/runs/7/jobs?per_page=100",
-        ),
         (f"{API}/repos/acme/web/git/tags/abc", "tag_object", "/repos/acme/web/git/tags/abc"),
         (f"{API}/repos/acme/web/labels", "labels", "/repos/acme/web/labels?per_page=100"),
         (
@@ -115,17 +105,28 @@ def test_a_list_of_a_team_is_reached_through_the_team(path: str):
     assert read(f"{API}{path}/members") == ("team", path)
 
 
-def test_a_list_below_a_pull_request_is_named_after_it():
-    request = PLATFORM.read_spec(f"{API}/repos/acme/web/pulls/34/reviews", API, "default")
+@pytest.mark.parametrize(
+    ("path", "type", "above"),
+    [
+        ("/pulls/34/reviews", "reviews", "pull_request:34"),
+        ("/pulls/34/files", "pull_request_files", "pull_request:34"),
+        ("/actions/runs/7/jobs", "workflow_jobs", "workflow_run:7"),
+        ("/actions/runs/7/artifacts", "artifacts", "workflow_run:7"),
+        (f"/commits/{'a' * 40}/pulls", "commit_pull_requests", f"commit:{'a' * 40}"),
+    ],
+)
+def test_a_list_below_something_in_a_repository_is_named_after_that(path: str, type: str, above: str):
+    request = PLATFORM.read_spec(f"{API}/repos/acme/web{path}", API, "default")
     (push,) = saved("repo", a_repo(), policy=request.policy, then=request.context.then).follow_ups
 
-    assert push.request.context.qualifier == "urn:repo:12:pull_request:34"
+    assert (push.request.type, push.request.context.qualifier) == (type, f"urn:repo:12:{above}")
 
 
 @pytest.mark.parametrize(
     ("above", "body", "below"),
     [
         ("/check-suites/7", {"id": 7, "head_sha": "abc"}, "/check-runs"),
+        ("/check-runs/7", {"id": 7, "head_sha": "abc"}, "/annotations"),
         ("/pulls/comments/7", {"id": 7, "pull_request_url": f"{API}/repos/acme/web/pulls/3"}, "/reactions"),
         ("/issues/comments/7", {"id": 7, "issue_url": f"{API}/repos/acme/web/issues/3"}, "/reactions"),
         ("/comments/7", {"id": 7, "commit_id": "abc"}, "/reactions"),
