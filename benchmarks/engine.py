@@ -28,7 +28,7 @@ from aiohttp import web
 from ghcrawl.telemetry.logs import SettledLog, configure_logging
 from ghcrawl.telemetry.metrics import Metrics, Observers
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Push, Request
+from ghcrawl.values.model import LEGACY_PLATFORM, Context, Push, Request, TypeName
 from ghcrawl.wiring import load, open_service
 
 REQUESTS = 3000
@@ -157,7 +157,7 @@ async def _engine(url: str) -> float:
         spent = time.process_time() - began
         await service.supervisor.drain(5)
         counts = await service.backend.store.counts()
-        assert counts == {"issue": REQUESTS}, counts
+        assert counts == {TypeName(LEGACY_PLATFORM, "issue"): REQUESTS}, counts
     return spent
 
 
