@@ -42,7 +42,7 @@ from processors.github.entities import BY_TYPE
 from processors.github.estimate import survey
 from processors.github.events_feed import feed_request
 from processors.github.maps import SCENARIOS
-from processors.github.registry import DOCUMENT_TYPES, Commits, behind
+from processors.github.registry import DOCUMENT_TYPES, USUAL, Depth, Depths, behind
 from processors.github.scenarios import Narrowed
 from processors.github.spec import flat, reader, shortened
 from processors.github.tables import TABLES
@@ -82,7 +82,9 @@ class GitHubSection(Section):
     budgets: tuple[DeclaredBudget, ...] = ()
     timeout_s: PositiveFloat = 60.0
     max_body_mb: PositiveInt = 100
-    commits: Literal["list", "full"] = "list"
+    commits: Depth = USUAL.commits
+    pull_requests: Depth = USUAL.pull_requests
+    users: Depth = USUAL.users
     batches: Literal["auto", "off"] = "auto"
     apps: tuple[AppSettings, ...] = ()
 
@@ -255,15 +257,15 @@ _CREDENTIALS: Final = Credentials(
 )
 
 
-def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, Node]] | None = None) -> Platform:
-    """GitHub. commits: as the setting. scenarios: replaces the visitor maps named in it."""
-    known = kinds(commits=commits)
+def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Node]] | None = None) -> Platform:
+    """GitHub. depths: as the settings. scenarios: replaces the visitor maps named in it."""
+    known = kinds(depths)
     maps = {**SCENARIOS, **(scenarios or {})}
     return Platform(
         name=NAME,
         kinds=known,
         scenarios=Scenarios(Narrowed(maps, behind, DOCUMENT_TYPES)),
-        read_spec=reader(BY_TYPE, registry.listings("list"), PARTS),
+        read_spec=reader(BY_TYPE, registry.listings(), PARTS),
         open=_open,
         batched=_batched,
         disproved=_disproved,
@@ -293,13 +295,21 @@ def platform(*, commits: Commits = "list", scenarios: Mapping[str, Mapping[str, 
 
 
 @cache
-def _kinds(commits: Commits) -> Mapping[str, Kind]:
-    return kinds(commits=commits)
+def _kinds(depths: Depths) -> Mapping[str, Kind]:
+    return kinds(depths)
 
 
 def _configured(before: Platform, section: Section) -> Platform:
-    commits = _mine(section).commits
-    return before if commits == "list" else replace(before, kinds=_kinds(commits))
+    mine = _mine(section)
+    depths = Depths(commits=mine.commits, pull_requests=mine.pull_requests, users=mine.users)
+    if depths == USUAL:
+        return before
+    return replace(
+        before,
+        kinds=_kinds(depths),
+        survey=partial(survey, depths=depths),
+        batched=lambda source: _batched(source) - depths.as_listed,
+    )
 
 
 GITHUB: Final = platform()

@@ -10,11 +10,11 @@ from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.events import event_kinds
 from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
-from processors.github.registry import Commits
+from processors.github.registry import USUAL, Depths
 
 __all__ = ["ENTITIES", "LISTINGS", "PARTS", "kinds"]
 
 
-def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
-    """Every kind of request. commits="full" asks for each commit by itself: statistics and files, at a call each."""
-    return {**registry.kinds(commits=commits), **event_kinds(BY_TYPE, registry.listings(commits))}
+def kinds(depths: Depths = USUAL) -> Mapping[str, Kind]:
+    """Every kind of request."""
+    return {**registry.kinds(depths), **event_kinds(BY_TYPE, registry.listings(depths))}

@@ -60,11 +60,13 @@ def cover(page: Page, items: Sequence[JsonObject]) -> tuple[str, ...]:
     if page.stored or page.offline or page.element is None:
         return inherited
     covered = [*inherited]
-    if "user" in batched and "user" not in covered:
+    if ("user" in batched or page.node.embeds_users) and "user" not in covered:
         covered.append("user")
         follow_people(page.node, items, page.element.people, page.visit.onward.beyond)
     if _covers_pulls(page, items):
         covered.append("pull_request")
+    if page.element.type == "pull_request" and _asks_for_reviews(page, items):
+        covered.append(_REVIEW_LIST.type)
     return tuple(covered)
 
 
@@ -103,12 +105,12 @@ def _follow_users(node: Node, accounts: Mapping[str, tuple[JsonObject, str]]) ->
         identity, global_id = number(account.get("id")), text(account.get("node_id"))
         if identity is None or not url:
             continue
-        if account.get("type") == "User" and global_id:
+        if account.get("type") == "User" and global_id and not node.embeds_users:
             members.append(
                 {"id": global_id, "url": url, "policy": policy, "urn": f"urn:user:{identity}", "body": account}
             )
         else:  # GraphQL tells hardly anything of a bot
-            node.follow("user", url, policy, node.context(scope=""))
+            node.user(url, policy, account)
     _ask(node, USERS, members, node.context(scope=""))
 
 
@@ -120,7 +122,7 @@ def _covers_pulls(page: Page, items: Sequence[JsonObject]) -> bool:
     listing, pagination, step = page.listing, page.pagination, page.visit.onward.beyond.get("pull_request")
     if (listing.type, listing.of) != ("issues", "repo") or step is None or step.thing is None:
         return False
-    if pagination.covered:
+    if pagination.covered or listing.covers == "pull_request":
         return True
     if pagination.since or not pagination.first or page.excerpt or page.floor:
         return False
@@ -129,6 +131,25 @@ def _covers_pulls(page: Page, items: Sequence[JsonObject]) -> bool:
     first = _PULL_LIST.url(page.owner_url)
     context = replace(page.node.context(qualifier=page.node.qualifier), pagination=Pagination(first=first))
     page.node.follow(_PULL_LIST.type, first, step.pages, context, queue="soon")
+    return True
+
+
+def _asks_for_reviews(page: Page, items: Sequence[JsonObject]) -> bool:
+    """Whether the reviews of these pull requests, which are saved as listed, were asked for at once."""
+    step = page.visit.onward.beyond.get(_REVIEW_LIST.link)
+    if step is None or _REVIEW_LIST.type not in page.visit.batched:
+        return False
+    members = [
+        {
+            "id": text(item.get("node_id")),
+            "url": text(item.get("url")),
+            "policy": step.pages,
+            "urn": pull_request_urn(item, page.node.qualifier),
+            "changed_at": PULL_REQUEST.changed_at(item),
+        }
+        for item in items
+    ]
+    _ask(page.node, REVIEWS, members, page.node.context(qualifier=page.node.qualifier), policy=step.pages)
     return True
 
 
@@ -360,6 +381,7 @@ def _reviews_alone(request: Request, member: JsonObject) -> Push:
         scope=request.context.scope,
         private=request.context.private,
         pagination=Pagination(first=first),
+        changed_at=text(member.get("changed_at")),
     )
     return _alone(request, _REVIEW_LIST.type, member, context, first, queue="soon")
 

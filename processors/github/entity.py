@@ -108,8 +108,13 @@ class Entity:
         return f"{above}:{self.plural or type + 's'}"
 
 
-def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) -> Processor:
-    """The function that processes visits to `entity`, with every list and part that has it as its owner."""
+def processor(
+    entity: Entity, listings: Listings, parts: Sequence[Part] = (), *, embeds_users: bool = False
+) -> Processor:
+    """The function that processes visits to `entity`, with every list and part that has it as its owner.
+
+    embeds_users: the persons that it names are saved as they are embedded in it.
+    """
     own = tuple(listing for (owner, _), listing in listings.items() if owner == entity.type)
     of_commit = tuple((row, row.via[entity.type]) for row in listings.values() if entity.type in row.via)
     held = tuple(part for part in parts if part.of == entity.type)
@@ -121,7 +126,7 @@ def processor(entity: Entity, listings: Listings, parts: Sequence[Part] = ()) ->
         if (moved := entity.moved(visit)) is not None:
             return moved
         body = entity.as_rest(body, visit.fetched.origin)
-        node = _described(entity, visit, body)
+        node = _described(entity, visit, body, embeds_users=embeds_users)
         for listing in own:
             add(node, listing, listings, node.urn, node.url)
         for listing, sha_of in of_commit:
@@ -150,7 +155,7 @@ def _in_form(form: Form | None, entity: Entity, saved: Save) -> Save:
     return replace(saved, document=replace(document, forms={form: known}))
 
 
-def _described(entity: Entity, visit: Visit, body: JsonObject) -> Node:
+def _described(entity: Entity, visit: Visit, body: JsonObject, *, embeds_users: bool) -> Node:
     """The node of what `visit` found, with the links of its own."""
     urn = entity.urn(body, visit.request.context.qualifier)
     says = (own_url(body, "") if entity.has_url else "") or visit.request.url
@@ -159,6 +164,7 @@ def _described(entity: Entity, visit: Visit, body: JsonObject) -> Node:
     if visit.fetched.origin != "storage":
         check(entity.type, body)
     node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
+    node.embeds_users = embeds_users
     if entity.parent:
         node.link(entity.parent, ":".join(urn.split(":")[:-2]))
     for name in entity.people:

@@ -26,6 +26,7 @@ from processors.github.listings import LISTINGS
 from processors.github.maps import PEOPLE_LINKS
 from processors.github.pagination import LOOKED_AGAIN
 from processors.github.parts import PARTS
+from processors.github.registry import USUAL, Depths, listings
 from processors.github.scenarios import floor_of
 
 SAMPLED: Final = 12
@@ -39,6 +40,7 @@ _PROBED: Final = frozenset(
 )
 _COUNTED: Final = {"stargazers": "stargazers_count", "forks": "forks_count", "subscribers": "subscribers_count"}
 PULLS_IN_A_BATCH: Final = 50
+REVIEWED_IN_A_BATCH: Final = 25
 NEW_IN_A_BATCH: Final = 15
 """People of a batch whom no earlier one brought, on the average: every page names some."""
 CHECKED: Final = 36
@@ -49,20 +51,23 @@ _LAST = re.compile(r"[?&]page=(\d+)")
 
 
 Thing = TypeVar("Thing")
-_ROWS: Final = {(row.of, row.link): row for row in LISTINGS}
 _SUITES: Final = next(row for row in LISTINGS if row.type == "check_suites")
 _WHOLE: Final = BY_TYPE.keys() - {"org", "user", "team", "repo", "pull_request"}
 
 
-def survey(scenarios: Scenarios, request: Request, policy: str, batched: frozenset[str]) -> Survey | None:
+def survey(
+    scenarios: Scenarios, request: Request, policy: str, batched: frozenset[str], depths: Depths = USUAL
+) -> Survey | None:
     """For `Platform.survey`: of an organisation, a user or a repository; others take a few calls."""
     if request.type not in _SURVEYED or request.context.then:
         return None
-    return _Surveyor(scenarios, policy, batched).run(request.type, request.url)
+    return _Surveyor(scenarios, policy, batched, depths).run(request.type, request.url)
 
 
 class _Surveyor:
-    def __init__(self, scenarios: Scenarios, policy: str, batched: frozenset[str]) -> None:
+    def __init__(self, scenarios: Scenarios, policy: str, batched: frozenset[str], depths: Depths) -> None:
+        self._depths = depths
+        self._rows = {(row.of, row.link): row for row in listings(depths).values()}
         self._batched = batched
         self._scenarios = scenarios
         self._policy = policy
@@ -99,7 +104,7 @@ class _Surveyor:
     def _lists(self, map_name: str, body: JsonObject) -> Iterable[Listing]:
         """The lists that are followed from there, as far as its counters say that there is anything."""
         for link in self._onward(map_name).links:
-            row = _ROWS.get((map_name, link))
+            row = self._rows.get((map_name, link))
             if row is not None and row.when(body):
                 yield row
 
@@ -146,7 +151,8 @@ class _Surveyor:
         suites = self._calls[_SUITES.type]
         for row, reply in zip(probed, replies, strict=True):
             self._probed(row, reply, newest)
-        if "pull_request" in self._onward("issue").links and any(row.type == "issues" for row in rows):
+        led_to = "pull_request" in self._onward("issue").links and any(row.type == "issues" for row in rows)
+        if led_to and self._depths.pull_requests == "full":
             changed = sum(self._pulls_in(row, reply) for row, reply in zip(probed, replies, strict=True))
             total = changed if self._since else _last(pulls) or len(sequence(pulls.body))
             self._pulls(total, listed="pull_request" in self._batched and not self._since and total >= WORTH_A_LIST)
@@ -209,8 +215,9 @@ class _Surveyor:
         else:
             self._calls[row.type] += pages + _looked_at_again(row, pages)
         if row.type == "pull_requests":
-            self._pulls(total, listed="pull_request" in self._batched)
-            self._calls[row.type] -= pages if "pull_request" in self._batched else 0  # counted with what they bring
+            batched = "pull_request" in self._batched and not row.complete
+            self._pulls(total, listed=batched)
+            self._calls[row.type] -= pages if batched else 0  # counted with what they bring
         self._elements(row, items, total)
 
     def _elements(self, row: Listing, items: Sequence[JsonObject], total: int) -> None:
@@ -241,12 +248,14 @@ class _Surveyor:
         self._documents["pull_request"] += total
         pages = -(-total // PER_PAGE)
         batches = pages + -(-total // PULLS_IN_A_BATCH) if listed else 0  # open ones and others by themselves
-        self._calls["pull_request"] += 0 if listed else total
+        whole = self._depths.pull_requests == "full"
+        self._calls["pull_request"] += total if whole and not listed else 0
         self._calls["pull_requests"] += 2 * pages - min(pages, 1) if listed else 0
         self._calls["pull_request_batch"] += batches
         for child in _children("pull_request", self._onward("pull_request").links):
-            in_batches = listed and child.type in self._batched
-            self._calls["review_batch" if in_batches else child.type] += batches if in_batches else total
+            in_batches = (listed or not whole) and child.type in self._batched
+            reviews = batches or -(-total // REVIEWED_IN_A_BATCH)
+            self._calls["review_batch" if in_batches else child.type] += reviews if in_batches else total
 
     def _parts(self, repo: JsonObject) -> None:
         links = self._onward("repo").links
@@ -275,9 +284,9 @@ class _Surveyor:
         twice = sum(times == 2 for times in self._seen.values())
         unseen = 0.0 if self._whole else once * (once - 1) / (2 * (twice + 1))
         people = len(self._seen) + min(unseen, 4.0 * len(self._seen))
-        if "user" in self._batched:
+        if self._depths.users == "full" and "user" in self._batched:
             self._calls["user_batch"] += -(-round(people) // NEW_IN_A_BATCH)
-        else:
+        elif self._depths.users == "full":
             self._calls["user"] += round(people)
         self._documents["user"] += round(people)
 

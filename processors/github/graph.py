@@ -34,6 +34,29 @@ NAME: Final = "github"
 QUEUE_OF: Final[Mapping[str, QueueName]] = {"user": "later"}
 """Where requests for an entity go; `normal` unless named here. Users come last: everything else leads to more."""
 
+_EMBEDDED: Final = (
+    "login",
+    "id",
+    "node_id",
+    "avatar_url",
+    "gravatar_id",
+    "url",
+    "html_url",
+    "followers_url",
+    "following_url",
+    "gists_url",
+    "starred_url",
+    "subscriptions_url",
+    "organizations_url",
+    "repos_url",
+    "events_url",
+    "received_events_url",
+    "type",
+    "user_view_type",
+    "site_admin",
+)
+"""The fields of an account as REST embeds it; contributors, collaborators and others have more beside them."""
+
 _REPO_URL = re.compile(r".*?/(?:repos/[^/?#]+/[^/?#]+|repositories/\d+)(?=[/?#]|$)")
 
 _SCOPE = re.compile(
@@ -63,6 +86,8 @@ class Node:
         self.urn = urn
         self.url = here(visit.request.url, url)
         self._says = url
+        self.embeds_users = False
+        """Persons are saved as they are embedded here, and not asked for."""
         self.scope = visit.request.context.scope
         self.private = visit.request.context.private
         self.digested: Json = body
@@ -110,7 +135,10 @@ class Node:
         if account.get("type") == "Organization":
             self.resource(name, "org", org_url(url), f"urn:org:{identity}", scope=text(account.get("login")))
         else:
-            self.resource(name, "user", url, f"urn:user:{identity}", scope="")
+            self.link(name, f"urn:user:{identity}")
+            step = self.visit.onward.links.get(name)
+            if "user" not in self.visit.request.context.covered and step is not None and step.thing is not None:
+                self.user(url, step.thing, account)
 
     def accounts(self, name: str, values: Json) -> None:
         """Several of them under one link name."""
@@ -128,6 +156,11 @@ class Node:
         step = self.visit.onward.links.get(name)
         if type not in self.visit.request.context.covered and step is not None and step.thing is not None and url:
             self.follow(type, url, step.thing, replace(self.context(scope=scope), changed_at=changed_at))
+
+    def user(self, url: str, policy: str, account: JsonObject) -> None:
+        """Follow a person who is embedded here."""
+        payload = self.payload(embedded(account)) if self.embeds_users else None
+        self.follow("user", url, policy, self.context(scope=""), payload=payload)
 
     # Follow-ups ----------------------------------------------------------------------------------------------
 
@@ -271,6 +304,11 @@ def text(value: Json) -> str:
 def number(value: Json) -> int | None:
     """`value` if it is an integer."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def embedded(account: JsonObject) -> dict[str, Json]:
+    """An account as REST embeds it, without what a list says of its part in that list."""
+    return {name: account[name] for name in _EMBEDDED if name in account}
 
 
 def count(value: Json) -> int:

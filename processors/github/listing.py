@@ -80,6 +80,7 @@ class Listing:
     leads_to: what a crawl follows behind it; empty: its elements, as far as the element's own map says, or in a
     relation the elements alone.
     on_request: no scenario follows it, but a person may ask for it.
+    covers: the type of things that its elements need not lead to, because another list brings them.
     was: what the predecessor called its pages.
     """
 
@@ -111,6 +112,7 @@ class Listing:
     topic: Literal["", "about", "issues", "code"] = ""
     leads_to: str = ""
     on_request: bool = False
+    covers: str = ""
     was: str = ""
 
     @property

@@ -11,30 +11,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ghcrawl.values.model import Json, JsonObject, moment
-from processors.github.graph import mapping, number, sequence, text
+from processors.github.graph import embedded, mapping, number, sequence, text
 
-_SIMPLE: Final = (
-    "login",
-    "id",
-    "node_id",
-    "avatar_url",
-    "gravatar_id",
-    "url",
-    "html_url",
-    "followers_url",
-    "following_url",
-    "gists_url",
-    "starred_url",
-    "subscriptions_url",
-    "organizations_url",
-    "repos_url",
-    "events_url",
-    "received_events_url",
-    "type",
-    "user_view_type",
-    "site_admin",
-)
-"""The fields of an account as REST embeds it; contributors, collaborators and others have more beside them."""
 _BELOW: Final = (
     ("followers_url", "/followers"),
     ("following_url", "/following{/other_user}"),
@@ -80,7 +58,7 @@ def user(simple: JsonObject, node: JsonObject) -> dict[str, Json] | None:
     if not same or None in counts.values() or "email" not in node:
         return None
     return {
-        **{name: simple[name] for name in _SIMPLE if name in simple},
+        **embedded(simple),
         "name": node.get("name") or None,
         "company": node.get("company") or None,
         "blog": node.get("websiteUrl") or "",

@@ -33,7 +33,7 @@ from ghcrawl.values.outcome import (
 from ghcrawl.values.policy import Fetch, parse
 from processors.github import batches
 from processors.github.entity import Entity
-from processors.github.graph import Node, again, mapping, owner_kind, scope_of, sequence, text
+from processors.github.graph import Node, again, embedded, mapping, owner_kind, scope_of, sequence, text
 from processors.github.listing import Listing, Listings, Walking, begun_again, listing_of
 from processors.github.pagination import LOOKED_AGAIN, Page, follow_next, look_again, move_cursor, reconcile
 from processors.github.webhook import POLICY
@@ -46,8 +46,8 @@ _OWN: Final = re.compile(r"/user/(?!\d)")
 _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
 
 
-def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
-    """The function that processes pages of any list in `listings`."""
+def processor(listings: Listings, entities: Mapping[str, Entity], *, embeds_users: bool = False) -> Processor:
+    """The function that processes pages of any list in `listings`. embeds_users: as of `entity.processor`."""
 
     def process(visit: Visit) -> Save | Skip:
         listing = listing_of(listings, visit.request)
@@ -57,6 +57,7 @@ def processor(listings: Listings, entities: Mapping[str, Entity]) -> Processor:
         page = _opened(visit, listing, entities.get(listing.element))
         if page is None:
             return _restart(visit, listing)
+        page.node.embeds_users = embeds_users
         covered = _follow_elements(page)
         _follow_strangers(page)
         more = follow_next(page, covered="pull_request" in covered)
@@ -283,7 +284,8 @@ def _follow_payload(
 ) -> None:
     node, element = page.node, page.element
     assert element is not None
-    payload = node.payload(item)
+    item = _element(item, page.listing)
+    payload = node.payload(embedded(item) if element.type == "user" else item)
     url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
     context = replace(node.context(qualifier=node.qualifier), covered=covered)
     node.follow(element.type, url, policy, context, payload=payload)

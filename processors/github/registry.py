@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ghcrawl.platforms.kind import Cursor, Kind, List, Reconciliation, Thing
@@ -11,22 +11,45 @@ from processors.github import entity, page, part, repo
 from processors.github.batches import BATCHES
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
-from processors.github.listing import Listings, Walking, continuation_of, refusal_of
+from processors.github.listing import Listings, Walking, always, continuation_of, refusal_of
 from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
 from processors.github.scenarios import Behind
 from processors.github.spec import user_instead
 
-Commits = Literal["list", "full"]
+Depth = Literal["list", "full"]
 
 
-def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
-    """Every kind of request. commits="full" asks for each commit by itself: statistics and files, at a call each."""
-    lists = listings(commits)
-    process = page.processor(lists, BY_TYPE)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depths:
+    """How much of things that lists tell less of: what the lists give, or all there is, at a call each or in batches.
+
+    commits: full has statistics and files. pull_requests: full has who merged it, whether it can be, and how much it
+    changes. users: full has the profile.
+    """
+
+    commits: Depth = "list"
+    pull_requests: Depth = "full"
+    users: Depth = "full"
+
+    @property
+    def as_listed(self) -> frozenset[str]:
+        """The types of things of which what lists give is enough."""
+        depths = {"commit": self.commits, "pull_request": self.pull_requests, "user": self.users}
+        return frozenset(type for type, depth in depths.items() if depth == "list")
+
+
+USUAL: Final = Depths()
+
+
+def kinds(depths: Depths = USUAL) -> Mapping[str, Kind]:
+    """Every kind of request."""
+    lists = listings(depths)
+    embeds_users = depths.users == "list"
+    process = page.processor(lists, BY_TYPE, embeds_users=embeds_users)
     refusal, continuation = refusal_of(lists), continuation_of(lists)
     reconciliation = Reconciliation(comparison=page.comparison)
-    found: dict[str, Kind] = {row.type: _thing(row, lists) for row in ENTITIES}
+    found: dict[str, Kind] = {row.type: _thing(row, lists, embeds_users=embeds_users) for row in ENTITIES}
     found |= {each.type: part.kind_of(each) for each in PARTS}
     for row in LISTINGS:
         walked = row.walking is not Walking.PAGES
@@ -48,9 +71,9 @@ def kinds(*, commits: Commits = "list") -> Mapping[str, Kind]:
     }
 
 
-def _thing(row: Entity, lists: Listings) -> Thing:
+def _thing(row: Entity, lists: Listings, *, embeds_users: bool) -> Thing:
     return Thing(
-        processor=entity.processor(row, lists, PARTS),
+        processor=entity.processor(row, lists, PARTS, embeds_users=embeds_users),
         position=row.type,
         version=row.version,
         immutable=row.immutable,
@@ -61,11 +84,16 @@ def _thing(row: Entity, lists: Listings) -> Thing:
     )
 
 
-def listings(commits: Commits) -> Listings:
+def listings(depths: Depths = USUAL) -> Listings:
     """Every list, by type of owner and type of page."""
-    rows = {(row.of, row.type): row for row in LISTINGS}
-    if commits == "full":
-        rows |= {at: replace(row, complete=False) for at, row in rows.items() if row.element == "commit"}
+    differ = depths.as_listed ^ USUAL.as_listed
+    rows = {
+        (row.of, row.type): replace(row, complete=row.element in depths.as_listed) if row.element in differ else row
+        for row in LISTINGS
+    }
+    if depths.pull_requests == "list":  # which then brings them all, and issues need not lead to them
+        issues, pulls = ("repo", "issues"), ("repo", "pull_requests")
+        rows |= {issues: replace(rows[issues], covers="pull_request"), pulls: replace(rows[pulls], when=always)}
     return rows
 
 

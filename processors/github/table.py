@@ -102,7 +102,7 @@ def page() -> str:
         "asked for in scenarios that follow them.\n",
         _table(("feed", "endpoint", "of", "kept up to date", "predecessor"), _FEEDS),
         "",
-        _wrapped(f"`{name}`" for name in sorted(event_kinds(BY_TYPE, listings("list")))),
+        _wrapped(f"`{name}`" for name in sorted(event_kinds(BY_TYPE, listings()))),
         "\nBesides, `cursor` remembers how far a list was read, and `reconciliation` (`census` in earlier versions) "
         "finds what a complete list left out. " + " and ".join(f"`{name}`" for name in BATCHES) + " complete over "
         "GraphQL, many at once, what a list leaves out.\n",

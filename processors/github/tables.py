@@ -151,7 +151,7 @@ def _link(kind: str, spec: str) -> LinkTable:
 
 def _events() -> Table:
     """Every kind of event in one table: what happened, where, and by whom; the rest stays JSON."""
-    kinds = frozenset(event_kinds(BY_TYPE, listings("list"))) - {"events"}
+    kinds = frozenset(event_kinds(BY_TYPE, listings())) - {"events"}
     found = (
         *BEFORE,
         Column(name="type", type="text", source="document", path=("type",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -133,3 +134,70 @@ async def test_without_a_token_nothing_is_asked_over_graphql(tmp_path: Path):
 
         assert queries(it) == 0
         assert crawled.deadletters == []
+
+
+AS_LISTED: Mapping[str, Any] = {"github__pull_requests": "list", "github__users": "list"}
+
+
+@pytest.mark.parametrize("batches", ["off", "auto"])
+async def test_as_listed_nothing_is_missing_and_nobody_is_asked_for_alone(tmp_path: Path, batches: str):
+    async with stage(tmp_path, PEOPLE, github__batches=batches, **AS_LISTED) as it:
+        crawled = await it.crawl()
+        asked = {call.target.partition("?")[0] for call in it.server.journal.calls}
+
+        assert crawled.entities == set(it.bodies())
+        assert crawled.deadletters == []
+        assert [path for path in asked if "/users/" in path] == []
+        assert [path for path in asked if re.search(r"/pulls/\d+$", path)] == []
+        assert (queries(it) > 0) is (batches == "auto")
+        await it.crawl(policy="refresh")
+        it.server.journal.clear()
+        again = await it.crawl(policy="refresh")
+        assert it.server.journal.charged == 0
+        assert {"pull_request", "user"} & {type.name for type in again.tally.saved} == set()
+
+
+async def test_what_is_stored_whole_stays_whole_as_listed_and_is_completed_again_later(tmp_path: Path):
+    async with stage(tmp_path, PEOPLE) as it:
+        whole = shapes(await it.crawl())
+        pull = next(issue for issue in it.repo.issues.values() if issue.pull is not None)
+        change_issues.comment(it.world, it.repo, pull, by=it.member)
+        for name, value in AS_LISTED.items():
+            it.settings[name.replace("__", ".")] = value
+        listed = await it.crawl(policy="refresh")
+        assert shapes(listed) == whole
+        document = listed.documents["pull_request", f"urn:repo:{it.repo.id}:pull_request:{pull.number}"]
+        assert document.forms["list"].partial
+
+        for name in AS_LISTED:
+            del it.settings[name.replace("__", ".")]
+        assert incomplete(await it.crawl(policy="refresh"), it) == set()
+
+
+async def test_what_was_taken_as_listed_is_completed_once_that_is_wished_for(tmp_path: Path):
+    async with stage(tmp_path, PEOPLE, **AS_LISTED) as it:
+        listed = {key for key in (await it.crawl()).entities if key[0] == "user"}
+        for name in AS_LISTED:
+            del it.settings[name.replace("__", ".")]
+        audited = await it.crawl(policy="audit")
+
+        left = incomplete(audited, it)
+        assert {type for type, _ in left} <= {"user"}  # whom only commits lead to, and those are not read again
+        assert len(left) < len(listed) // 4
+        alone = await it.crawl(*(audited.documents[key].url for key in sorted(left)))
+        assert incomplete(alone, it) == set()
+
+
+def incomplete(crawled: Crawled, it: Stage) -> set[tuple[str, str]]:
+    """The pull requests and persons that are not as their own URL tells."""
+    bodies = {key: true for key, true in it.bodies().items() if key[0] in ("pull_request", "user")}
+    return {key for key, true in bodies.items() if dict(crawled.documents[key].body) not in true}
+
+
+def shapes(crawled: Crawled) -> dict[tuple[str, str], frozenset[str]]:
+    """The fields of each pull request and of each person."""
+    return {
+        key: frozenset(document.body)
+        for key, document in crawled.documents.items()
+        if key[0] in ("pull_request", "user")
+    }

@@ -11,7 +11,7 @@ from ghcrawl.platforms.kind import List
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.outcome import Skip
 from processors.github import ENTITIES
-from processors.github.registry import kinds, listings
+from processors.github.registry import Depths, kinds, listings
 from tests.support.builders import API
 from tests.support.github import REPO, a_commit, a_user, a_visit, an_issue, asked, carried, process, saved, walking
 
@@ -120,7 +120,7 @@ def test_the_organisations_of_whoever_asks_are_another_list():
 
 
 def test_full_commits_are_asked_for_one_by_one_wherever_they_are_listed():
-    rows = listings("full").values()
+    rows = listings(Depths(commits="full")).values()
     assert {row.type for row in rows if row.element == "commit"} == {"commits", "pull_request_commits"}
     assert not any(row.complete for row in rows if row.element == "commit")
 
@@ -136,7 +136,7 @@ def test_a_walk_that_took_commits_from_the_list_is_begun_again_once_they_are_wan
     )
     (cursor,) = [push.request for push in taken.follow_ups if push.request.type == "cursor"]
     left = saved("cursor", cursor.payload.body if cursor.payload else {}, qualifier=IN_REPO).document
-    from_list, alone = kinds()["commits"], kinds(commits="full")["commits"]
+    from_list, alone = kinds()["commits"], kinds(Depths(commits="full"))["commits"]
     asked_again = a_visit(
         "commits",
         page,
