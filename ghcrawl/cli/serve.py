@@ -31,6 +31,7 @@ from ghcrawl.telemetry.metrics import Metrics, Observers
 from ghcrawl.telemetry.rates import Rates
 from ghcrawl.telemetry.schedule_metrics import ScheduleMetrics
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
+from ghcrawl.telemetry.stream_metrics import StreamMetrics
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.wiring import (
@@ -80,6 +81,7 @@ async def serve(wish: Options, stream: TextIO | None = None) -> int:
     metrics, settled = Metrics(), SettledLog()
     ProcessCollector(registry=metrics.registry)  # among others since when it runs, which the alerts ask for
     gauges, schedule = ServiceMetrics(metrics.registry), ScheduleMetrics(metrics.registry)
+    streams = StreamMetrics(metrics.registry)
     watching = Watching(tally=Tally(), rates=Rates(loop.time), metrics=metrics, gauges=gauges)
     observer = Observers(metrics, watching.tally, watching.rates, settled)
     worker = f"{socket.gethostname()}:{os.getpid()}"
@@ -96,6 +98,8 @@ async def serve(wish: Options, stream: TextIO | None = None) -> int:
                 metrics.expect(name, platform.kinds)
             for ticker in service.tickers:
                 schedule.follow(ticker)
+            streams.expect(service.streams.platforms)
+            service.streams.observer = streams
             serving = _Serving(base, settings, service, watching, _Logging(stream, settled, settings.log), worker)
             return await serving.run(signals)
 

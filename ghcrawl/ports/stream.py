@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from ghcrawl.values.model import Push
@@ -38,3 +39,25 @@ class Stream(Protocol):
 
         Raises FetchError for what may be over in a moment, StreamRefused for what only a person can change.
         """
+
+
+class StreamObserver:
+    """Is told what becomes of the streams of one replica. This one does nothing with it.
+
+    stream: names a subscription to whoever counts them; it is no label value.
+    """
+
+    def subscribed(self, by_platform: Mapping[str, int]) -> None:
+        """So many subscriptions there are, whoever produces them."""
+
+    def held(self, platform: str, stream: str, *, since: datetime) -> None:
+        """This replica produces it from now on."""
+
+    def left(self, platform: str, stream: str) -> None:
+        """This replica no longer produces it."""
+
+    def queued(self, platform: str, stream: str, items: int, *, at: datetime, happened_at: datetime | None) -> None:
+        """Items are durable, and so is the cursor behind them. happened_at: the last of them did, if there is one."""
+
+    def disconnected(self, platform: str) -> None:
+        """A connection ended, and not because anybody here wanted that."""

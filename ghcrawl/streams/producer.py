@@ -16,7 +16,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.deadletters import Deadletters
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.store import Store
-from ghcrawl.ports.stream import Batch, Stream
+from ghcrawl.ports.stream import Batch, Stream, StreamObserver
 from ghcrawl.streams.lease import Lease
 from ghcrawl.values.errors import CrawlError, StreamRefused
 from ghcrawl.values.model import Deadletter, Document, Failure, Payload, Request
@@ -53,12 +53,14 @@ class Producer:
         ports: StreamPorts,
         *,
         worker: str,
+        observer: StreamObserver | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._subscription = subscription
         self._stream = stream
         self._ports = ports
         self._worker = worker
+        self._observer = observer or StreamObserver()
         self._jitter = jitter
         self._lease = Lease(ports.store, ports.clock, subscription.urn, worker)
         self._failures = 0
@@ -68,13 +70,19 @@ class Producer:
         if not await self._lease.take():
             return
         log.info("stream_taken", stream=self._subscription.url, cursor=self._lease.state.cursor)
+        self._observer.held(*self._name, since=self._ports.clock.now())
         try:
             while await self._connected():
                 pass
         except LeaseLostError:
             log.info("stream_taken_over", stream=self._subscription.url)
         finally:
+            self._observer.left(*self._name)
             await run_to_end(self._lease.leave())
+
+    @property
+    def _name(self) -> tuple[str, str]:
+        return self._subscription.platform, self._subscription.urn
 
     async def _connected(self) -> bool:
         """One connection from its beginning to its end, and the wait after it. False: there will be no other."""
@@ -122,6 +130,10 @@ class Producer:
         if batch.lost:
             log.warning("stream_lost", stream=self._subscription.url, why=batch.lost)
         await self._keep(cursor=batch.cursor, items=len(batch.pushes), error="", lost=batch.lost)
+        payloads = [push.request.payload for push in batch.pushes if push.request.payload]
+        happened_at = payloads[-1].observed_at if payloads else None
+        now = self._ports.clock.now()
+        self._observer.queued(*self._name, len(batch.pushes), at=now, happened_at=happened_at)
 
     async def _keep(self, **changes: str | int) -> None:
         if not await self._lease.keep(**changes):  # type: ignore[arg-type]  # as it takes them
@@ -131,6 +143,7 @@ class Producer:
         """Longer after every failure, and never all replicas at once."""
         most_s = min(MAX_BACKOFF_S, BACKOFF_S * 2.0 ** min(self._failures, 10))
         self._failures += 1
+        self._observer.disconnected(self._subscription.platform)
         log.warning("stream_disconnected", stream=self._subscription.url, error=error, failures=self._failures)
         await self._ports.clock.sleep(self._jitter() * most_s)
         await self._keep(error=error)

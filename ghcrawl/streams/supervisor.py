@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 import structlog
 
 from ghcrawl.ports.store import DocumentFilter, Store
-from ghcrawl.ports.stream import Stream
+from ghcrawl.ports.stream import Stream, StreamObserver
 from ghcrawl.streams.producer import Producer, StreamPorts
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.model import Document, TypeName
@@ -29,14 +30,20 @@ class Streamed:
 
 
 class Streams:
-    """The streams of one replica. Whoever holds it calls `look` again and again."""
+    """The streams of one replica. Whoever holds it calls `look` again and again. observer: is told of all of them."""
 
     def __init__(self, streamed: Sequence[Streamed], ports: StreamPorts, *, worker: str) -> None:
+        self.observer = StreamObserver()
         self._streamed = {each.type: each for each in streamed}
         self._ports = ports
         self._worker = worker
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped = False
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """Those that have streams."""
+        return tuple(type.platform for type in self._streamed)
 
     @property
     def running(self) -> int:
@@ -46,6 +53,7 @@ class Streams:
     async def look(self) -> None:
         """Begin what is subscribed to, and end what no longer is. Raises StoreError."""
         wanted = await _subscriptions(self._ports.store, tuple(self._streamed))
+        self.observer.subscribed(dict.fromkeys(self.platforms, 0) | Counter(each.platform for each in wanted))
         for document in wanted if not self._stopped else ():
             task = self._running.get(document.urn)
             if task is None or task.done():
@@ -63,7 +71,7 @@ class Streams:
 
     def _begin(self, document: Document) -> asyncio.Task[None]:
         stream = self._streamed[document.type_name].open(document)
-        producer = Producer(document, stream, self._ports, worker=self._worker)
+        producer = Producer(document, stream, self._ports, worker=self._worker, observer=self.observer)
         task = asyncio.get_running_loop().create_task(producer.run(), name=f"stream {document.url}")
         task.add_done_callback(_told)
         return task

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.model import Push
 from processors.atproto.events import Subscription
 from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
-from tests.support.bluesky import Stage, left
+from tests.support.bluesky import Stage, jetstream, left
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -32,15 +35,11 @@ async def server() -> AsyncIterator[Server]:
         yield found
 
 
-def jetstream(server: Server) -> str:
-    return f"{server.url.replace('http', 'ws', 1)}/subscribe"
-
-
 class JetstreamRig(StreamRig):
     def __init__(self, server: Server) -> None:
         self.server = server
         self.alice = server.world.named("alice")
-        self.stream = stream_of(jetstream(server), Subscription().pushes, dids=[self.alice.did])
+        self.stream = stream_of(jetstream(server.url), Subscription().pushes, dids=[self.alice.did])
 
     async def happen(self, *names: str) -> None:
         for name in names:
@@ -71,7 +70,7 @@ class TestJetstream(StreamContract):
 
 @pytest.fixture
 def stage(server: Server, tmp_path: Path) -> Stage:
-    settings = {"bluesky.stream_url": jetstream(server)}
+    settings = {"bluesky.stream_url": jetstream(server.url)}
     return Stage(db=tmp_path / "a.db", api_url=server.url, settings=settings)
 
 
@@ -122,3 +121,56 @@ async def test_a_stream_that_is_refused_is_a_deadletter_and_requeued_it_is_tried
         await service.look_again()
         await until(lambda: server.streaming == 1)
         await service.supervisor.drain(5)
+
+
+@asynccontextmanager
+async def child(db: Path, url: str, spec: str) -> AsyncIterator[None]:
+    """A process that crawls and streams until the block is left, and is killed then."""
+    words = [sys.executable, "-m", "tests.support.bluesky_child", str(db), url, spec]
+    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+KILLS = 10
+IN_THE_CRAWL = 3
+"""So many of the kills come before there is a stream."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)  # eleven processes
+async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing_and_saves_nothing_twice(tmp_path: Path):
+    spec, patience_s = "bluesky:q/post,profile/user=alice.test?stream", 60.0
+    async with running(generate(posts=900, accounts=3)) as server:
+        alice, db = server.world.named("alice"), tmp_path / "a.db"
+        for moment in range(KILLS):
+            begun = len(server.calls)
+            async with child(db, server.url, spec), asyncio.timeout(patience_s):
+                while len(server.calls) <= begun + moment if moment < IN_THE_CRAWL else server.streaming == 0:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+                for number in range(3 * moment if moment >= IN_THE_CRAWL else 0):
+                    server.world.post(alice, f"live {moment} {number}")
+                    await asyncio.sleep(0.01)  # events come in several batches, and the kill falls between some
+            server.world.post(alice, f"nobody looks {moment}")
+            await until(lambda: server.streaming == 0)
+        deleted = server.world.post(alice, "soon gone")
+        server.world.delete(alice, deleted)
+        settings = {"bluesky.stream_url": jetstream(server.url)}
+        stage = Stage(db=db, api_url=server.url, settings=settings, worker="one")
+        tally = Tally()
+        async with stage.open(tally) as service:
+            service.supervisor.start()
+            await service.look_again()
+            async with asyncio.timeout(patience_s):
+                while len((await left(service, tally)).of("post")) < len(alice.posts):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+            await service.supervisor.drain(5)
+            found = await left(service, tally)
+    assert found.deadletters == []
+    assert Counter(each.urn.rpartition(":")[2] for each in found.of("post")) == Counter(p.rkey for p in alice.posts)
+    assert len({each.url for each in found.of("post")}) == len(alice.posts), "each once"
+    assert len(found.of("stream")) == len(found.of("profile")) == 1

@@ -20,6 +20,11 @@ from ghcrawl.wiring import Service, open_service, settings_model
 MODEL = settings_model((BLUESKY,))
 
 
+def jetstream(url: str) -> str:
+    """Of the simulated network at `url`."""
+    return f"{url.replace('http', 'ws', 1)}/subscribe"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Crawled:
     """What one crawl left behind."""
@@ -40,20 +45,21 @@ class Crawled:
 
 @dataclass(kw_only=True)
 class Stage:
-    """A network to be crawled into one file."""
+    """A network to be crawled into one file. worker: who takes streams over at once from a process of that name."""
 
     db: Path
     api_url: str
     accounts: Sequence[Credential] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     clock: Clock = field(default_factory=SystemClock)
+    worker: str = ""
 
     def open(self, tally: Tally) -> Any:
         """The service, as a context manager."""
         overrides = {"sqlite.path": self.db, "sqlite.synchronous": "normal", "bluesky.api_url": self.api_url}
         settings, _ = load(None, {}, overrides | self.settings, model=MODEL)
         credentials = {"bluesky": self.accounts} if self.accounts else {}
-        return open_service(settings, credentials, tally, clock=self.clock, platforms=(BLUESKY,))
+        return open_service(settings, credentials, tally, clock=self.clock, platforms=(BLUESKY,), worker=self.worker)
 
     async def push(self, service: Service, *specs: str, policy: str = "default") -> None:
         """These are asked for, as of now."""

@@ -17,6 +17,7 @@ from ghcrawl.telemetry.instrumented import Phase
 from ghcrawl.telemetry.metrics import Metrics
 from ghcrawl.telemetry.schedule_metrics import ScheduleMetrics
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
+from ghcrawl.telemetry.stream_metrics import StreamMetrics
 from ghcrawl.values.model import QUEUES
 from ghcrawl.values.outcome import OutcomeName
 
@@ -68,6 +69,7 @@ def metrics() -> Mapping[str, frozenset[str]]:
     Metrics(registry)
     ServiceMetrics(registry)
     ScheduleMetrics(registry)
+    StreamMetrics(registry)
     return {
         name: frozenset(collector._labelnames)  # type: ignore[attr-defined]  # every metric has it
         | (frozenset({"le"}) if name.endswith("_bucket") else frozenset())

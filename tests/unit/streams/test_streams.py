@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Pushed
+from ghcrawl.ports.stream import Batch
 from ghcrawl.streams.lease import LEASE, Lease, read
 from ghcrawl.streams.memory import MemoryStream
 from ghcrawl.streams.producer import Producer, StreamPorts
-from ghcrawl.streams.supervisor import Streamed, Streams
+from ghcrawl.streams.supervisor import STOP_S, Streamed, Streams
+from ghcrawl.telemetry.stream_metrics import StreamMetrics
 from ghcrawl.values.errors import QueueError
 from ghcrawl.values.model import Document, Payload, Push, Request, TypeName, digest
 from queues.memory import MemoryQueue
@@ -208,3 +211,74 @@ async def test_stopping_takes_less_than_two_seconds(world: World) -> None:
         await streams.stop()
     await streams.look()
     assert (streams.running, world.stream.connections) == (0, 0), "and it stays so"
+
+
+async def test_metrics_say_who_reads_what_comes_and_how_often_it_breaks(world: World) -> None:
+    registries = {name: CollectorRegistry() for name in ("one", "two")}
+
+    def shown(replica: str, name: str) -> float | None:
+        return registries[replica].get_sample_value(f"ghcrawl_{name}", {"platform": "p"})
+
+    replicas = {
+        name: Streams([Streamed(type=TYPE, open=lambda _: world.stream)], world.ports, worker=name)
+        for name in registries
+    }
+    for name, streams in replicas.items():
+        streams.observer = StreamMetrics(registries[name])
+        await streams.look()
+    assert [shown(name, "streams_subscribed") for name in replicas] == [0, 0]
+    await world.store.save(subscription())
+    for streams in replicas.values():
+        await streams.look()
+    await until(lambda: connected(world))
+    world.stream.tell(item(0), item(1))
+    await until(lambda: holds(world, 2))
+    (reader,) = [name for name in replicas if shown(name, "streams_held")]
+    world.stream.cut()
+    await until(lambda: counts(shown, reader, "stream_disconnects_total", 1))
+    world.stream.tell(item(2))
+    await until(lambda: counts(shown, reader, "stream_items_total", 3))
+    assert [shown(name, "streams_subscribed") for name in replicas] == [1, 1]
+    assert sorted(shown(name, "streams_held") or 0 for name in replicas) == [0, 1], "one holds the lease"
+    for streams in replicas.values():
+        await streams.stop()
+    assert (shown(reader, "streams_held"), shown(reader, "stream_cursor_timestamp_seconds")) == (0, None)
+
+
+async def counts(shown: Callable[[str, str], float | None], replica: str, name: str, number: int) -> bool:
+    return shown(replica, name) == number
+
+
+class DeafStream(MemoryStream):
+    """A platform whose connection cannot be closed before it was tried twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting, self.tried = asyncio.Event(), 0
+
+    async def read(self, cursor: str) -> AsyncGenerator[Batch, None]:
+        yield Batch(pushes=(), cursor="0")
+        while True:
+            self.waiting.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.tried += 1
+                if self.tried == 2:
+                    raise
+
+
+@pytest.mark.slow
+async def test_stopping_does_not_wait_for_a_platform_that_does_not_let_go(world: World) -> None:
+    stream = DeafStream()
+    await world.store.save(subscription())
+    streams = Streams([Streamed(type=TYPE, open=lambda _: stream)], world.ports, worker="one")
+    await streams.look()
+    await stream.waiting.wait()
+    (task,) = [each for each in asyncio.all_tasks() if each.get_name().startswith("stream p:")]
+    began = asyncio.get_running_loop().time()
+    await streams.stop()
+    assert STOP_S - 0.1 < asyncio.get_running_loop().time() - began < STOP_S + 0.5, "no longer than it may"
+    (coming,) = [each for each in asyncio.all_tasks() if each.get_name() == "stream-batch"]
+    coming.cancel()
+    await asyncio.wait([coming, task])
