@@ -1,12 +1,15 @@
-"""Crawls of blogs in this process, and what they came to."""
+"""Crawls of blogs in this process, what they came to, and sites that behave as a test wants."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from aiohttp import web
 
 from ghcrawl.platforms.web import WEB
 from ghcrawl.ports.clock import SystemClock
@@ -18,6 +21,27 @@ from ghcrawl.values.model import Deadletter, Document, Push
 from ghcrawl.wiring import open_service, settings_model
 
 PATIENCE_S = 60.0
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def site(handler: Handler) -> AsyncIterator[tuple[str, list[str]]]:
+    """Answers all paths; yields its URL and the paths that were asked for."""
+    paths: list[str] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        paths.append(request.path_qs)
+        return web.Response(status=404) if request.path == "/robots.txt" else await handler(request)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield "http://{}:{}/".format(*runner.addresses[0][:2]), paths
+    finally:
+        await runner.cleanup()
 
 
 @dataclass(kw_only=True)

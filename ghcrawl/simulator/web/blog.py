@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -47,10 +48,14 @@ class Post:
 
 @dataclass
 class Blog:
-    """A blog with so many posts. calls: path and status of each answer, in order. seed: of its texts."""
+    """A blog with so many posts.
+
+    calls: path and status of each answer, in order. seed: of its texts. answer_s: how long each answer takes.
+    """
 
     size: int
     seed: int = 0
+    answer_s: float = 0.0
     robots: str = "User-agent: *\nDisallow: /private/\n"
     posts: list[Post] = field(default_factory=list)
     calls: list[tuple[str, int]] = field(default_factory=list)
@@ -89,6 +94,7 @@ class Blog:
             await runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.Response:
+        await asyncio.sleep(self.answer_s)
         body, type = self._body(request.path, f"http://{request.host}")
         if body is None:
             self.calls.append((request.path, 404))

@@ -4,36 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from aiohttp import web
 
 from ghcrawl.simulator.web import Blog
-from tests.support.web import crawl
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-@asynccontextmanager
-async def site(handler: Handler) -> AsyncIterator[tuple[str, list[str]]]:
-    """Answers all paths; yields its URL and the paths that were asked for."""
-    paths: list[str] = []
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        paths.append(request.path_qs)
-        return web.Response(status=404) if request.path == "/robots.txt" else await handler(request)
-
-    app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield "http://{}:{}/".format(*runner.addresses[0][:2]), paths
-    finally:
-        await runner.cleanup()
+from tests.support.web import crawl, site
 
 
 def html(body: str) -> web.Response:
