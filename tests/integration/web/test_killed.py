@@ -24,7 +24,7 @@ HASTY = {"GHCRAWL_CRAWL__RETRY_BASE_S": "0.1", "GHCRAWL_WEB__TIMEOUT_S": "1"}
 
 async def killed(sh: Shell, words: tuple[str, ...], blogs: tuple[Blog, ...], answers: int, wait_s: float) -> bool:
     """Whether a crawl was killed `wait_s` after the blogs gave so many answers in all; False: it ended before."""
-    running = await sh.start(*words, **HASTY)
+    running = await sh.start(*words)
     assert running.said is not None
     while sum(len(blog.calls) for blog in blogs) < answers:
         if running.said.done():
@@ -47,11 +47,16 @@ async def test_ten_kills_of_a_crawl_of_a_fast_a_slow_and_a_failing_host_lose_not
 
     fast, slow = Blog(size=40), Blog(size=30, seed=1, answer_s=0.1)
     blogs, moment = (fast, slow), random.Random(7)
-    async with fast.running() as first, slow.running() as second, site(failing) as (third, _), shell(tmp_path) as sh:
+    async with (
+        fast.running() as first,
+        slow.running() as second,
+        site(failing) as (third, _),
+        shell(tmp_path, **HASTY) as sh,
+    ):
         words = ("crawl", third, second, first, "--platform", "web", "--db", "a.db", "--json")
         for kill in range(1, KILLS + 1):
             assert await killed(sh, words, blogs, answers=kill * EVERY, wait_s=moment.uniform(0, 0.05)), kill
-        ran = await sh.run(*words, **HASTY)
+        ran = await sh.run(*words)
         documents = await sh.export(Path("a.db"))
     assert (ran.status, ran.json["finished"]) == (1, True), "one host answers nothing but 500"
     assert ran.json["deadletters"]["left_by_class"] == {"http_500": 1}
