@@ -15,6 +15,7 @@ from typing import Final
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.narrowing import EXCEPT, ONLY, SINCE
 from ghcrawl.values.policy import parse
+from ghcrawl.values.type_names import suggestion
 from ghcrawl.values.visitor_map import (
     NONE,
     ON_REQUEST,
@@ -85,7 +86,7 @@ class Narrowed(Mapping[str, Maps]):
                 wish.append(word)
         unknown = {*wishes.get(ONLY, ()), *wishes.get(EXCEPT, ())} - self._types
         if unknown:
-            raise SpecError(f"unknown type {min(unknown)!r}; known types: {', '.join(sorted(self._types))}")
+            raise SpecError(f"unknown type {min(unknown)!r}; {suggestion(min(unknown), sorted(self._types))}")
         if EXCEPT in wishes:
             maps = _without(maps, frozenset(wishes[EXCEPT]), self._behind)
         if ONLY in wishes:

@@ -12,6 +12,7 @@ from ghcrawl.platforms.kind import Shortened
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Context, DeferredRequest, Document, Request
 from ghcrawl.values.policy import parse
+from ghcrawl.values.type_names import suggestion
 from processors.github import events_feed
 from processors.github.entity import Entity
 from processors.github.graph import NAME, scope_of
@@ -76,7 +77,7 @@ def reader(
             return _to(_match(endpoints, path, ""), base, path, policy)
         named = _TYPED.fullmatch(typed)
         if named and named[1] not in types:
-            raise SpecError(f"unknown type {named[1]!r}; known types: {', '.join(sorted(types))}")
+            raise SpecError(f"unknown type {named[1]!r}; {suggestion(named[1], sorted(types))}")
         url = named[2] if named else typed
         if not url.startswith(("http://", "https://")):
             raise SpecError(f"{typed!r} is nothing to crawl; write {EXAMPLES}")

@@ -69,6 +69,7 @@ class HistoryContract:
         (point,) = await one.history.read("1h")
         assert (point.seen.queues["normal"], point.seen.quota, point.seen.documents) == (70, 0.1, 20)
 
+    @pytest.mark.slow
     async def test_an_hour_becomes_a_day_and_a_day_a_month_and_none_grows_beyond_its_bound(
         self, rig: Rig, clock: FakeClock
     ):

@@ -174,5 +174,5 @@ class QueueMachine(RigMachine):
             assert self.run(self.rig.queue.is_empty([platform])) == (platform not in busy)
 
 
-TestMemory = case_of(QueueMachine, ADAPTERS["memory"])
+TestMemory = pytest.mark.slow(case_of(QueueMachine, ADAPTERS["memory"]))
 TestSqlite = pytest.mark.slow(case_of(QueueMachine, ADAPTERS["sqlite"]))

@@ -155,5 +155,5 @@ class StoreMachine(RigMachine):
         assert self.run(urns()) == sorted(self.sights)
 
 
-TestMemory = case_of(StoreMachine, ADAPTERS["memory"])
+TestMemory = pytest.mark.slow(case_of(StoreMachine, ADAPTERS["memory"]))
 TestSqlite = pytest.mark.slow(case_of(StoreMachine, ADAPTERS["sqlite"]))

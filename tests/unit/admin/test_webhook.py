@@ -415,6 +415,7 @@ async def test_nothing_about_the_expected_signature_is_logged_or_answered(asker:
     assert logs[0]["event"] == "delivery_refused"
 
 
+@pytest.mark.slow
 @given(body=st.binary(max_size=200), kind=st.sampled_from(["application/json", "application/x-www-form-urlencoded"]))
 @settings(max_examples=200)
 def test_no_signed_bytes_are_a_bug(body: bytes, kind: str):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ghcrawl.fetch.budgets import DeclaredBudget, DeclaredBudgets, Spent
 from ghcrawl.ports.quotas import Egress, Quotas
 from stores.quotas import MemoryQuotas
@@ -10,6 +12,7 @@ from tests.support.clock import FakeClock
 from tests.support.declared import HOUR, Replica, hour
 
 
+@pytest.mark.slow
 async def test_fifteen_credentials_behind_one_address_make_a_thousand_calls_an_hour_and_never_one_more():
     clock, quotas = FakeClock(), MemoryQuotas()
     replica = Replica(quotas, clock)
@@ -20,6 +23,7 @@ async def test_fifteen_credentials_behind_one_address_make_a_thousand_calls_an_h
     assert sum((await hour(clock, [replica])).values()) == 1000
 
 
+@pytest.mark.slow
 async def test_three_replicas_behind_one_address_make_a_thousand_together_and_behind_two_addresses_two_thousand():
     clock, quotas = FakeClock(), MemoryQuotas()
     calls = await hour(clock, [Replica(quotas, clock) for _ in range(3)])

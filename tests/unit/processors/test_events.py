@@ -279,6 +279,7 @@ async def test_a_payload_that_was_long_under_way_answers_nothing_that_was_asked_
     assert document.body == now
 
 
+@pytest.mark.slow
 async def test_a_deleted_repository_takes_everything_in_it_along_however_much_that_is():
     backend = CrawlBackend()
     for number in range(450):

@@ -103,6 +103,11 @@ def test_wishes_can_be_combined_and_are_in_the_name():
     assert name_of("") == ""
 
 
+def test_a_wish_with_a_typo_is_told_the_nearest_type():
+    with pytest.raises(SpecError, match=r"unknown type 'isue'; did you mean issue\?"):
+        links("default:default__only__isue/repo")
+
+
 @pytest.mark.parametrize("name", ["nothing", "default__only__isue", "default__issue", "default__except__x"])
 def test_a_wish_that_names_nothing_is_refused(name: str):
     with pytest.raises(SpecError, match=r"unknown (type|scenario)"):

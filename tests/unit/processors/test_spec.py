@@ -186,6 +186,21 @@ def test_what_nobody_can_read_is_refused_with_a_sentence(typed: str):
     assert len(str(refusal.value)) > 20
 
 
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("isue", "unknown type 'isue'; did you mean issue?"),
+        ("xyzzy", "unknown type 'xyzzy'; known types: assets, branch, branches, check_run, "),
+    ],
+)
+def test_a_type_with_a_typo_is_told_the_nearest_and_not_all_there_are(typed: str, says: str):
+    with pytest.raises(SpecError) as refusal:
+        read(f"{typed}:{API}/repos/acme/web")
+
+    assert str(refusal.value).startswith(says)
+    assert len(str(refusal.value)) < 200
+
+
 def test_a_policy_with_a_typo_is_refused_at_once():
     with pytest.raises(SpecError, match="refersh"):
         PLATFORM.read_spec("acme", API, "refersh")

@@ -158,6 +158,7 @@ async def test_a_long_list_is_read_over_several_sweeps_and_nothing_is_left_out(p
     assert (await found.read()).checkpoints[0].gaps == ()
 
 
+@pytest.mark.slow
 async def test_no_more_is_remembered_and_asked_for_at_a_time_than_is_bounded(platform: Tried, store: MemoryStore):
     platform.size = 100
     for number in range(MAX_LOST + 500):

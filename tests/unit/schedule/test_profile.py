@@ -16,6 +16,7 @@ def test_without_a_rhythm_it_is_the_clock_on_the_wall(day: float):
     assert FLAT.at(day) == pytest.approx(day, abs=1e-6)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1e6), min_size=SLOTS, max_size=SLOTS), st.floats(0, 3e4), st.floats(0, 100))
 def test_it_never_stops_and_a_week_is_a_week(counts, day, passed):
     profile = profile_of(counts)

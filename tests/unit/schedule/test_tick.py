@@ -84,6 +84,7 @@ def test_leftovers_that_are_not_worth_the_price_make_room():
     assert chosen([best, poor], 1, price=1e-9).later == (), "worth the price: it stays, and is looked at again"
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30), st.integers(0, 10))
 def test_whatever_there_is_no_more_is_asked_than_the_budget_allows(rates, calls):
     sources = [read_source(str(number), rate=rate) for number, rate in enumerate(rates)]
@@ -97,6 +98,7 @@ def test_free_answers_fill_requests_but_charged_ones_stay_within_their_budget():
     assert choice.cost < 1
 
 
+@pytest.mark.slow
 def test_half_the_budget_is_half_the_calls_within_one_tick():
     sources = [read_source(str(number), rate=1 + number) for number in range(100)]
     assert [len(chosen(sources, calls).ask) for calls in (40, 20, 40)] == [40, 20, 40]

@@ -219,6 +219,7 @@ async def test_a_deadletter_that_only_a_newer_version_can_read_is_shown_and_kept
     assert (letter.request.type, letter.raw, letter.reason) == ("unknown", b'{"v":2}', "Service Unavailable")
 
 
+@pytest.mark.slow
 async def test_ten_thousand_deadletters_are_listed_filtered_and_counted_in_no_time(
     file: SqliteFile, deadletters: SqliteDeadletters
 ) -> None:

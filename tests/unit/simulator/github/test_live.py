@@ -77,6 +77,7 @@ def test_every_webhook_is_as_the_official_schemas_say():
     assert {("issues", "deleted"), ("repository", "renamed"), ("repository", "privatized")} <= set(seen)
 
 
+@pytest.mark.slow
 def test_those_whose_tokens_are_used_stay():
     life = a_life(5)
     stays = [member.user.login for member in life.world.org("acme").members.values()][:2]
@@ -150,6 +151,7 @@ async def test_a_webhook_that_nobody_takes_is_remembered():
 # Feeds -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_feeds_hold_300_events_newest_first_and_say_how_often_to_ask(start: Start) -> None:
     clock = SimClock()
     world = generate(CALM, seed=1, clock=clock)

@@ -124,6 +124,7 @@ def own_url(base: str, type: str, body: Any) -> str:
             return str(body.get("url") or body.get("_links", {}).get("self"))
 
 
+@pytest.mark.slow
 async def test_every_thing_answers_at_its_own_url_by_name_and_by_number(settled: World, start: Start) -> None:
     hub = await start(settled)
     viewer = settled.principal(an_insider(settled)).viewer
