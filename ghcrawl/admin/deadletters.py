@@ -7,10 +7,11 @@ so that whoever repeats a call loses nothing, whenever this process or theirs is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, JsonValue
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
@@ -48,11 +49,27 @@ class Listing(Filtering):
     after: Text = ""
 
 
+_SELECTS: Final[Mapping[str, dict[str, JsonValue]]] = {
+    "all": {"const": True},
+    **{name: {"minItems": 1} for name in ("urns", "kind", "type", "platform")},
+    **{name: {"minLength": 1} for name in ("reason", "host")},
+    "before": {"type": "string"},
+    "older_than_s": {"type": "number"},
+}
+"""What a choice of deadletters must have one of."""
+
+
+def _given(name: str, schema: JsonValue) -> JsonValue:
+    return {"required": [name], "properties": {name: schema}}
+
+
 class Choosing(Filtering):
     """Selects deadletters by URNs or filter; `all` is required to select all.
 
     before: `before` of the previous response, to continue. dry_run: show what would change, change nothing.
     """
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [_given(name, schema) for name, schema in _SELECTS.items()]})
 
     urns: Annotated[tuple[Text, ...], Field(max_length=1000)] = ()
     all: bool = False

@@ -29,8 +29,8 @@ REQUEST: Final = {
     "type": "object",
     "required": ["type", "url"],
     "properties": {
-        "type": {"type": "string", "description": "a type of the platform"},
-        "url": {"type": "string", "description": "below the base URL of the platform"},
+        "type": {"type": "string", "minLength": 1, "description": "a type of the platform"},
+        "url": {"type": "string", "minLength": 1, "description": "below the base URL of the platform"},
         "policy": {"type": "string"},
         "platform": {"type": "string"},
         "attempt": {"type": "integer", "minimum": 0},

@@ -58,8 +58,8 @@ def _at(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """That, or the same as text, as a command line has it; or nothing."""
-    return {"anyOf": [dict(schema), {"type": "string"}, {"type": "null"}]}
+    """That, or nothing. The same as text, as a command line has it, is read as well."""
+    return {"anyOf": [dict(schema), {"type": "null"}]}
 
 
 async def _status(asked: Asked[Nothing, None]) -> Answer:

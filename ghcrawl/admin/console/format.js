@@ -68,7 +68,7 @@ export function ago(iso, now) {
 /** `in 3 min`. */
 export function until(iso, now) {
   const seconds = (new Date(iso) - now) / 1000;
-  return seconds <= 0 ? "now" : `in ${span(seconds, 2)}`;
+  return seconds < 1 ? "now" : `in ${span(seconds, 2)}`;
 }
 
 /** The part of a URL that tells things apart: without scheme and host. */

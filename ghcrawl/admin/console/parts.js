@@ -36,6 +36,9 @@ export const documentPlace = (urn) => `documents/${encodeURIComponent(urn)}`;
 /** Where what is known under a URL is shown. */
 export const urlPlace = (url) => `documents?url=${encodeURIComponent(url)}`;
 
+/** A URL or URN that may go on in the next line behind each of its parts. */
+export const parted = (text) => text.split(/(?<=[/:?&])/).flatMap((part) => [part, h("wbr")]);
+
 /** A place with a query, leaving out what is empty. */
 export function place(name, query) {
   const params = new URLSearchParams();

@@ -24,7 +24,7 @@ from tests.support.builders import a_deadletter, a_document, a_request
 from tests.unit.admin.conftest import TOKEN, Rig
 
 MEANING = {
-    "pushRequests", "requeueDeadletters", "deleteDeadletters", "changeSettings", "listDocuments", "listSources",
+    "pushRequests", "changeSettings", "listDocuments", "listSources",
     "watchSources", "unwatchSources",
 }  # fmt: skip
 """What these refuse depends on more than shapes: words that nobody can read, a filter that means all."""

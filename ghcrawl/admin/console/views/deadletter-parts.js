@@ -3,7 +3,7 @@
 import { columns } from "../chart.js";
 import { button, field, h, select } from "../dom.js";
 import { ago, count, kindName, path, plural, span, when, words } from "../format.js";
-import { to } from "../parts.js";
+import { parted, to } from "../parts.js";
 import { AGES } from "./deadletter-filter.js";
 
 /** The form of a filter. go(which): it is asked for; classes and types stay as they are. */
@@ -33,7 +33,7 @@ export function letterRow(letter, now, tick) {
   const box = h("input", { type: "checkbox", "aria-label": about, on: { change: () => tick(box.checked) } });
   const place = `deadletters/${encodeURIComponent(letter.urn)}`;
   const story = to(place, letter.reason || kindName(letter.kind), { class: "row-link" });
-  const where = h("div", { class: "row-sub" }, h("span", { class: "tag" }, words(letter.type)), h("code", {}, path(letter.url)));
+  const where = h("div", { class: "row-sub" }, h("span", { class: "tag" }, words(letter.type)), h("code", {}, parted(path(letter.url))));
   const kind = h("div", { class: "row-sub narrow-only" }, kindName(letter.kind));
   const tries = h("div", { class: "row-sub" }, plural(letter.failures.length, "attempt"));
   const time = h("time", { datetime: letter.last_at, title: when(letter.last_at) }, ago(letter.last_at, now));

@@ -4,7 +4,7 @@ import { api } from "../api.js";
 import { toast } from "../dialog.js";
 import { button, fill, h } from "../dom.js";
 import { ago, count, kindName, path, plural, span, when, words } from "../format.js";
-import { facts, failed, jsonSource, loading, panel, place, source, to, urlPlace } from "../parts.js";
+import { facts, failed, jsonSource, loading, panel, parted, place, source, to, urlPlace } from "../parts.js";
 import { session } from "../session.js";
 import { remove, requeue } from "./deadletter-actions.js";
 
@@ -47,7 +47,7 @@ function story(letter, now) {
 }
 
 function asked(letter, now) {
-  const url = h("div", {}, h("code", { class: "break" }, letter.url), h("div", {}, to(urlPlace(letter.url), "Show documents of this URL")));
+  const url = h("div", {}, h("code", { class: "break" }, parted(letter.url)), h("div", {}, to(urlPlace(letter.url), "Show documents of this URL")));
   return panel(
     "Request",
     {},
@@ -60,7 +60,7 @@ function asked(letter, now) {
       ["First failed", `${when(letter.first_at)} (${ago(letter.first_at, now)})`],
       ["Dead-lettered", `${when(letter.last_at)} (${ago(letter.last_at, now)})`],
       ["Attempts", count(letter.attempts)],
-      ["URN", h("code", { class: "break" }, letter.urn)],
+      ["URN", h("code", { class: "break" }, parted(letter.urn))],
     ]),
   );
 }
@@ -70,8 +70,8 @@ function ancestors(letter) {
     const at = each.indexOf("@");
     return at > 0 ? [each.slice(0, at), each.slice(at + 1)] : ["", each];
   });
-  const line = ([type, url]) => h("li", {}, h("span", { class: "tag" }, words(type)), to(urlPlace(url), path(url), { class: "break" }));
-  const here = h("li", { class: "here" }, h("span", { class: "tag" }, words(letter.type)), h("span", { class: "break" }, path(letter.url)));
+  const line = ([type, url]) => h("li", {}, h("span", { class: "tag" }, words(type)), to(urlPlace(url), parted(path(url)), { class: "break" }));
+  const here = h("li", { class: "here" }, h("span", { class: "tag" }, words(letter.type)), h("span", { class: "break" }, parted(path(letter.url))));
   const note = steps.length ? "nearest ancestor last" : "requested directly: no ancestors";
   return panel("How it was discovered", { note }, h("ol", { class: "chain" }, steps.map(line), here));
 }

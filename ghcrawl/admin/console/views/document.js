@@ -3,7 +3,7 @@
 import { api } from "../api.js";
 import { fill, h } from "../dom.js";
 import { ago, count, plural, when, words } from "../format.js";
-import { documentPlace, empty, facts, failed, jsonSource, loading, panel, place, to, urlPlace } from "../parts.js";
+import { documentPlace, empty, facts, failed, jsonSource, loading, panel, parted, place, to, urlPlace } from "../parts.js";
 import { finder, listed, titleOf } from "./documents.js";
 import { tree } from "./tree.js";
 
@@ -56,8 +56,8 @@ function about(known, now) {
     "Metadata",
     {},
     facts([
-      ["URN", h("code", { class: "break" }, known.urn)],
-      ["URL", h("code", { class: "break" }, known.url)],
+      ["URN", h("code", { class: "break" }, parted(known.urn))],
+      ["URL", h("code", { class: "break" }, parted(known.url))],
       ["Aliases", known.aliases?.length ? known.aliases.map((alias) => h("div", {}, to(urlPlace(alias), alias))) : ""],
       ["Observed", at(known.observedAt)],
       ["Fetched", at(known.fetchedAt)],

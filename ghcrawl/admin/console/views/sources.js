@@ -90,7 +90,7 @@ function picture(days) {
   const most = Math.max(...days);
   const bars = days.map((items) => (items ? BARS[Math.round((items * (BARS.length - 1)) / most)] : "·")).join("");
   const total = days.reduce((sum, items) => sum + items, 0);
-  return h("span", { class: "bars", role: "img", "aria-label": `${plural(total, "item")} in 30 days, ${count(most)} on the busiest` }, bars);
+  return h("span", { class: "spark", role: "img", "aria-label": `${plural(total, "item")} in 30 days, ${count(most)} on the busiest` }, bars);
 }
 
 function unwatch(source, look) {
