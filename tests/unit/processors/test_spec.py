@@ -190,7 +190,7 @@ def test_what_nobody_can_read_is_refused_with_a_sentence(typed: str):
     ("typed", "says"),
     [
         ("isue", "unknown type 'isue'; did you mean issue?"),
-        ("xyzzy", "unknown type 'xyzzy'; known types: assets, branch, branches, check_run, "),
+        ("xyzzy", "unknown type 'xyzzy'; known types: "),
     ],
 )
 def test_a_type_with_a_typo_is_told_the_nearest_and_not_all_there_are(typed: str, says: str):
