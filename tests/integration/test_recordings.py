@@ -44,6 +44,7 @@ from processors.github.tables import TABLES
 from processors.github.webhook import type_of
 from tests.support.builders import NOW
 from tests.support.clock import FastClock
+from tests.support.document_types import fields_of, observe
 from tests.support.github import PLATFORM, kind_of
 from tests.support.platforms import SIMULATED
 from tests.support.recordings import API, Exchange, octokit, pygithub, webhooks
@@ -248,6 +249,29 @@ def test_webhooks_are_kept_as_rest_writes_the_same(exchanges: list[Exchange]):
 
 
 FREE_TEXT = {"body", "name", "title"}
+
+
+def test_what_the_page_of_documents_calls_always_there_is_always_there(exchanges: list[Exchange]):
+    """In what was answered since 2023, alone or whole in lists, and never null where the page does not say so."""
+    seen, recent = observe(), [each for each in exchanges if RECENT.search(each.headers.get("date", ""))]
+    wrong, looked_at = set(), Counter[str]()
+    for type, body in read_things(recent):
+        if type not in seen or _cut_down(body):
+            continue
+        looked_at[type] += 1
+        for name, said in fields_of(type, seen[type]).items():
+            if said.always and (name not in body or (body[name] is None and "null" not in said.kinds)):
+                wrong.add((type, name))
+    assert len(looked_at) > 10
+    assert sorted(wrong) == []
+
+
+RECENT = re.compile(r" 202[3-9] ")
+
+
+def _cut_down(body: Mapping[str, Any]) -> bool:
+    """A stub, or a page that says how many things there are."""
+    return set(body) == {"id"} or "total_count" in body
 
 
 def by_field(things: Iterable[tuple[str, Mapping[str, Any]]]) -> Mapping[tuple[str, str], Sequence[Any]]:

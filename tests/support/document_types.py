@@ -1,14 +1,17 @@
-"""`docs/documents.md`, written from a simulated GitHub: `python -m tests.support.document_types > docs/documents.md`.
+"""`docs/documents.md`: `python -m tests.support.document_types > docs/documents.md`.
 
-Every thing of a generated world goes through its processor; what its documents have in common is their schema.
+Names and links come from a simulated GitHub: every thing of a generated world goes through its processor. What its
+fields hold, and which may be missing, comes from GitHub's published schemas where these describe it.
 """
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import Any, Final
 
 from ghcrawl.simulator.clock import SimClock
@@ -20,14 +23,15 @@ from ghcrawl.values.outcome import Fetched, Save, Visit
 from processors.github import ENTITIES, PARTS
 from tests.support.builders import API, NOW
 from tests.support.github import PLATFORM, kind_of
+from tests.support.official import DESCRIBED, fields
 
 WIDTH: Final = 118
 INTRODUCTION: Final = """\
 # Documents
 
-Written by `python -m tests.support.document_types` from a simulated GitHub; a test holds this page to it. Real answers
-may say more: every field that GitHub sends is kept, under its own name. And they may say less: any field may be absent
-or null, as GitHub, its older answers, other servers and what a token may see have it.
+Written by `python -m tests.support.document_types` from GitHub's published schemas and a simulated GitHub; a test holds
+this page to them, and another holds it to recorded answers. Real answers may say more: every field that GitHub sends is
+kept, under its own name. Answers of many years ago and of other servers may lack any field.
 
 A document is what GitHub sent (an array as `{"elements": […]}`) with `_metadata` beside it:
 
@@ -52,8 +56,17 @@ out. Documents saved before this was told apart have no `forms`.
 `self` and `siblings` are links of every document. A page of a collection holds `{"urn", "url"}` of each element; a page
 of a relation holds the elements, and has the links `origin`, `unique` (its generation) and `resources`.
 
-`null` after a kind of JSON: it may be null. *In italics*: it is not always there.
+`null` after a kind of JSON: it may be null. *In italics*: it may be absent or null, because GitHub's schemas do not
+require it of every form of the thing.
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One field: which kinds of JSON it holds, and whether every answer of today has it."""
+
+    kinds: frozenset[str]
+    always: bool = False
 
 
 @dataclass
@@ -77,6 +90,13 @@ class Seen:
             self.links.setdefault(name, f"{'several ' if link.hrefs else ''}{link.type} `{pattern(leads)}`")
 
 
+LACKED: Final[Mapping[str, frozenset[str]]] = {
+    "label": frozenset({"archived_at", "archived_by"}),
+    "org": frozenset({"archived_at"}),
+    "security_advisory": frozenset({"collaborating_teams", "collaborating_users", "private_fork"}),
+    "team": frozenset({"type"}),
+}
+"""What the schemas of today require and answers recorded since 2023 lack."""
 KINDS: Final[Mapping[type, str]] = {
     type(None): "null",
     bool: "boolean",
@@ -137,21 +157,41 @@ def page() -> str:
     return "\n".join((INTRODUCTION, *(_section(type, seen[type]) for type in types)))
 
 
+def fields_of(type: str, seen: Seen) -> Mapping[str, Field]:
+    """What is written of each field of documents of that type."""
+    told = {
+        name: Field(kinds=frozenset(kinds), always=seen.present[name] == seen.count)
+        for name, kinds in seen.fields.items()
+    }
+    for name, said in fields(type).items() if type in DESCRIBED else ():
+        kinds = frozenset({_kind(each) for each in said.types} | ({"null"} if said.nullable else set()))
+        always = said.always and name not in LACKED.get(type, ())
+        told[name] = Field(kinds=kinds or frozenset({"null"}), always=always)
+    if type in DESCRIBED:
+        told = {name: each if name in fields(type) else Field(kinds=each.kinds) for name, each in told.items()}
+    return told
+
+
+def _kind(type: Any) -> str:
+    if type in (str, datetime, date) or not isinstance(type, builtins.type):
+        return "string"
+    return KINDS.get(type, "object")
+
+
 def _section(type: str, seen: Seen) -> str:
     version = kind_of(type).version
-    fields = (
-        _field(name, kinds, always=seen.present[name] == seen.count) for name, kinds in sorted(seen.fields.items())
-    )
+    told = (_field(name, each) for name, each in sorted(fields_of(type, seen).items()))
     links = (f"{name}: {link}" for name, link in sorted(seen.links.items()) if name not in ("self", "siblings"))
-    lines = [f"## {type}\n", f"Version {version}, `{seen.urn}`\n", _wrapped(list(fields))]
+    lines = [f"## {type}\n", f"Version {version}, `{seen.urn}`\n", _wrapped(list(told))]
     if text := _wrapped(list(links)):
         lines.append(f"\nLinks: {text}")
     return "\n".join((*lines, ""))
 
 
-def _field(name: str, kinds: set[str], *, always: bool) -> str:
+def _field(name: str, field: Field) -> str:
+    kinds = field.kinds if field.always else field.kinds - {"null"} or field.kinds
     words = " or ".join(sorted(kinds, key=lambda kind: (kind == "null", kind)))
-    return f"`{name}` {words}" if always else f"*`{name}` {words}*"
+    return f"`{name}` {words}" if field.always else f"*`{name}` {words}*"
 
 
 def _wrapped(words: Iterable[str]) -> str:

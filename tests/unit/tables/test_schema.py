@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import types
-import typing
-from collections.abc import Iterator
 from datetime import date, datetime
-from enum import Enum
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,40 +16,8 @@ from processors.github import ENTITIES, PARTS, tables_page
 from processors.github.tables import TABLES
 from processors.github.tables_fields import FIELDS
 from tests.support.github import PLATFORM
+from tests.support.official import OFFICIAL, leaves, models
 
-OFFICIAL = {
-    "org": ("OrganizationFull",),
-    "user": ("PublicUser", "PrivateUser"),
-    "team": ("TeamFull", "Team"),
-    "repo": ("FullRepository",),
-    "label": ("Label",),
-    "milestone": ("Milestone",),
-    "release": ("Release",),
-    "branch": ("BranchWithProtection", "ShortBranch"),
-    "tag": ("Tag", "GitRef"),
-    "issue": ("Issue",),
-    "issue_comment": ("IssueComment",),
-    "pull_request": ("PullRequest", "PullRequestSimple"),
-    "review": ("PullRequestReview",),
-    "review_comment": ("PullRequestReviewComment",),
-    "commit": ("Commit",),
-    "commit_comment": ("CommitComment",),
-    "release_asset": ("ReleaseAsset",),
-    "issue_event": ("IssueEvent",),
-    "reaction": ("Reaction",),
-    "discussion": ("Discussion",),
-    "status": ("Status",),
-    "check_suite": ("CheckSuite",),
-    "check_run": ("CheckRun",),
-    "deployment": ("Deployment",),
-    "deployment_status": ("DeploymentStatus",),
-    "workflow": ("Workflow",),
-    "workflow_run": ("WorkflowRun",),
-    "project": ("ProjectsV2",),
-    "project_item": ("ProjectsV2ItemSimple", "ProjectsV2ItemWithContent"),
-    "security_advisory": ("RepositoryAdvisory",),
-    "dependabot_alert": ("DependabotAlert",),
-}
 FITS: dict[str, set[type]] = {
     "text": {str},
     "integer": {int, float},  # ids of projects are said to be numbers, and are whole
@@ -63,29 +25,6 @@ FITS: dict[str, set[type]] = {
     "boolean": {bool},
     "timestamp": {datetime, date, str},
 }
-
-
-@cache
-def models() -> Any:
-    return import_module("githubkit_schemas.v2022_11_28.models")
-
-
-def leaves(annotation: Any) -> Iterator[Any]:
-    """The types that a value may have, without `None`, unset, and what a list is of."""
-    origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType, typing.Annotated):
-        found = typing.get_args(annotation)
-        for each in found[:1] if origin is typing.Annotated else found:
-            yield from leaves(each)
-    elif origin is typing.Literal:
-        yield from {type(each) for each in typing.get_args(annotation)}
-    elif origin is list:
-        yield list
-    elif isinstance(annotation, type) and issubclass(annotation, Enum):
-        if "Unset" not in annotation.__name__:
-            yield str
-    elif annotation is not type(None) and "UNSET" not in str(annotation):
-        yield origin or annotation
 
 
 def official(kind: str) -> dict[str, set[Any]]:
