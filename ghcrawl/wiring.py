@@ -13,7 +13,9 @@ from typing import Any, Final, TextIO
 from uuid import uuid4
 
 from ghcrawl.backend import Backend, Forgotten, Requeued, check_servers, open_backend
+from ghcrawl.engine import differences
 from ghcrawl.engine.decision import Mounted
+from ghcrawl.engine.differences import Differences
 from ghcrawl.engine.loop import Engine, Ports
 from ghcrawl.engine.supervisor import Supervisor
 from ghcrawl.fetch.call_budget import Budgeted, Spending
@@ -21,6 +23,7 @@ from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.platforms import contract as platform_contract
 from ghcrawl.platforms.contract import Checked, Platform, Simulate, Sourced
+from ghcrawl.platforms.kind import Batch
 from ghcrawl.platforms.mount import Mount, Mounts
 from ghcrawl.platforms.registry import PLATFORMS
 from ghcrawl.ports.clock import Clock, SystemClock
@@ -29,6 +32,7 @@ from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, Source
+from ghcrawl.ports.store import Store
 from ghcrawl.redelivery import Pace, Redelivery, Run
 from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.ticker import Options, Ticker
@@ -186,6 +190,19 @@ class Service:
             if ticker.platform not in blocked:
                 await ticker.turn()
 
+    async def differences(self) -> Mapping[str, Differences]:
+        """By platform, what any replica found to differ between batches and the platform's own answers.
+
+        Such batches are not asked for here either. Raises StoreError.
+        """
+        found = {}
+        for name, opened in self.opened.items():
+            if any(isinstance(kind, Batch) for kind in opened.platform.kinds.values()):
+                found[name] = await differences.read(self.backend.store, name, opened.mount.base_url)
+                for type, fields in found[name].items():
+                    opened.platform.disproved(opened.source, type, fields)
+        return found
+
     @property
     def platforms(self) -> Mapping[str, Platform]:
         """What is mounted, by name."""
@@ -245,6 +262,7 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
             backend, mounted, opened, settings, observer, worker=worker, measure=measure, spending=spending
         )
         stack.push_async_callback(service.streams.stop)
+        await service.differences()
         yield service
 
 
@@ -287,7 +305,10 @@ def _service(  # noqa: PLR0913  # the same
         read={ticker.platform: ticker.read for ticker in tickers},
     )
     engine = Engine(
-        [_worked(one, measure) for one in opened.values()], ports, tuning=_tuning(settings, spending), worker=worker
+        [_worked(one, backend.store, measure) for one in opened.values()],
+        ports,
+        tuning=_tuning(settings, spending),
+        worker=worker,
     )
     return Service(
         backend=backend,
@@ -354,14 +375,19 @@ def _options(settings: Settings, mounted: Mounts) -> Options:
     return Options(**{**section, "discover": _discovered(settings, mounted)})
 
 
-def _worked(opened: OpenPlatform, measure: Measure | None) -> Mounted:
+def _worked(opened: OpenPlatform, store: Store, measure: Measure | None) -> Mounted:
     """What the engine works with."""
     platform, fetcher = opened.platform, opened.fetcher
-    batched, disproved = partial(platform.batched, opened.source), partial(platform.disproved, opened.source)
+    batched, disproved = partial(platform.batched, opened.source), partial(_disproved, opened, store)
     if measure is None:
         return Mounted(platform=platform, fetcher=fetcher, batched=batched, disproved=disproved)
     platform, fetcher = measured(platform, measure), MeasuredFetcher(fetcher, measure)
     return Mounted(platform=platform, fetcher=fetcher, batched=batched, disproved=disproved)
+
+
+async def _disproved(opened: OpenPlatform, store: Store, type: str, fields: Sequence[str]) -> None:
+    opened.platform.disproved(opened.source, type, fields)
+    await differences.remember(store, opened.platform.name, opened.mount.base_url, {type: fields})
 
 
 def _tuning(settings: Settings, spending: Spending | None) -> Tuning:

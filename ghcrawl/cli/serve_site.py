@@ -264,5 +264,6 @@ class Surface:
     async def _kept(self) -> None:
         gauges = self.watching.gauges
         gauges.deadletters((await self._buried.now()).by_kind)
+        gauges.differences(await self.service.differences())
         if self.redelivery is not None:
             gauges.redelivery(await self.redelivery.read())

@@ -14,6 +14,7 @@ from ghcrawl.cli.server import tokens as served
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.unrecoverable import unanswered
 from ghcrawl.cli.words import number, stamp, time_of_day
+from ghcrawl.engine import differences
 from ghcrawl.platforms.contract import Checked, Sourced
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import sections as setting
@@ -25,6 +26,7 @@ from ghcrawl.wiring import (
     credential_remarks,
     missing_credentials,
     mounts,
+    open_backend,
     source_credentials,
 )
 
@@ -68,10 +70,27 @@ async def check(place: Place, *, json: bool) -> int:
     for name, ones in found.items():
         for sentence in credential_remarks(name, ones, [one for of, one in checks if of == name]):
             say(sentence)
+    for sentence in await _differing(settings):
+        say(sentence)
     useless = [one for _, one in checks if one.trouble]
     for one in useless:
         complain(f"{one.label} cannot be used: {one.trouble}")
     return FAILED if useless else 0
+
+
+async def _differing(settings: Settings) -> Sequence[str]:
+    """What batches got wrong at these APIs, as far as a store is there that remembers it. Raises StoreError."""
+    if settings.store.provider == "memory" or (settings.embedded and not settings.sqlite.path.exists()):
+        return ()
+    sentences = []
+    async with open_backend(settings) as backend:
+        for mount in mounts(settings):
+            for type, fields in (await differences.read(backend.store, mount.name, mount.base_url)).items():
+                sentences.append(
+                    f"{mount.name}: batches of type {type} differ from single answers in {', '.join(fields)}; "
+                    "they are off until ghcrawl is updated."
+                )
+    return sentences
 
 
 async def _checked(settings: Settings, name: str, found: Sequence[Sourced]) -> Sequence[Checked]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, assert_never
@@ -61,6 +61,10 @@ MAX_MESSAGE = 2_000
 _EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
+async def _unheard(_type: str, _fields: Sequence[str]) -> None:
+    """Nobody asks for batches."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mounted:
     """A platform with the fetcher that serves it.
@@ -72,7 +76,7 @@ class Mounted:
     platform: Platform
     fetcher: Fetcher
     batched: Callable[[], frozenset[str]] = frozenset
-    disproved: Callable[[str, Sequence[str]], None] = lambda _type, _fields: None
+    disproved: Callable[[str, Sequence[str]], Awaitable[None]] = _unheard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +141,7 @@ class Decider:
         answer = await self._retrievals[request.platform].answer(request, kind, policy)
         if isinstance(answer, Body):
             if fields := batches.differences(request, answer.fetched.body):
-                self._mounted[platform.name].disproved(request.type, fields)
+                await self._mounted[platform.name].disproved(request.type, fields)
             return self._process(answer, kind, policy, platform)
         if isinstance(answer, Gone):
             decision = await self._gone(answer, request, kind, platform)

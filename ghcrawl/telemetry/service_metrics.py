@@ -83,6 +83,12 @@ class ServiceMetrics:
             registry=registry,
         )
         self._outages = Counter("ghcrawl_outages", "Failures that began after a success", ["port"], registry=registry)
+        self._differ = Gauge(
+            "ghcrawl_batches_differ",
+            "1 once batches of a type differed from the platform's own answers, until the version changes",
+            ["platform", "type"],
+            registry=registry,
+        )
         self._blocked = Gauge(
             "ghcrawl_blocked_until_timestamp_seconds",
             "Time of the next API call while the platform is blocked; 0: not blocked",
@@ -209,6 +215,12 @@ class ServiceMetrics:
         """Who cannot be asked as."""
         self._benched.set(benched)
         self._retired.set(retired)
+
+    def differences(self, found: Mapping[str, Collection[str]]) -> None:
+        """The types of each platform of which batches differ from its own answers."""
+        for platform, types in found.items():
+            for type in types:
+                self._differ.labels(platform, type).set(1)
 
     def blocked(self, until: Mapping[str, datetime | None]) -> None:
         """When each platform can be asked again; None: now."""

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from ghcrawl.cli import tokens
+from ghcrawl.cli.options import Place
 from ghcrawl.simulator.faults import Broken, Dropped, Faults
 from ghcrawl.simulator.github.changes import issues as change_issues
 from ghcrawl.simulator.github.generation.size import SMALL, WorldSize
 from ghcrawl.simulator.github.manners import Graphql, Manners
 from tests.integration.test_crawl import SIX_REPOS, THREE_REPOS, assert_complete
-from tests.support.crawling import Crawled, Stage, stage
+from tests.support.crawling import TOKEN, Crawled, Stage, stage
 
 PEOPLE = replace(THREE_REPOS, users=60)
 OWN_PAGES = ("pull_requests", "cursor")
@@ -104,7 +106,9 @@ async def test_whatever_graphql_does_not_give_rest_does(tmp_path: Path, day: str
         assert_complete(crawled, it)
 
 
-async def test_a_field_that_differs_from_rest_is_found_and_told(tmp_path: Path):
+async def test_a_field_that_differs_from_rest_is_found_told_and_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     manners = Manners(graphql=Graphql(wrong=frozenset({"additions"})))
     async with stage(tmp_path, THREE_REPOS, manners=manners) as it:
         with capture_logs() as logs:
@@ -113,6 +117,15 @@ async def test_a_field_that_differs_from_rest_is_found_and_told(tmp_path: Path):
         assert crawled.entities == set(it.bodies())
         assert crawled.deadletters == []
         assert differing(logs) == [("pull_request", ["additions"])]
+
+        with capture_logs() as logs:
+            await it.crawl("acme", policy="default:self")
+        assert differing(logs) == [("pull_request", ["additions"])]
+
+        monkeypatch.setenv("GHCRAWL_SQLITE__PATH", str(it.db))
+        monkeypatch.setenv("GHCRAWL_TOKENS", TOKEN)
+        assert await tokens.check(Place(api_url=it.server.url), json=False) == 0
+        assert "batches of type pull_request differ from single answers in additions" in capsys.readouterr().err
 
 
 def differing(logs: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
