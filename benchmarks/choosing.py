@@ -99,7 +99,7 @@ async def measure(asked: argparse.Namespace) -> dict[str, object]:
 
 
 def _median(costs: list[Cost]) -> Cost:
-    """The tick of the median cost of a call; the first, which surveys the pool, is left out by whoever calls."""
+    """The tick of median cost."""
     asking = sorted((each for each in costs if each.calls), key=lambda each: each.choosing_s / each.calls)
     return asking[len(asking) // 2]
 

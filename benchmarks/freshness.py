@@ -33,7 +33,6 @@ from ghcrawl.values.source import StrategyName
 NAMES: Final[tuple[str, ...]] = get_args(StrategyName)
 EXACT: Final = "power_exact"
 HISTORY_D: Final = 30
-Scores = dict[str, dict[str, float | int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

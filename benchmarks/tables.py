@@ -92,7 +92,7 @@ async def save(path: Path, documents: Iterator[Document]) -> None:
 
 
 def dated(seed: Sequence[Document], documents: int) -> Iterator[Document]:
-    """So many copies, processed one after the other."""
+    """`copies` copies, processed in sequence."""
     for number, one in enumerate(islice(copies(seed), documents)):
         yield replace(one, processed_at=BEGAN + number * APART)
 

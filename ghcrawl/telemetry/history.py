@@ -10,13 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
 
 Span = Literal["1h", "24h", "30d"]
-SPANS: Final[tuple[Span, ...]] = get_args(Span)
 DONE: Final = ("settled", "saved", "calls", "failed", "throttled")
 MAX_KINDS: Final = 8
 """So many classes of deadletters are told apart, those of which there are most."""

@@ -10,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Final, Literal
 
-from ghcrawl.values.model import Request
-
 StrategyName = Literal["power", "poisson", "round_robin", "hash", "organ_pipe", "lambda_crawl"]
 NamedBy = Literal["operator", "follow", "rule"]
 """Who made it a source: a `watch` command, `--follow` or `serve`, or the rule `schedule.discover`."""
@@ -100,15 +98,3 @@ class Source:
 def source_key(platform: str, type: str, url: str) -> str:
     """20 hex digits that name the source. Evenly spread, so that a range of them is a random sample."""
     return blake2b(f"{platform}\n{type}\n{url}".encode(), digest_size=10).hexdigest()
-
-
-def source_of(platform: str, request: Request) -> Source:
-    """The source that is read by `request`."""
-    return Source(
-        key=source_key(platform, request.type, request.url),
-        platform=platform,
-        type=request.type,
-        url=request.url,
-        policy=str(request.policy),
-        scope=request.context.scope,
-    )

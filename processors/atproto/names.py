@@ -14,7 +14,6 @@ from typing import Final
 
 NAME: Final = "bluesky"
 POSTS: Final = "app.bsky.feed.post"
-FOLLOWS: Final = "app.bsky.graph.follow"
 
 _DID: Final = re.compile(r"did:[a-z]+:[a-zA-Z0-9._:%-]{1,2000}(?<![:%])")
 _LABEL: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import partial
 
 import pytest
@@ -17,9 +16,10 @@ from ghcrawl.simulator.mastodon.world import World
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.model import Document, Push
 from processors.mastodon.streams import channel, told
-from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
+from tests.contracts.stream_contract import StreamContract, StreamRig
 from tests.support.builders import a_document, an_egress
 from tests.support.mastodon import TOKEN, tokens
+from tests.support.waiting import until
 
 
 def subscription(host: str, words: str = "%23rain") -> Document:
@@ -51,21 +51,16 @@ class MastodonRig(StreamRig):
         self.server.setup.tokens.clear()
 
     async def connected(self) -> None:
-        await self._until(lambda: self.server.streaming.opened > self._known)
+        await until(lambda: self.server.streaming.opened > self._known)
         self._known = self.server.streaming.opened
 
     async def idle(self) -> None:
-        await self._until(lambda: self.server.streaming.connections == 0)
+        await until(lambda: self.server.streaming.connections == 0)
 
     def name(self, push: Push) -> str:
         if push.request.payload is None:
             return ""
         return str(push.request.payload.body["content"]).removeprefix("<p>").partition(" ")[0]
-
-    async def _until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while not holds():  # noqa: ASYNC110  # a server counts, and tells nobody
-                await asyncio.sleep(0.001)
 
 
 class TestMastodonStreams(StreamContract):

@@ -30,6 +30,7 @@ from queues.dedup_protocol import key_of
 from tests.faults.graph import ALONE, ATTEMPTS, ONWARD, PLATFORM, expected, lasting, node, number_of, queue_of
 from tests.faults.worker import Assignment
 from tests.support.services.rabbitmq import Server, ask
+from tests.support.waiting import until
 
 ROOT: Final = Path(__file__).parents[2]
 QUIET_TIMES: Final = 3
@@ -173,9 +174,11 @@ class Crawl:
 
     async def settled(self, count: int, within_s: float = 60.0) -> None:
         """Return once so many nodes were settled."""
-        async with asyncio.timeout(within_s):
-            while len({number for number, *_ in self.lines("settled")}) < count:  # noqa: ASYNC110  # a file tells nobody
-                await asyncio.sleep(0.1)
+
+        def are_settled() -> bool:
+            return len({number for number, *_ in self.lines("settled")}) >= count
+
+        await until(are_settled, within_s=within_s, every_s=0.1)
 
     async def quiet(self, within_s: float = 100.0) -> None:
         """Return once nothing waits and nobody holds anything, and that stays so."""

@@ -15,8 +15,8 @@ from ghcrawl.simulator.atproto.server import PASSWORD, Limits, Server
 from ghcrawl.simulator.atproto.world import generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
-from tests.integration.test_platforms import until
 from tests.support.bluesky import Stage
+from tests.support.waiting import until
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -21,12 +21,7 @@ from ghcrawl.values.model import Push
 from processors.atproto.events import Subscription
 from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
 from tests.support.bluesky import Stage, jetstream, left
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not holds():  # noqa: ASYNC110  # nobody tells
-            await asyncio.sleep(0.01)
+from tests.support.waiting import until
 
 
 @pytest.fixture

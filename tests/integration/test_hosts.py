@@ -26,9 +26,9 @@ from ghcrawl.simulator.mastodon.world import generate
 from ghcrawl.telemetry.metrics import Metrics
 from ghcrawl.values.model import QUEUES, Push, Request, TypeName
 from ghcrawl.wiring import Service, open_service, settings_model
-from tests.integration.test_platforms import until
 from tests.support.crawling import TOKEN, stage
 from tests.support.platforms import SIMULATED
+from tests.support.waiting import until
 
 ALL = (GITHUB, BLUESKY, MASTODON)
 

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
@@ -22,8 +22,8 @@ from processors.mastodon.streams import told
 from tests.support.builders import NOW, a_document
 from tests.support.mastodon import TOKEN, Stage, tokens
 from tests.support.mastodon_recordings import exchanges, sockets
+from tests.support.waiting import until
 
-PATIENCE_S = 60.0
 EVERYTHING = a_document(
     platform="mastodon",
     type="stream",
@@ -106,12 +106,6 @@ async def child(db: Path, host: str, spec: str) -> AsyncIterator[None]:
         await process.wait()
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not holds():  # noqa: ASYNC110  # the simulator counts, and tells nobody
-            await asyncio.sleep(0.01)
-
-
 def saved(db: Path, url: str) -> bool:
     """Whether the file has it, as another process sees it. What was told before it is in the file, too."""
     with closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as connection:
@@ -133,9 +127,11 @@ async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing(tmp_
         for moment in range(10):
             await _one_life(server, tmp_path / "a.db", spec, moment)
         async with child(tmp_path / "a.db", server.host, spec):
-            await until(lambda: server.streaming.connections == 1)
+            await until(lambda: server.streaming.connections == 1, within_s=60)
             last = world.post(_user(world), "the last one")
-            await until(lambda: saved(tmp_path / "a.db", f"mastodon://{server.host}/api/v1/statuses/{last.id}"))
+            await until(
+                lambda: saved(tmp_path / "a.db", f"mastodon://{server.host}/api/v1/statuses/{last.id}"), within_s=60
+            )
         crawled = await Stage(db=tmp_path / "a.db", credentials=tokens(server.host), settings=WITHOUT).crawl()
     assert crawled.deadletters == []
     stored = [each.body["id"] for each in crawled.of("status")]
@@ -158,9 +154,9 @@ async def _one_life(server: Server, db: Path, spec: str, moment: int) -> None:
     begun = len(server.calls)
     async with child(db, server.host, spec):
         if moment < 4:
-            await until(lambda: len(server.calls) > begun + 2 * moment)
+            await until(lambda: len(server.calls) > begun + 2 * moment, within_s=60)
         else:
-            await until(lambda: server.streaming.connections == 1)
+            await until(lambda: server.streaming.connections == 1, within_s=60)
             for number in range(moment):
                 server.world.post(_user(server.world), f"live {moment} {number}")
                 await asyncio.sleep(0.01)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +20,7 @@ from ghcrawl.wiring import Service, open_service, settings_model
 from tests.support.crawling import TOKEN, stage
 from tests.support.library import BRANCHES, LIBRARY, LibrarySimulator
 from tests.support.platforms import SIMULATED
-
-PATIENCE_S = 30.0
+from tests.support.waiting import until
 
 
 @asynccontextmanager
@@ -44,12 +42,6 @@ async def crawling(
         service.supervisor.start()
         yield service
         await service.supervisor.drain(5)
-
-
-async def until(holds: Callable[[], bool | Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not (await found if isinstance(found := holds(), Awaitable) else found):  # noqa: ASYNC110  # counts tell nobody
-            await asyncio.sleep(0.02)
 
 
 async def until_stored(service: Service, type: TypeName, count: int) -> None:

@@ -16,7 +16,7 @@ import yaml
 
 from tests.rehearsal.fleet import Answered, Pod, Probe, Wanted
 from tests.rehearsal.kubectl import NAMESPACE, Failed, apply, apply_folder, found, kubectl
-from tests.rehearsal.waiting import until
+from tests.support.waiting import until
 
 OVERLAY: Final = Path(__file__).parents[2] / "config/kubernetes/overlays/production"
 ROLLOUT_S: Final = 420
@@ -94,7 +94,7 @@ class Cluster:
         async def fits() -> bool:
             return len(await self._raw()) == replicas
 
-        await until(fits, what=f"a fleet of {replicas}", within_s=ROLLOUT_S)
+        await until(fits, what=f"a fleet of {replicas}", within_s=ROLLOUT_S, every_s=0.3)
 
     async def delete(self) -> str:
         """As the port says."""
@@ -114,7 +114,7 @@ class Cluster:
         async def again() -> bool:
             return await self._starts(victim) > starts
 
-        await until(again, what=f"a new process in {victim}", within_s=60)
+        await until(again, what=f"a new process in {victim}", within_s=60, every_s=0.3)
         await self._rolled_out()
         return victim
 

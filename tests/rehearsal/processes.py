@@ -17,6 +17,7 @@ import aiohttp
 
 from tests.rehearsal.fleet import Answered, Pod, Probe, Wanted
 from tests.support.services.network import free_ports
+from tests.support.waiting import until
 
 PATIENCE_S: Final = 60.0
 GRACE_S: Final = 40.0
@@ -35,7 +36,6 @@ class Replica:
     process: asyncio.subprocess.Process | None = None
     starts: int = 0
     leaving: bool = False
-    killed: bool = False
 
 
 @dataclass(kw_only=True)
@@ -183,16 +183,15 @@ class Processes:
                 sys.executable, "-m", "ghcrawl", "serve", cwd=ROOT, env=environment, stdout=log, stderr=log
             )
         replica.starts += 1
-        replica.killed = False
 
     async def _until_ready(self, replica: Replica) -> None:
-        deadline = asyncio.get_running_loop().time() + PATIENCE_S
-        while not (await self._seen(replica)).ready.ok:
+        async def is_ready() -> bool:
             process = replica.process
-            gone = process is None or process.returncode is not None
-            if gone or asyncio.get_running_loop().time() > deadline:
-                raise AssertionError(f"{replica.name} does not get ready: {self._log(replica)}")
-            await asyncio.sleep(0.1)
+            assert process is not None
+            assert process.returncode is None, self._log(replica)
+            return bool((await self._seen(replica)).ready.ok)
+
+        await until(is_ready, what=f"readiness of {replica.name}", within_s=PATIENCE_S, every_s=0.1)
 
     async def _end(self, replica: Replica) -> None:
         """It was asked to end, and did within its grace period."""

@@ -13,8 +13,8 @@ from typing import Any, Final, Protocol
 from tests.rehearsal.fleet import Answered, Fleet, Wanted
 from tests.rehearsal.github import ORG, GitHub
 from tests.rehearsal.timeline import Timeline
-from tests.rehearsal.waiting import until
 from tests.rehearsal.watch import Watch
+from tests.support.waiting import until
 
 CALM_S: Final = 180.0
 CALM: Final = 7
@@ -105,7 +105,7 @@ class Rehearsal:
         async def believed() -> bool:
             return self.github.accepted >= accepted + 5 and self.github.answered >= answered + 10
 
-        await until(believed, what="work with the new token and the new secret", within_s=60)
+        await until(believed, what="work with the new token and the new secret", within_s=60, every_s=0.3)
         self.timeline.say("   the old ones are worth nothing, and calls and deliveries go on with the new ones")
 
     async def _scaled(self) -> None:
@@ -208,7 +208,7 @@ class Rehearsal:
         async def ready() -> bool:
             return all(pod.ready.ok for pod in await self.fleet.pods())
 
-        await until(ready, what="a state in which every replica is ready", within_s=180)
+        await until(ready, what="a state in which every replica is ready", within_s=180, every_s=0.3)
 
 
 def _left(queue: Mapping[str, Any]) -> str:

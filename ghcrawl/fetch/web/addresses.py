@@ -66,11 +66,6 @@ def is_literal(host: str) -> bool:
     return True
 
 
-def literal_is_public(host: str) -> bool:
-    """Whether the address `host` is public. Short forms (`127.1`) are never written for honest reasons."""
-    return is_public(host)
-
-
 class PublicResolver(AbstractResolver):
     """Resolves names to public addresses only. The connection goes to what was checked, so DNS cannot change it."""
 

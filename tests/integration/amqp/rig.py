@@ -9,7 +9,7 @@ is moved, what is due is sent back, as if it had expired.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Self
 from uuid import uuid4
@@ -38,15 +38,9 @@ from tests.contracts.adapters import Rig
 from tests.support.clock import FakeClock
 from tests.support.lanes import LANES, lanes
 from tests.support.services.rabbitmq import Server
+from tests.support.waiting import until
 
 HOUR_S = 3600.0
-
-
-async def until(true: Callable[[], Awaitable[bool]], *, within_s: float = 20.0) -> None:
-    """Return once it is true, which the broker brings about and tells nobody."""
-    async with asyncio.timeout(within_s):
-        while not await true():  # noqa: ASYNC110  # see above
-            await asyncio.sleep(0.002)
 
 
 class UnhurriedDelivery:

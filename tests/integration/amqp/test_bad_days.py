@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
@@ -17,13 +18,13 @@ from ghcrawl.values.model import Push, QueueName
 from queues.amqp.message import Incoming
 from queues.amqp.queue import AmqpQueue
 from tests.integration.amqp.own import Place, popped, push_of
-from tests.integration.amqp.rig import until
 from tests.support.builders import a_payload, a_request
 from tests.support.lanes import LANES, lanes
 from tests.support.listening import saying_nothing
 from tests.support.services.network import free_ports
 from tests.support.services.proxy import proxied
 from tests.support.services.rabbitmq import Broker
+from tests.support.waiting import until
 
 
 async def refusal(place: Place, **over: object) -> str:
@@ -206,16 +207,15 @@ async def test_a_channel_that_the_broker_closes_for_a_wrong_tag_comes_back_and_n
 async def everything(queue: AmqpQueue, number: int) -> dict[str, QueueName]:
     """All of so many different requests are popped in the end, whatever is lost meanwhile. Returns their queues."""
     seen: dict[str, QueueName] = {}
-    async with asyncio.timeout(90):
-        while len(seen) < number:
-            try:
-                delivery = await queue.pop(LANES, patience_s=0.5)
-            except QueueError:
-                await asyncio.sleep(0.1)
-                continue
-            if delivery is not None:
+
+    async def popped_all() -> bool:
+        with suppress(QueueError):
+            if delivery := await queue.pop(LANES, patience_s=0.5):
                 seen[delivery.request.url] = delivery.queue
                 await delivery.ack()
+        return len(seen) >= number
+
+    await until(popped_all, within_s=90)
     return seen
 
 
@@ -343,7 +343,7 @@ async def test_a_call_that_a_close_cuts_off_is_the_brokers_trouble(place: Place)
             wire.swallow()
             asking = [asyncio.create_task(queue.link.ready_count(place.names.dead)) for _ in range(3)]
             pushing = asyncio.create_task(queue.push(push_of(1)))
-            await asyncio.sleep(0.1)
+            await until(lambda: wire.held == 2)  # both connections have sent something
             wire.cut()
             for end in await asyncio.gather(*asking, pushing, return_exceptions=True):
                 assert isinstance(end, QueueError), repr(end)
@@ -356,15 +356,16 @@ async def stale(incoming: Incoming) -> bool:
     return incoming.stale
 
 
+async def pushed(queue: AmqpQueue, number: int) -> bool:
+    try:
+        await queue.push(push_of(number))
+    except QueueError:
+        return False
+    return True
+
+
 async def push_until_it_works(queue: AmqpQueue, number: int) -> None:
-    async with asyncio.timeout(20):
-        while True:
-            try:
-                await queue.push(push_of(number))
-            except QueueError:
-                await asyncio.sleep(0.1)
-            else:
-                return
+    await until(lambda: pushed(queue, number), every_s=0.05)
 
 
 async def test_a_wire_that_swallows_everything_is_given_up_and_no_task_dies_of_it(place: Place) -> None:

@@ -15,9 +15,9 @@ from queues.amqp.message import Incoming
 from queues.amqp.queue import AmqpQueue
 from queues.amqp.settings import SPARE
 from tests.integration.amqp.own import PATIENT_S, Place, popped, push_of
-from tests.integration.amqp.rig import until
 from tests.support.lanes import LANES, lanes
 from tests.support.services.wanted import MANAGEMENT_URL
+from tests.support.waiting import until
 
 
 async def test_a_delay_ends_when_the_broker_says_so_after_as_many_hops_as_it_takes(place: Place) -> None:

@@ -13,10 +13,10 @@ from queues.amqp.queue import AmqpQueue
 from queues.codec import encode
 from queues.memory_dedup import MemoryCrashCounter
 from tests.integration.amqp.own import PATIENT_S, Place, die, popped, push_of
-from tests.integration.amqp.rig import until
 from tests.support.builders import a_request
 from tests.support.lanes import LANES, lanes
 from tests.support.services.wanted import MANAGEMENT_URL
+from tests.support.waiting import until
 
 KILLER = a_request(0).url
 AT_ONCE = 3

@@ -23,6 +23,7 @@ from processors.atproto.events import Subscription
 from tests.support.bluesky import Stage, left
 from tests.support.services.atproto import PASSWORD, SECRET, Network
 from tests.support.services.proxy import proxied
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.timeout(900)  # the servers start, and the first time on a machine they are built
 
@@ -121,13 +122,13 @@ async def repository(ask: Ask, did: str) -> list[str]:
 
 
 async def shown(ask: Ask, network: Network, uri: str, count: int) -> None:
-    """The AppView follows the repositories a moment later."""
-    async with asyncio.timeout(30):
-        while True:
-            found, _ = await ask("app.bsky.feed.getPosts", at=network.appview, uris=uri)
-            if len(found["posts"]) == count:
-                return
-            await asyncio.sleep(0.1)
+    """Return once the AppView has followed the repositories."""
+
+    async def is_shown() -> bool:
+        found, _ = await ask("app.bsky.feed.getPosts", at=network.appview, uris=uri)
+        return len(found["posts"]) == count
+
+    await until(is_shown, within_s=30, every_s=0.1)
 
 
 async def test_a_token_that_really_expired_is_renewed_once_under_eight_loops(network: Network, tmp_path: Path):

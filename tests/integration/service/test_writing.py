@@ -14,6 +14,7 @@ import pytest
 from ghcrawl.simulator.github.generation.size import TINY
 from tests.integration.service.conftest import PATIENCE_S, Serve, Served
 from tests.support.crawling import TOKEN, stage
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.crawl
 
@@ -39,12 +40,12 @@ async def ready(served: Served, status: int) -> str:
 
 async def told(served: Served, error: str) -> None:
     """Return once the log says why the store takes no writes. SQLite waits for 10 s itself."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            lines = [line for line in served.logged() if line["event"] == "store_not_writable"]
-            if any(error in line["error"] for line in lines):
-                return
-            await asyncio.sleep(0.1)
+
+    def logged() -> bool:
+        lines = [line for line in served.logged() if line["event"] == "store_not_writable"]
+        return any(error in line["error"] for line in lines)
+
+    await until(logged, within_s=PATIENCE_S, every_s=0.1)
 
 
 async def reachable(served: Served) -> bool:

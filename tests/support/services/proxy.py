@@ -10,13 +10,14 @@ from contextlib import asynccontextmanager, suppress
 class Proxy:
     """Listens on a port of its own and passes on what comes. Made by `proxied`.
 
-    delay_s: for each piece that passes, in either direction.
+    delay_s: for each piece that passes, in either direction. held: pieces that `swallow` keeps from passing.
     """
 
     def __init__(self, host: str, port: int) -> None:
         self.port = 0
         self.delay_s = 0.0
         self.connections = 0
+        self.held = 0
         self._target = (host, port)
         self._open = asyncio.Event()
         self._open.set()
@@ -66,7 +67,9 @@ class Proxy:
             while data := await reader.read(65536):
                 if self.delay_s:
                     await asyncio.sleep(self.delay_s)
+                self.held += 1
                 await self._open.wait()
+                self.held -= 1
                 if answers:
                     await self._one_way.wait()
                 writer.write(data)
