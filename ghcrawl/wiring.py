@@ -117,7 +117,8 @@ HELD_S: Final = 1500.0
 def settings_model(platforms: Sequence[Platform] = PLATFORMS) -> type[Settings]:
     """The settings with a section for each platform."""
     live = [f"{platform.name}.{name}" for platform in platforms for name in platform.live]
-    return sections.composed({platform.name: platform.section for platform in platforms}, live)
+    variables = [platform.credentials.variable for platform in platforms if platform.credentials is not None]
+    return sections.composed({platform.name: platform.section for platform in platforms}, live, variables)
 
 
 SETTINGS: Final = settings_model()

@@ -6,7 +6,7 @@ import difflib
 import ipaddress
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_origin
 
@@ -249,9 +249,11 @@ class Settings(Section):
     """Everything that can be set. `config/default.toml` shows it with its defaults.
 
     Platforms bring sections of their own: `composed` adds them. live_of_platforms: names in those that may change live.
+    variables_of_platforms: environment variables that hold their credentials.
     """
 
     live_of_platforms: ClassVar[tuple[str, ...]] = ()
+    variables_of_platforms: ClassVar[frozenset[str]] = frozenset()
 
     crawl: CrawlSettings = CrawlSettings()
     queue: QueueSection = QueueSection()
@@ -310,11 +312,15 @@ LIVE: Final = (
 """What may be set while a crawl runs: the part of the settings that `Tuning` holds, limits, and what is logged."""
 
 
-def composed(sections: Mapping[str, type[Section]], live: Sequence[str]) -> type[Settings]:
-    """Settings with a section for each platform. live: names in those sections that may change while a crawl runs."""
+def composed(sections: Mapping[str, type[Section]], live: Sequence[str], variables: Iterable[str]) -> type[Settings]:
+    """Settings with a section for each platform.
+
+    live: names in those sections that may change while a crawl runs. variables: hold credentials, and are no settings.
+    """
     fields: dict[str, Any] = {name: (section, section()) for name, section in sections.items()}
     model = create_model("Settings", __base__=Settings, **fields)
     model.live_of_platforms = tuple(live)
+    model.variables_of_platforms = frozenset(variables)
     return model
 
 
@@ -365,7 +371,8 @@ def _from_environment(environ: Mapping[str, str], model: type[Settings]) -> dict
     flat: dict[str, Any] = {}
     for variable, text in environ.items():
         name = variable.removeprefix(PREFIX)
-        if name == variable or name in NOT_SETTINGS or name.startswith("TEST_"):
+        elsewhere = name in NOT_SETTINGS or variable in model.variables_of_platforms
+        if name == variable or elsewhere or name.startswith("TEST_"):
             continue
         flat[name.lower().replace("__", ".")] = text
     return _nested({name: typed(name, text, model) for name, text in flat.items()})

@@ -7,7 +7,7 @@ import pytest
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.tuning import DEFAULT_WEIGHTS
-from ghcrawl.wiring import FIRST_THINGS_FIRST, load, open_service, source_credentials
+from ghcrawl.wiring import FIRST_THINGS_FIRST, load, open_service, read_credentials, source_credentials, variables
 
 ONE, TWO, THREE = (f"ghp_{digit * 36}" for digit in "123")
 
@@ -61,3 +61,19 @@ def test_a_mistake_in_the_variable_names_the_variable(tmp_path: Path) -> None:
 def test_each_credential_names_its_source(tmp_path: Path) -> None:
     file = tmp_path / "tokens.txt"
     assert [source for _, source in tokens_of(ONE, file, f"{TWO}\n{THREE}")] == ["GHCRAWL_TOKENS", str(file), str(file)]
+
+
+@pytest.mark.parametrize("variable", variables().values())
+def test_a_variable_that_holds_credentials_is_no_setting(variable: str) -> None:
+    settings, origins = load(None, {variable: "social.example=a-token-of-theirs"})
+    assert settings == load(None, {})[0]
+    assert origins == {}
+
+
+def test_the_tokens_of_a_platform_are_read_from_its_variable() -> None:
+    environ = {"GHCRAWL_MASTODON_TOKENS": "social.example=a-token-of-theirs"}
+    (token,) = read_credentials(load(None, environ)[0], environ)["mastodon"]
+    assert token.label.startswith("social.example token")
+    environ = {"GHCRAWL_BLUESKY_ACCOUNTS": "ada.test abcd-efgh"}
+    with pytest.raises(ConfigError, match="read from a file only"):
+        read_credentials(load(None, environ)[0], environ)
