@@ -12,7 +12,7 @@ from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.target import State, Target
 from ghcrawl.values.model import Document
 
-BATCH: Final = 1_000
+BATCH: Final = 5_000
 """Documents written at a time."""
 BATCH_BYTES: Final = 32 * 2**20
 OVERLAP: Final = timedelta(minutes=5)

@@ -102,6 +102,18 @@ def test_a_frame_has_the_types_of_the_table(crawled: Stage, capsys: pytest.Captu
     assert (len(empty), list(empty.dtypes)) == (0, list(frame.dtypes))
 
 
+def test_a_frame_of_polars_has_them_too(crawled: Stage) -> None:
+    polars: Any = pytest.importorskip("polars")
+    with ghcrawl.open("acme.db") as saved:
+        frame = saved.frame("issue", library="polars")
+        empty = saved.frame("issue", since="2999-01-01", library="polars")
+    assert dict(zip(frame["urn"], frame["title"], strict=True)) == issues(crawled)
+    moment = polars.Datetime("us", "UTC")
+    expected = {"id": polars.Int64, "locked": polars.Boolean, "created_at": moment, "title": polars.String}
+    assert {name: frame.schema[name] for name in expected} == expected
+    assert (len(empty), empty.schema) == (0, frame.schema)
+
+
 def test_names_of_all_kinds_are_understood(crawled: Stage) -> None:
     with ghcrawl.open("acme.db") as saved:
         repo = saved.get("acme/web")
