@@ -192,16 +192,17 @@ class Service:
                 await ticker.turn()
 
     async def differences(self) -> Mapping[str, Differences]:
-        """By platform, what any replica found to differ between batches and the platform's own answers.
+        """By platform, what any replica found to differ between batches and the platform's own answers, if anything.
 
         Such batches are not asked for here either. Raises StoreError.
         """
-        found = {}
+        found: dict[str, Differences] = {}
         for name, opened in self.opened.items():
-            if any(isinstance(kind, Batch) for kind in opened.platform.kinds.values()):
-                found[name] = await differences.read(self.backend.store, name, opened.mount.base_url)
-                for type, fields in found[name].items():
+            if none := {kind.of: () for kind in opened.platform.kinds.values() if isinstance(kind, Batch)}:
+                known = await differences.read(self.backend.store, name, opened.mount.base_url)
+                for type, fields in known.items():
                     opened.platform.disproved(opened.source, type, fields)
+                found[name] = {**none, **known}
         return found
 
     @property

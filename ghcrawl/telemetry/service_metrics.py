@@ -216,11 +216,11 @@ class ServiceMetrics:
         self._benched.set(benched)
         self._retired.set(retired)
 
-    def differences(self, found: Mapping[str, Collection[str]]) -> None:
-        """The types of each platform of which batches differ from its own answers."""
+    def differences(self, found: Mapping[str, Mapping[str, Collection[str]]]) -> None:
+        """Platform → type → the fields in which batches of it differ from the platform's own answers."""
         for platform, types in found.items():
-            for type in types:
-                self._differ.labels(platform, type).set(1)
+            for type, fields in types.items():
+                self._differ.labels(platform, type).set(1 if fields else 0)
 
     def blocked(self, until: Mapping[str, datetime | None]) -> None:
         """When each platform can be asked again; None: now."""
