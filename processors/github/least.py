@@ -24,6 +24,7 @@ COUNTERS: Final = frozenset(
 """Count something, as does what ends in `_count`."""
 _ANYTHING: Final = frozenset({"payload", "client_payload", "inputs", "config", "parameters"})
 """Hold whatever somebody put in."""
+_PLACES: Final = ("url", "href")
 _GIVEN: Final = frozenset({"target_url", "details_url", "environment_url", "external_url", "log_url", "mirror_url"})
 """URLs that apps and people give."""
 _SCRIPTS: Final = ("javascript:", "data:", "vbscript:", "file:")
@@ -37,22 +38,23 @@ def check(type: str, body: JsonObject) -> None:
     waiting: list[tuple[str, Json]] = [("", body)]
     while waiting:
         above, value = waiting.pop()
-        if isinstance(value, Mapping):
+        if isinstance(value, (dict, Mapping)):
             for name, inner in value.items():
                 if fault := _fault(name, inner):
                     raise Malformed(f"{type}.{above}{name} is {fault}")
-                if isinstance(inner, (Mapping, list)) and name not in _ANYTHING:
+                if isinstance(inner, (dict, list, Mapping)) and name not in _ANYTHING:
                     waiting.append((f"{above}{name}.", inner))
         elif isinstance(value, list):
             waiting.extend((above, item) for item in value if isinstance(item, (Mapping, list)))
 
 
 def _fault(name: str, value: Json) -> str:
-    """What is wrong with the field; empty where nothing is."""
+    """What is wrong with the field; empty where nothing is. Asked of every field, so the usual ones come first."""
     if isinstance(value, str):
-        if name.endswith(("url", "href")) and name not in _GIVEN and value.lstrip().lower().startswith(_SCRIPTS):
-            return f"no URL: {value[:_LONGEST]}"
-        return f"no object: {value[:_LONGEST]!r}" if name in OBJECTS else ""
+        if name in OBJECTS:
+            return f"no object: {value[:_LONGEST]!r}"
+        is_place = not value.startswith("http") and name.endswith(_PLACES) and name not in _GIVEN
+        return f"no URL: {value[:_LONGEST]}" if is_place and value.lstrip().lower().startswith(_SCRIPTS) else ""
     if isinstance(value, int):
         if name in OBJECTS:
             return f"no object: {value}"

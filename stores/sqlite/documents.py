@@ -84,8 +84,9 @@ _TOUCH: Final = """
 _LOOK_UP: Final = """
     SELECT urn, platform, type, documents.url, digest, version, observed_at, checked_at, processed_at, validator,
         visits, deleted_at, forms
-    FROM urls JOIN documents USING (id)
+    FROM urls CROSS JOIN documents USING (id)
     WHERE urls.url = ? AND platform = ? AND type = ? ORDER BY strength DESC, urn DESC LIMIT 1"""
+"""CROSS JOIN: urls first. SQLite would rather walk all documents of the type, which an index holds."""
 _FIND: Final = """
     SELECT whole_documents.* FROM urls JOIN whole_documents USING (id)
     WHERE urls.url = ? ORDER BY platform, type, strength DESC, urn DESC"""

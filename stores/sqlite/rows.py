@@ -85,6 +85,9 @@ FORMS: Final = ("ALTER TABLE documents ADD COLUMN forms TEXT", "DROP VIEW whole_
 DEFLATED: Final = (SCHEMA[7],)
 """What files of before lack: the view. Their version tells older programs that bodies may be deflated."""
 LEVEL: Final = 3
+WINDOW_BITS: Final = 13
+MEMORY_LEVEL: Final = 6
+"""64 KiB of memory for each body: the system maps and unmaps what takes more, which takes longer than to compress."""
 STORED: Final = 13
 """Columns of `whole_documents` that a look-up reads."""
 
@@ -244,7 +247,8 @@ def forms_of_text(text: str | None) -> Forms:
 
 
 def _deflated(text: str) -> bytes:
-    return zlib.compress(text.encode(), LEVEL)
+    compressor = zlib.compressobj(LEVEL, wbits=WINDOW_BITS, memLevel=MEMORY_LEVEL)
+    return compressor.compress(text.encode()) + compressor.flush()
 
 
 def _inflated(value: str | bytes) -> str:

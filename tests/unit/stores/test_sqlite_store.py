@@ -152,6 +152,7 @@ async def test_no_query_reads_a_whole_table(file: SqliteFile, name: str) -> None
     steps = await plan(file, getattr(sqlite_store, name))
     assert "SEARCH" in steps
     assert "SCAN" not in steps
+    assert "documents_by_type" not in steps, "that is every document of a type"
 
 
 @pytest.mark.parametrize(
