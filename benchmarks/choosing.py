@@ -4,7 +4,7 @@
 
 The ticker as it ships, on an embedded file: read the candidates, choose, lease, queue, and learn from each answer. Both
 sizes take turns in one run, in CPU seconds of this process, all threads. Prints one JSON object; `ms_cpu_a_call` is the
-choice alone, `ratio` near 1 says that many sources cost no more than few.
+choice alone, `ratio` near 1 means that many sources cost no more than few.
 """
 
 from __future__ import annotations

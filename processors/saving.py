@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ghcrawl.values.model import Context, Document, Json, JsonObject, Link, Pagination, Payload, Push, digest
+from ghcrawl.platforms.kind import Comparison
+from ghcrawl.values.model import Context, Document, Json, JsonObject, Link, Pagination, Payload, Push, Request, digest
 from ghcrawl.values.outcome import Save, Visit
 
 
@@ -82,3 +83,16 @@ def asked(
     """Something to ask for. of: URN of what it belongs to."""
     context = Context(qualifier=of, pagination=pagination or Pagination())
     return Push(request=visit.request.child(type, url, policy, context), queue="normal")
+
+
+def comparison(request: Request, *, type: str) -> Comparison:
+    """The complete list of `type` that a request carries: URNs of its pages, elements of the last one."""
+    body = request.payload.body if request.payload else {}
+    pages = body.get("pages")
+    return Comparison(
+        pages=tuple(text(urn) for urn in pages) if isinstance(pages, list) else (),
+        listed={text(each.get("urn")): text(each.get("url")) for each in mappings(body.get("listed"))},
+        type=type,
+        owner=request.context.qualifier,
+        below=True,
+    )

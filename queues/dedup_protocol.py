@@ -52,7 +52,7 @@ class Tagging:
     """Pushes and takes by the protocol.
 
     pack: a request as it travels; raises Unstorable. sleep: waits that many seconds.
-    settle_s: the pauses between looks at somebody else's pending tag.
+    settle_s: the pauses between reads of another process's pending tag.
     """
 
     tags: DedupMarkers

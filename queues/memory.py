@@ -176,7 +176,7 @@ class MemoryQueue:
             heapify(self._alarms)
 
     def _rings(self, alarm: tuple[datetime, bytes, Lane]) -> bool:
-        """Whether somebody still waits for that moment in that lane."""
+        """Whether a request still waits for that moment in that lane."""
         moment, key, lane = alarm
         held = self._delayed[lane].get(key)
         return held is not None and held.copy.not_before == moment

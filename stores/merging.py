@@ -19,7 +19,7 @@ from stores.rules import Held
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What a save comes to.
+    """The result of a save.
 
     saved: what the store answers. held: what is remembered of the document from now on.
     written: takes the place of the stored one, body and links; None: those stay.
@@ -51,7 +51,7 @@ def wants_body(held: Held | None, document: Document) -> bool:
 
 
 def merged(held: Held | None, document: Document, whole: Document | None = None) -> Merged:
-    """What saving `document` over `held` comes to. whole: the stored document, where `wants_body` asks for it."""
+    """The result of saving `document` over `held`. whole: the stored document, where `wants_body` asks for it."""
     if held is None:
         names = rules.known_as(document, document.url, document.url, ())
         new = replace(Held.of(document), aliases=names)
@@ -126,7 +126,7 @@ def _overtaken(known: Forms, but: str = "") -> dict[Form, Known]:
 
 
 def _undecided(document: Document) -> Document:
-    """Without its digests, so that whoever comes next is held against it anew."""
+    """Without its digests, so that the next document is compared with it again."""
     return replace(document, digest="", forms=_overtaken(document.forms))
 
 
@@ -151,7 +151,7 @@ def _after(held: Held, document: Document, effect: Effect, *, keeps_validator: b
 
 
 def _with_names(saved: Saved, held: Held, after: Held, document: Document, written: Document | None) -> Merged:
-    """Whatever is true of it, it is found under all its URLs."""
+    """It is found under all its URLs, in any state."""
     names = rules.known_as(document, after.url, held.url, held.aliases)
     return Merged(
         saved=saved,

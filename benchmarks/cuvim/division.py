@@ -82,7 +82,7 @@ def longest_first(loads: Sequence[float], parts: int) -> Parts:
 
 
 def one_queue(loads: Sequence[float], parts: int) -> Parts:
-    """Workers that take the next from one queue when they are done, in whatever order: nothing is planned."""
+    """Workers that take the next from one queue when they are done: unplanned."""
     heap, divided = [(0.0, part) for part in range(parts)], [list[float]() for _ in range(parts)]
     for load in loads:
         busy, part = heap[0]

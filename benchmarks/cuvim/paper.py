@@ -57,7 +57,7 @@ def hash_model(counts: Ints, weight: float, *, fixed: bool) -> tuple[int, int]:
     """Algorithm 2 for all users, from hour 0, with the true counts of each day: (crawls, messages).
 
     fixed: h = weight * today + 0.5 * yesterday's h (H2, which the paper's figures follow), instead of an exponentially
-    weighted mean (H1). Everybody is crawled at hour 0, and nothing is found then.
+    weighted mean (H1). Every user is crawled at hour 0, and nothing is found then.
     """
     users, hours = counts.shape
     sums = np.concatenate([np.zeros((users, 1), dtype=np.int64), counts.cumsum(axis=1)], axis=1)

@@ -1,4 +1,4 @@
-"""A synthetic social network: users whose posting was fitted to what the seed tells of ten thousand Weibo accounts."""
+"""A synthetic social network: users whose posting was fitted to the seed's figures of ten thousand Weibo accounts."""
 
 from __future__ import annotations
 

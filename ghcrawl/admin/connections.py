@@ -50,7 +50,7 @@ def raise_descriptor_limit() -> int:
 
 
 def within(limits: Limits, descriptors: int) -> Limits:
-    """`limits`, so that they leave RESERVED of so many descriptors, or half of them where there are few.
+    """`limits`, lowered to leave RESERVED of these descriptors, or half of them if that is less.
 
     descriptors: `resource.RLIM_INFINITY` for no limit.
     """
@@ -63,7 +63,7 @@ def within(limits: Limits, descriptors: int) -> Limits:
 class Connections:
     """The connections of one port. Called by the event loop for each new one; `server` speaks HTTP on it.
 
-    closed: told why, each time one is closed for a limit: `headers`, `address` or `all`.
+    closed: called with the reason each time a limit closes one: `headers`, `address` or `all`.
     """
 
     def __init__(self, limits: Limits, closed: Callable[[str], None] = lambda _: None) -> None:

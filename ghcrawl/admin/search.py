@@ -16,7 +16,7 @@ from ghcrawl.values.model import Document
 SEARCH_S: Final = 2.0
 """How long titles are read for. Nothing is indexed for it: names and addresses are found at once."""
 AT_ONCE: Final = 100
-"""So many documents are looked at between two looks at the clock."""
+"""Documents examined between two looks at the clock."""
 TITLES: Final = ("full_name", "title", "login", "name", "tag_name", "message", "displayName", "display_name")
 """Fields that hold what a person would call a thing."""
 

@@ -1,4 +1,4 @@
-"""Sign-ins that fail: counted, and slowed for each address, so that nobody guesses a token."""
+"""Failed sign-ins: counted, and slowed for each address, against guessing of tokens."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ghcrawl.admin.problems import Problem
 DELAY_S: Final = 1.0
 """How long the answer to an unknown token takes."""
 AT_ONCE: Final = 10
-"""Failed sign-ins of one address that may be waiting for their answer: so many guesses fit into DELAY_S."""
+"""Failed sign-ins of one address that may wait for their answer: at most this many guesses within DELAY_S."""
 IPV6_PREFIX: Final = 64
-"""Whoever has one IPv6 address has at least as many as share this prefix."""
+"""One client controls at least all IPv6 addresses that share this prefix."""
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -55,7 +55,7 @@ def _group(address: str) -> str:
 
 @dataclass(kw_only=True)
 class SignIns:
-    """failed: told of each sign-in that failed. proxies: who may say where a request comes from."""
+    """failed: called for each failed sign-in. proxies: addresses whose X-Forwarded-For is trusted."""
 
     failed: Callable[[], None] = lambda: None
     proxies: Sequence[Network] = ()
@@ -71,7 +71,7 @@ class SignIns:
         return address
 
     async def fail(self, address: str) -> None:
-        """A sign-in from `address` failed. Returns when that may be told."""
+        """A sign-in from `address` failed. Returns when to answer."""
         self.failed()
         group = _group(address)
         self._waiting[group] += 1

@@ -68,7 +68,7 @@ class _Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """What deliveries need. count: told the event and the result of each; answering: that a sender waits for it.
+    """What deliveries need. count: called with the event and result of each; answering: that a sender waits for it.
 
     senders: the webhooks of every platform that has some; the headers of a delivery tell which one sent it.
     """

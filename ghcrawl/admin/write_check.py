@@ -24,7 +24,7 @@ STATE: Final = "write_check"
 class WriteCheck:
     """Writes a small object to `store`, one write at a time, however many ask.
 
-    failed, worked: told the result of every write; `failed` also of one that takes too long.
+    failed, worked: called with the result of every write; `failed` also for one that takes too long.
     """
 
     def __init__(

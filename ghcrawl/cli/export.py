@@ -190,7 +190,7 @@ def _text(output: Path | None) -> Iterator[TextIO]:
 
 @contextmanager
 def _whole(output: Path) -> Iterator[Path]:
-    """The path of a file that takes the place of `output` afterwards. What is there and no file is written to."""
+    """The path of a temporary file that replaces `output` afterwards. Devices and pipes are written to directly."""
     if output.exists() and not output.is_file():
         yield output
         return

@@ -71,7 +71,7 @@ async def simulate(wish: Options) -> int:
 
 
 async def simulate_platform(name: str, *, port: int, size: int, seed: int, limit: int) -> int:
-    """The simulator of one platform, with what all of them can be told. Raises ConfigError."""
+    """The simulator of one platform, with the options that all have. Raises ConfigError."""
     opening = simulator(name)(port=port, size=size, seed=seed, limit=limit)
     with Signals(lambda: None) as signals:
         try:

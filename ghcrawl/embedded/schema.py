@@ -14,7 +14,7 @@ Migration: TypeAlias = Sequence[str]
 """The statements that bring a file from one schema to the next."""
 
 APPLICATION_ID: Final = 0x67686377
-"""`ghcw` in the file's header, so that nobody else's database is taken for ours, nor ours for theirs."""
+"""`ghcw` in the file's header tells our databases from others."""
 FIRST: Final = 1
 """The schema of a file that needs every migration."""
 

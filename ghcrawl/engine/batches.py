@@ -15,7 +15,7 @@ from ghcrawl.values.outcome import Refused, Retrieved
 from ghcrawl.values.policy import parse
 
 WORTH_A_BATCH: Final = 2
-"""Below this many members, ask for each by itself: that costs no more, and brings a validator."""
+"""Below this many members, ask for each alone: that costs no more, and brings a validator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,7 @@ class Mounted:
     """A platform with the fetcher that serves it.
 
     batched: types of which many can be asked for at once, just now.
-    disproved: told of a type and the fields in which a batch differed from the platform's own answer.
+    disproved: called with a type and the fields in which a batch differed from the platform's own answer.
     """
 
     platform: Platform

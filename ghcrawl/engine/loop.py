@@ -100,7 +100,7 @@ class Engine:
         delivery = await self._ports.queue.pop(self._order(), patience_s=self.tuning.patience_s)
         if delivery is None:
             return
-        if self.tuning.paused:  # while we waited: whoever pauses means from now on
+        if self.tuning.paused:  # paused while we waited: effective at once
             await run_to_end(delivery.release())
             return
         await self.step(delivery)
@@ -167,7 +167,7 @@ class Engine:
         return await self.decide(request)
 
     def _put_back(self) -> Decision:
-        """This very place is in hand in another loop: its answer will soon serve this request too."""
+        """Another worker is processing this URL: its answer will serve this request too."""
         until = self._ports.clock.now() + timedelta(seconds=IN_HAND_WAIT_S)
         return Decision(outcome=Defer(until=until, reason="in_hand"))
 
@@ -183,7 +183,7 @@ class Engine:
 
     async def decide(self, request: Request) -> Decision:
         """What is to become of `request`. Raises QueueError or StoreError only: those are no request's fault."""
-        if request.platform not in self._mounted:  # in its own lane from now on, where nobody pops it
+        if request.platform not in self._mounted:  # in its own lane from now on, which is not popped
             return Decision(outcome=Defer(until=self._ports.clock.now(), reason="not_mounted"))
         if request.payload is None and self._recent.refused(request):
             return unasked(request, "visited")

@@ -45,7 +45,7 @@ class RecentlySettled:
         return (at is not None and at >= request.asked_at) or self.refused(request)
 
     def refused(self, request: Request) -> bool:
-        """Whether the platform refused this URL since it was asked for, whatever else was wanted of it."""
+        """Whether the platform refused this URL since it was requested, under any policy."""
         at = self._at.get(place_of(request))
         return at is not None and request.asked_at is not None and at >= request.asked_at
 

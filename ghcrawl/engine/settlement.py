@@ -121,7 +121,7 @@ _NAMES: Final[Mapping[type, OutcomeName]] = {
 
 
 def settled(delivery: Delivery, outcome: Outcome, committed: Committed, *, fetch_s: float, write_s: float) -> Settled:
-    """What the observer is told."""
+    """What the observer gets."""
     reason, detail, cause = "", "", ""
     match outcome:
         case Skip():

@@ -58,7 +58,7 @@ class Allowance:
         return ended[excess] + self._period_s if excess < len(ended) else math.inf
 
     def take(self) -> None:
-        """A call begins."""
+        """A call starts."""
         self._open += 1
 
     def finish(self, now: float) -> None:
@@ -81,7 +81,7 @@ class Spent(NamedTuple):
 class DeclaredBudgets:
     """The declared budgets of one platform, shared by all replicas.
 
-    longest_s: no call is longer in flight. A process that dies in the middle of one leaves it counted for so long.
+    longest_s: no call is longer in flight. A call of a process that dies stays counted for this time.
     """
 
     def __init__(

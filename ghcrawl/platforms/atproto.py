@@ -127,7 +127,7 @@ async def _simulated(*, port: int, size: int, seed: int, limit: int) -> AsyncIte
 
 
 def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
-    """The accounts of the accounts file. Whoever has an app password can write posts: it belongs into a file."""
+    """The accounts of the accounts file. An app password can write posts: it belongs in a file."""
     if text:
         raise ConfigError(f"{variable}: app passwords are read from a file only; name it with {NAME}.accounts_file")
     name = _mine(section).accounts_file
@@ -144,13 +144,13 @@ def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
 
 async def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[Checked]:
     """Each account, with a session made for it."""
-    async with BlueskySource(_settings(_mine(section)), (), clock, _Nobody()) as source:
+    async with BlueskySource(_settings(_mine(section)), (), clock, _Unobserved()) as source:
         for account in _ours(credentials):
             yield Checked(label=account.label, login=account.identifier, trouble=await source.trouble(account))
 
 
-class _Nobody:
-    """Is told of calls that belong to no crawl."""
+class _Unobserved:
+    """The observer of calls that belong to no crawl."""
 
     def settled(self, settled: Settled) -> None:
         """Nothing is counted."""

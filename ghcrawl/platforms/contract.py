@@ -117,7 +117,7 @@ def _moments_of_events(page: Save) -> Sequence[datetime]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """What happened lately, to be polled.
+    """Recent events, to be polled.
 
     request: for the feed of a thing, given its type and URL; None: it has none.
     type: of the requests that answer for a feed.
@@ -175,7 +175,7 @@ class Simulate(Protocol):
     """Runs a small server that answers as the platform does."""
 
     def __call__(self, *, port: int, size: int, seed: int, limit: int) -> AbstractAsyncContextManager[Simulated]:
-        """On loopback, until the block is left. size: about so many things; limit: calls in a period; port 0: any.
+        """On loopback, until the block is left. size: about how many entities; limit: calls in a period; port 0: any.
 
         Raises OSError where the port is taken.
         """
@@ -226,7 +226,7 @@ class Platform:
     streaming: what happens, as it happens; None: it has no streams.
     simulator: for `ghcrawl simulate --platform`; None: there is none, or one with options of its own.
     tables: what its documents become for SQL.
-    shortened: what a URL means that ends in the beginning of an id, as people write it; None: it does not.
+    shortened: the entity whose URL ends in a prefix of its id (`1a2b3c4`); None: the URL is complete.
     flat: what `documents export --flat` says of a document besides its body, URN and type; names begin with `_`.
     """
 

@@ -25,7 +25,7 @@ from ghcrawl.values.visitor_map import NextHops
 class Thing:
     """One thing at a URL.
 
-    immutable: a copy once made is true for ever.
+    immutable: a stored copy stays valid.
     listed: it is found in lists only, and no URL answers with it alone.
     referred: others refer to it who cannot know whether it is shown; a refusal of it is remembered by its URL.
     private: whether a document may be one that only some credentials may see, so that others are told 404.
@@ -114,7 +114,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Asks in one call for what a list leaves out of many things. Leaves no document; each thing is saved by itself.
+    """Asks in one call for what a list leaves out of many entities. Leaves no document; each entity is saved alone.
 
     Its requests carry their members. What we hold already is asked for by itself, conditionally; what the platform
     does not give in a batch is, too.
@@ -191,7 +191,7 @@ Processed: TypeAlias = Thing | List | Part | Event | Cursor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortened:
-    """A thing named by the beginning of its id.
+    """An entity named by a prefix of its id.
 
     above: URL of its parent. name: what its URN has behind the parent's, as far as it is known.
     """

@@ -23,7 +23,7 @@ document: the field `path[0]` of the document itself.
 """
 KEY: Final = "urn"
 ACCOUNTS: Final = "accounts"
-"""The table of everybody whom a document names: filled beside the others, so that every `…_id` of a person resolves."""
+"""The table of all accounts that documents name, so that every `…_id` of a person resolves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,11 +149,11 @@ def together(schemas: Iterable[Schema]) -> Schema:
 
 
 NO_TABLES: Final = Schema(version=0)
-"""Of a platform whose documents nobody asks for by SQL."""
+"""Of a platform without tables."""
 
 
 def primary_key(table: Table | LinkTable) -> tuple[str, ...]:
-    """The columns by which a row is told from all others."""
+    """The columns of the primary key."""
     return ("id",) if table is ACCOUNT_TABLE else table.key
 
 

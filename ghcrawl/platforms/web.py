@@ -54,7 +54,7 @@ class WebSource(WebFetcher):
         return await super().fetch(request, stored)
 
     def principals(self) -> Sequence[PrincipalView]:
-        """Nobody in particular."""
+        """Unauthenticated."""
         return (PrincipalView(id="anonymous", label="anonymous", platform=NAME, calls=self.calls, anonymous=True),)
 
     def limit(self, section: Section) -> None:

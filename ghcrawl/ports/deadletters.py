@@ -14,7 +14,7 @@ from ghcrawl.values.model import Deadletter, TypeName
 class DeadletterFilter:
     """Which deadletters are meant. Empty fields admit everything.
 
-    reason: text that the reason contains, whatever the case.
+    reason: text that the reason contains, case-insensitive.
     host: the host of the request's URL.
     before: buried before this moment.
     """

@@ -37,7 +37,7 @@ class DedupMarker:
     queued: the broker has confirmed the copy; False is pending.
     platform, queue: where the copy waits. asked_at: of the copy; None is later than any moment.
     not_before: the copy is delayed until then; None may be popped at once.
-    at: when the tag was written, by the clock of whoever wrote it.
+    at: when the tag was written, by its writer's clock.
     body: the copy as it travels; empty where an older version wrote the tag, and wherever it was not asked for.
 
     Moments have microseconds and must come back exactly as they went in: a store whose dates are coarser keeps numbers.

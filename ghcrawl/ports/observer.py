@@ -55,7 +55,7 @@ class Call:
 
 
 class Observer(Protocol):
-    """Told of everything worth counting. Must not block and must not raise."""
+    """Called for everything worth counting. Must not block and must not raise."""
 
     def settled(self, settled: Settled) -> None:
         """A request came to its outcome."""

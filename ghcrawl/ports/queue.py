@@ -52,7 +52,7 @@ class Pushed:
 
 
 class Delivery(Protocol):
-    """A popped request, in hand until it is acked or released. Either is final; a second call does nothing."""
+    """A popped request, in flight until it is acked or released. Either is final; a second call does nothing."""
 
     @property
     def request(self) -> Request:
@@ -66,7 +66,7 @@ class Delivery(Protocol):
         """It is done and durable; forget it."""
 
     async def release(self) -> None:
-        """It is not done; anybody may pop it again, now."""
+        """It is not done; any worker may pop it again, now."""
 
 
 class Queue(Protocol):
@@ -117,7 +117,7 @@ class Broker(Protocol):
 
     @property
     def restarts(self) -> int:
-        """How often something that is done beside the loops ended, and began anew. It never should."""
+        """How often a background task ended and was restarted. Normally 0."""
 
     async def answer(self) -> None:
-        """Return if it answers at this moment, asking nobody else. Raises QueueError."""
+        """Return if it answers now, without other services. Raises QueueError."""

@@ -17,13 +17,13 @@ class Slot(NamedTuple):
 class Quotas(Protocol):
     """A quota of *n* calls is *n* slots. A call takes one, which is free again when the call's period is over.
 
-    So no period of any length of time holds more than *n* calls, whoever makes them. A process that dies leaves its
+    So no period holds more than *n* calls of all processes together. A process that dies leaves its
     slots taken until the moment it named. Moments are epoch seconds by the callers' clocks, which must agree.
     Implementations raise StoreError.
     """
 
     async def take(self, quota: str, calls: int, *, now: float, until: float) -> Slot | float:
-        """A slot of the quota of so many `calls` that is free at `now`, taken until `until`. One atomic step.
+        """A slot of the quota of `calls` slots that is free at `now`, taken until `until`. One atomic step.
 
         Where none is free: the moment at which the first one will be.
         """

@@ -91,7 +91,7 @@ class DocumentFilter:
 class Store(Protocol):
     """Documents, one a URN. Contract: `tests/contracts/store_contract.py`.
 
-    * newer wins: `save` replaces only what has no greater `precedence`, in whatever order saves arrive;
+    * newer wins: `save` replaces only what has no greater `precedence`, in any order of saves;
     * equal content is not written again: "same" leaves the stored document as it is;
     * "tied": both name the same last change, say different things, and nothing tells which of them came later
       (`values.ties`). The greater precedence stays, of equal ones the last, and what is written has no digest, so
@@ -100,8 +100,8 @@ class Store(Protocol):
       is the word on it (`values.forms`); a stale one adds what is missing;
     * "mixed": what is there now is of two moments, though the thing itself was asked once. Whoever comes again in the
       same form comes to the same, until the thing itself was asked again;
-    * a document found once under a URL is found under it for ever (aliases), until another one claims that URL;
-    * JSON comes back as it went in, whatever its keys.
+    * a document once found under a URL stays found under it (aliases), until another one claims that URL;
+    * JSON comes back as it went in, with any keys.
     """
 
     async def save(self, document: Document, *, supersede: str = "") -> Saved:

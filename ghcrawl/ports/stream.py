@@ -30,8 +30,8 @@ class Stream(Protocol):
 
     * every item is told with a cursor, and a reading from that cursor tells what came after the item, and only that;
     * where a platform forgot what lies behind a cursor, the reading says so or asks for it by other requests;
-    * nothing is read ahead but what one connection buffers: whoever is slow is waited for, or the platform cuts;
-    * closing the generator ends the connection within a second, whatever the platform does.
+    * nothing is read ahead but what one connection buffers: a slow consumer slows the stream, or the platform cuts it;
+    * closing the generator ends the connection within a second, also if the platform hangs.
     """
 
     def read(self, cursor: str) -> AsyncGenerator[Batch, None]:

@@ -14,7 +14,7 @@ from ghcrawl.values.model import Deadletter, Document, Push
 class Effects:
     """Everything one request leaves behind, as data: made durable in one go where that is possible.
 
-    if_tied, if_mixed: what is pushed as well if saving the document comes to that.
+    if_tied, if_mixed: pushed as well if saving the document has that result.
     """
 
     pushes: tuple[Push, ...] = ()

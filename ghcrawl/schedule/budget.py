@@ -16,7 +16,7 @@ LEAST_H: Final = 1.0 / 60.0
 def hourly(principals: Sequence[PrincipalView], now: datetime, share: float) -> float:
     """Calls an hour: `share` of what each principal may spend until its budget is renewed.
 
-    What people and events have spent is gone from what is left, so the schedule makes room for them by itself.
+    Calls for people and events reduce what is left, so the schedule makes room for them.
     """
     by_id = {each.id: each for each in principals if not each.retired}
     return share * sum(_of(each, now) for each in by_id.values())

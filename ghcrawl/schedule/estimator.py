@@ -15,9 +15,9 @@ FAST_D: Final = 1.0
 FADE_D: Final = 3.0
 """A burst is expected to fade with this time constant."""
 PRIOR_ITEMS: Final = 0.35
-"""The pool's mean rate weighs as much as so many items."""
+"""Weight of the pool's mean rate, in items."""
 FAST_PRIOR_D: Final = 0.75
-"""The slow rate weighs as much as so many days within the fast one."""
+"""Weight of the slow rate within the fast one, in days."""
 REACH_CAP_D: Final = 90.0
 """A first answer proves silence no further back."""
 TOLERANCE_D: Final = 1.0 / 24.0

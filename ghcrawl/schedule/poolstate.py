@@ -10,7 +10,7 @@ from typing import Any, Final
 from ghcrawl.schedule.pool import Pool
 
 WINDOW_D: Final = 61.0 / 1440.0
-"""Spending of so long is remembered: an hour, and a minute for clocks that differ."""
+"""How long spending is remembered, in seconds: an hour, and a minute for clocks that differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,7 +80,7 @@ class Poisson:
         return source.weight * _paged(slow * (now - _last(source)), source.page)
 
     def due(self, source: Source, price: float, outlook: Outlook) -> float:
-        """When so many items are expected."""
+        """When this many items are expected."""
         slow, _ = rates(source.estimate, outlook.prior)
         part = price / source.weight / source.page
         items = price / source.weight / sqrt(1.0 - part * part) if part < 0.999 else source.page * 22.0
@@ -96,7 +96,7 @@ class RoundRobin:
         return now - _last(source)
 
     def due(self, source: Source, price: float, _outlook: Outlook) -> float:
-        """When it is so old."""
+        """When it reaches this age."""
         return _last(source) + min(price, HORIZON_D)
 
 
@@ -132,7 +132,7 @@ class OrganPipe:
         return max(0.0, 1.0 + (now - self._slot(source, outlook)) / outlook.cycle)
 
     def due(self, source: Source, _price: float, outlook: Outlook) -> float:
-        """Its slot in the next cycle, whatever the price."""
+        """Its slot in the next cycle; the price does not matter."""
         return min(self._slot(source, outlook), _last(source) + HORIZON_D)
 
     def _slot(self, source: Source, outlook: Outlook) -> float:
@@ -208,7 +208,7 @@ def _worth(source: Source, items: float, hours: float, exponent: float) -> float
 
 
 def _paged(items: float, page: int) -> float:
-    """`items`, bent so that no more than a page can be gained."""
+    """`items`, capped smoothly at one page."""
     part = items / page
     return items / sqrt(1.0 + part * part)
 

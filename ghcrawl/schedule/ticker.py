@@ -36,7 +36,7 @@ log = structlog.stdlib.get_logger(__name__)
 TICK_D: Final = 60.0 / DAY_S
 LEASE_D: Final = 60.0 / DAY_S
 ASKED_D: Final = 900.0 / DAY_S
-"""A source whose answer has not come for so long may be asked again."""
+"""A source without an answer for this long may be asked again."""
 CATCH_UP_D: Final = 300.0 / DAY_S
 """After a pause, so much of it is made up for at once."""
 SURVEY_EVERY_D: Final = 1.0 / 24.0
@@ -118,10 +118,10 @@ class Ticker:
     # Ticking
 
     async def turn(self) -> Ticked | None:
-        """Tick if it is time and nobody else does. None: it was not. Raises StoreError, QueueError."""
+        """Tick if one is due and no other replica does. None: no tick. Raises StoreError, QueueError."""
         now = days(self.clock.now())
         before = await self.store.read_state(state_name(self.platform))
-        if before is None:  # nobody ever named a source
+        if before is None:  # no source was ever named
             return None
         state = from_json(before)
         self._learn(state)
@@ -134,7 +134,7 @@ class Ticker:
         return await self._tick(state, leased, now)
 
     def _due(self, state: PoolState, now: float) -> bool:
-        """A moment too far in the future is a wrong clock's and binds nobody."""
+        """A moment too far in the future comes from a wrong clock and is ignored."""
         since = now - state.ticked_at
         held = state.holder not in {"", self.worker} and now < state.until < now + LEASE_D + CLOCKS_D
         return not held and (since >= TICK_D - 0.5 / DAY_S or since < -CLOCKS_D)
@@ -166,7 +166,7 @@ class Ticker:
             oldest=oldest,
         )
         if not await self.store.swap_state(state_name(self.platform), leased, to_json(done)):
-            return None  # the lease ran out: whoever has it now spends this
+            return None  # the lease ran out: its new holder spends this
         asked = await self._ask(choice, now)
         ticked = Ticked(
             asked=asked,
@@ -289,7 +289,7 @@ class Ticker:
                 reading = self._reading(source, request, outcome, now)
             case Skip(reason="unchanged"):
                 reading = Reading(now=now, reach=self._reach)
-            case Skip(reason="visited"):  # somebody else asked a moment ago, and learned from it
+            case Skip(reason="visited"):  # another replica asked a moment ago, and learned from it
                 return replace(source, asked=0.0, due=now + max(source.gap, TICK_D))
             case Skip() | Bury():
                 return tick.backed_off(source, now, retry_after=REFUSED_D)

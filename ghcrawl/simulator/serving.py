@@ -20,7 +20,7 @@ class Api(Protocol):
         """Answers one call."""
 
     async def close(self) -> None:
-        """Stop whatever it does besides answering."""
+        """Stop all background work."""
 
 
 A = TypeVar("A", bound=Api)

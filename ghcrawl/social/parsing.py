@@ -1,4 +1,4 @@
-"""Reads request URIs: split first, decode after, and whatever is wrong is said with the character that it begins at."""
+"""Reads request URIs: split first, then decode. Errors name the position of the offending character."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def parse(text: str) -> RequestUri:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where each comma-separated piece begins and ends."""
+    """Start and end of each comma-separated piece."""
     while True:
         comma = text.find(",", start, end)
         stop = end if comma < 0 else comma
@@ -85,7 +85,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _authority(text: str, start: int) -> tuple[str, int]:
-    """Host and port in their one form, and where what follows begins."""
+    """Normalized host and port, and the position behind them."""
     if not text.startswith("//", start):
         return "", start
     start += 2

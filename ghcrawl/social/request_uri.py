@@ -62,7 +62,7 @@ class RequestUri:
     authority: str = ""
 
     def __post_init__(self) -> None:
-        """Whatever the order, the case or the zone it was said in, it is one value."""
+        """Equal for every order of parameters, case and time zone."""
         resources = tuple(each for each in RESOURCES if each in self.resources)
         sources = tuple(sorted(set(self.sources), key=lambda each: (SOURCES.index(each.kind), each.value)))
         params = {key: canonical(key, self.params[key]) for key in sorted(self.params)}

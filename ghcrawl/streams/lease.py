@@ -1,4 +1,4 @@
-"""Who produces a stream, and how far it was told: one object in the store, replaced in one step."""
+"""Which replica produces a stream, and its cursor: one object in the store, replaced atomically."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.values.model import iso
 
 LEASE: Final = timedelta(seconds=60)
-"""A replica that dies holds a stream up for so long."""
+"""How long a dead replica holds up its stream."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

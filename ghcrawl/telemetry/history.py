@@ -18,7 +18,7 @@ from ghcrawl.ports.store import Store
 Span = Literal["1h", "24h", "30d"]
 DONE: Final = ("settled", "saved", "calls", "failed", "throttled")
 MAX_KINDS: Final = 8
-"""So many classes of deadletters are told apart, those of which there are most."""
+"""Deadletter classes that are counted separately: the most frequent ones."""
 MAX_TRIES: Final = 5
 RETRY_S: Final = 0.2
 LATE_S: Final = 60.0

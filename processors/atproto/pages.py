@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ghcrawl.platforms.kind import Comparison
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source, encoded
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push, Request
+from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.atproto.names import POSTS, account_url, account_urn, is_did, post_url, post_urn, record_of
 from processors.atproto.things import bare, created
@@ -193,20 +192,6 @@ def _flattened(node: JsonObject) -> Iterator[_Post]:
     for each in (mapping(node.get("parent")), *mappings(node.get("replies"))):
         if each:
             yield from _flattened(each)
-
-
-def comparison(request: Request) -> Comparison:
-    """What `posts` wrote down at its last page."""
-    body = request.payload.body if request.payload else {}
-    pages = body.get("pages")
-    return Comparison(
-        pages=tuple(text(urn) for urn in pages) if isinstance(pages, list) else (),
-        listed={text(each.get("urn")): text(each.get("url")) for each in mappings(body.get("listed"))},
-        type="post",
-        owner=request.context.qualifier,
-        below=True,
-        permanent_url=lambda document: document.url,
-    )
 
 
 def relation(visit: Visit) -> Save:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from ghcrawl.platforms.kind import Kind, List, Reconciliation, Thing
 from ghcrawl.values.visitor_map import Node
 from processors.atproto import pages, things
 from processors.atproto.requests import request
+from processors.saving import comparison
 
 KINDS: Final[Mapping[str, Kind]] = {
     "request": Thing(processor=request, position="request"),
@@ -20,7 +22,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "fan_out": List(processor=pages.members, position="request@/fan_out"),
     "thread": List(processor=pages.thread, position="threads@/thread"),
     "stream": Thing(processor=things.stream, position="stream"),
-    "listing": Reconciliation(comparison=pages.comparison),
+    "listing": Reconciliation(comparison=partial(comparison, type="post")),
 }
 _REQUEST: Final[Mapping[str, Node]] = {
     "posts": "post",

@@ -42,7 +42,7 @@ _PLACES: Final = frozenset({"page", "after", "before", "cursor"})
 """What says in a URL which page of a list it is."""
 _GENERATION: Final = re.compile(r":(\d{8}T\d{6})(\d{3})Z:page:")
 _OWN: Final = re.compile(r"/user/(?!\d)")
-"""Lists of whoever asks."""
+"""Lists of the token's account."""
 _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
 
 

@@ -17,7 +17,7 @@ from processors.github.listing import always
 from processors.github.webhook import POLICY
 
 SHOWN: Final = 200
-"""So many characters of what is refused are shown."""
+"""Characters of a refused body in the error."""
 
 
 def nothing(_owner: JsonObject) -> JsonObject | None:

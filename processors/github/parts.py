@@ -38,6 +38,21 @@ def _languages(body: Json) -> bool:
 
 
 _PUSHES: Final = may("push")
+
+
+def _traffic(type: str, path: str, is_one: Callable[[Json], bool]) -> Part:
+    return Part(
+        type=type,
+        of="repo",
+        is_one=is_one,
+        path=f"/traffic/{path}",
+        when=_PUSHES,
+        only_if="the token may push",
+        daily=True,
+        was=f"{type} traffic",
+    )
+
+
 PARTS: Final[tuple[Part, ...]] = (
     Part(
         type="topics",
@@ -102,46 +117,10 @@ PARTS: Final[tuple[Part, ...]] = (
         only_if="`size` > 0",
         settled=True,
     ),
-    Part(
-        type="views",
-        of="repo",
-        is_one=has("count", "uniques"),
-        path="/traffic/views",
-        when=_PUSHES,
-        only_if="the token may push",
-        daily=True,
-        was="views traffic",
-    ),
-    Part(
-        type="clones",
-        of="repo",
-        is_one=has("count", "uniques"),
-        path="/traffic/clones",
-        when=_PUSHES,
-        only_if="the token may push",
-        daily=True,
-        was="clones traffic",
-    ),
-    Part(
-        type="paths",
-        of="repo",
-        is_one=objects,
-        path="/traffic/popular/paths",
-        when=_PUSHES,
-        only_if="the token may push",
-        daily=True,
-        was="paths traffic",
-    ),
-    Part(
-        type="referrers",
-        of="repo",
-        is_one=objects,
-        path="/traffic/popular/referrers",
-        when=_PUSHES,
-        only_if="the token may push",
-        daily=True,
-        was="referrers traffic",
-    ),
+    _traffic("views", "views", has("count", "uniques")),
+    _traffic("clones", "clones", has("count", "uniques")),
+    _traffic("paths", "popular/paths", objects),
+    _traffic("referrers", "popular/referrers", objects),
     Part(
         type="contributor_statistics",
         of="repo",

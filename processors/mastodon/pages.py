@@ -1,7 +1,7 @@
 """Pages of statuses and accounts: one document, requests for what is on it, and for the page after it.
 
 The fragment of a page's URL is the request URI it is read for: what is asked of each element, and how many are left.
-Every condition is checked here, whatever the host was asked for.
+Every condition is checked here, also those that the host was asked for.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ghcrawl.platforms.kind import Comparison
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source
@@ -26,7 +25,7 @@ from processors.mastodon.names import (
     urn_of_status,
 )
 from processors.mastodon.things import asks_not_to, created, may_keep, tags_of, words_of
-from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text
+from processors.saving import asked, carried, mapping, mappings, resource, resources, save
 
 OFFSET_PAGE: Final = 40
 """Results of a search on one page; there are no links to the next."""
@@ -106,7 +105,7 @@ def _of_one(plan: Plan) -> RequestUri:
 
 
 def _bounds(plan: Plan) -> str:
-    """What the host can leave out by itself: a status that was made too late, and all without the one tag."""
+    """What the host can filter: by the latest date, and by one tag."""
     before = plan.uri.before
     bound = f"&max_id={int(before.timestamp() * 1000) << 16}" if before is not None else ""
     tags = [each.value[1:] for each in plan.conditions if each.kind == "query" and each.value.startswith("#")]
@@ -232,7 +231,7 @@ def _is_everything(plan: Plan) -> bool:
 
 
 def _listing(visit: Visit, last: Sequence[JsonObject]) -> Push:
-    """What is stored of this account's statuses and was not listed is asked for by itself."""
+    """Fetches stored statuses of this account that were not listed."""
     request = visit.request
     pages = [_page_urn(visit, after=-back) for back in range(1, request.context.pagination.page)]
     body = {"pages": pages, "listed": [*last]}
@@ -240,19 +239,6 @@ def _listing(visit: Visit, last: Sequence[JsonObject]) -> Push:
     url = f"{request.context.pagination.first or request.url}#listing"
     listing = request.child("listing", url, request.policy, Context(qualifier=request.context.qualifier), payload)
     return Push(request=listing, queue="soon")
-
-
-def comparison(request: Request) -> Comparison:
-    """What the last page of an account's statuses wrote down."""
-    body = request.payload.body if request.payload else {}
-    pages = body.get("pages")
-    return Comparison(
-        pages=tuple(text(urn) for urn in pages) if isinstance(pages, list) else (),
-        listed={text(each.get("urn")): text(each.get("url")) for each in mappings(body.get("listed"))},
-        type="status",
-        owner=request.context.qualifier,
-        below=True,
-    )
 
 
 def _page_urn(visit: Visit, *, after: int = 0) -> str:

@@ -13,6 +13,7 @@ from ghcrawl.values.visitor_map import Node
 from processors.mastodon import pages, things
 from processors.mastodon.names import NAME
 from processors.mastodon.requests import request
+from processors.saving import comparison
 
 
 def _refusal(type: str, request: Request) -> str:
@@ -44,7 +45,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "favourited_by": _list("favourited_by", "threads@/favourited_by", pages.accounts),
     "quotes": _list("quotes", "threads@/quotes", pages.statuses),
     "stream": Thing(processor=things.stream, position="stream"),
-    "listing": Reconciliation(comparison=pages.comparison),
+    "listing": Reconciliation(comparison=partial(comparison, type="status")),
 }
 _REQUEST: Final[Mapping[str, Node]] = {
     "account": "account",

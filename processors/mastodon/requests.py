@@ -89,7 +89,7 @@ def _search(host: str, type: str, words: str) -> str:
 
 
 def _related(visit: Visit, plan: Plan, identity: str) -> Iterator[Push]:
-    """Whoever follows an account or is followed by it: themselves, or their lists one by one."""
+    """Followers and follows of an account: the accounts, or their lists one by one."""
     uri = replace(plan.uri.with_params(stream=None, cursor=None), resources=(plan.resource,))
     for direction in ("followers", "following"):
         kind = "members" if plan.resource == "profile" else "fan_out"

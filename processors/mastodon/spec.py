@@ -45,7 +45,7 @@ def read_spec(typed: str, _base_url: str, policy: str) -> Request:
 
 
 def _request(uri: RequestUri, policy: str) -> Request:
-    """The request for it. Raises SpecError for what nobody can answer."""
+    """The request for it. Raises SpecError if Mastodon cannot answer it."""
     if not uri.authority:
         raise SpecError(f"{uri}: a host is missing; write mastodon://HOST/{str(uri).partition(':')[2]}")
     unknown = [key for key in uri.params if key not in KNOWN]

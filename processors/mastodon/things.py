@@ -53,7 +53,7 @@ def _fields(body: JsonObject) -> Iterator[str]:
 
 
 def status(visit: Visit) -> Save | Skip:
-    """A status: a post, or that somebody shared one."""
+    """A status: a post or a boost."""
     host, body = host_of(visit.request.url), mapping(visit.fetched.body)
     if not may_keep(body):
         return Skip(reason="noindex")
@@ -110,7 +110,7 @@ def may_keep(body: JsonObject) -> bool:
 
 
 def stream(visit: Visit) -> Save:
-    """A subscription: while this document is there, what its request asks for is told as it happens."""
+    """A subscription: while this document exists, what its request asks for is streamed."""
     body = mapping(visit.fetched.body)
     asked_for = text(body.get("request"))
     if not asked_for:

@@ -24,7 +24,7 @@ _CUT: Final = re.compile(
     r"|the post .{0,200} appeared first on .{0,100})$",
     re.IGNORECASE,
 )
-"""How an entry ends that holds the beginning of a post only."""
+"""Endings of entries that hold only an excerpt of the post."""
 
 
 def parse(content: bytes, content_type: str, url: str) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def _segment(values: Sequence[str], count: int) -> str:
 
 
 def _query(queries: Sequence[str]) -> str:
-    """`?p=12` and the like."""
+    """Query parameters with an id, as `?p=12`."""
     if not any(queries):
         return ""
     names = {tuple(part.partition("=")[0] for part in query.split("&")) for query in queries}

@@ -29,7 +29,7 @@ LOST: Final = timedelta(seconds=60)
 """What was asked this long ago and is not there is retried or dead-lettered: the plan no longer waits for it."""
 AT_ONCE: Final = 3
 PER_PAGES: Final = 50
-"""One more request at once for each so many pages that are known: plans are rarer then."""
+"""Known pages per additional concurrent request."""
 LEAST_WINDOW: Final = 20
 MOST_WINDOW: Final = 1_000
 LEAST_SHARE: Final = 0.01
@@ -123,7 +123,7 @@ class Plan:
             self._explore()
 
     def _update(self) -> bool:
-        """Whether to go on as a first crawl does: more may be new than the feed tells."""
+        """Whether to go on as a first crawl does: more may be new than the feed lists."""
         feed = self._feed
         if feed is None:
             return True

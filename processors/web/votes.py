@@ -19,7 +19,7 @@ from lxml import etree
 from processors.web.html import SILENT, Node, squeezed, text_of
 
 KEPT: Final = 5
-"""Rules that one page votes for, the likeliest first."""
+"""Rules that one page votes for, most likely first."""
 CANDIDATES: Final = 12
 MAX_NODES: Final = 30_000
 LEAST: Final = 0.3
@@ -42,7 +42,7 @@ class Vote:
 
 
 def bigrams(text: str) -> frozenset[str]:
-    """The pairs of neighbouring characters, whatever the case."""
+    """The pairs of neighbouring characters, lower-cased."""
     text = squeezed(text).lower()
     return frozenset(text[index : index + 2] for index in range(len(text) - 1))
 

@@ -15,7 +15,7 @@ CLAIMANTS: Final = 4
 MAX_NAME_BYTES: Final = 100
 """Of a collection; MongoDB takes 255 together with the database's."""
 _RESERVED: Final = frozenset({"ghcrawl", "system"})
-"""What no platform's collections may begin with: ours that hold no documents, and the server's."""
+"""Prefixes that no platform's collections may have: ours without documents, and the server's."""
 
 
 def collection_of(type: TypeName) -> str:

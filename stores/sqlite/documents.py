@@ -173,7 +173,7 @@ class SqliteStore:
         return stored_of(rows[0]) if rows else None
 
     async def get(self, urn: str) -> Document | None:
-        """As the port says. Whoever reads thousands lets others have a turn between any two."""
+        """As the port says. Yields to other tasks between any two documents."""
         await asyncio.sleep(0)
         rows = self._file.rows(_GET, (storable(urn),), StoreError)
         return document_of(rows[0]) if rows else None
@@ -244,7 +244,7 @@ def _query(conditions: Sequence[_Condition]) -> _Condition:
 
 
 def _conditions(which: DocumentFilter) -> list[_Condition]:
-    """What a filter asks for, besides where it begins. The signs keep SQLite from indexes in another order."""
+    """What a filter asks for, besides its start. The signs keep SQLite from indexes in another order."""
     found: list[_Condition] = []
     if which.types:
         types = [type for type in set(which.types) if which.admits(type)]

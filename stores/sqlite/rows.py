@@ -83,7 +83,7 @@ PROCESSING: Final = (SCHEMA[6],)
 FORMS: Final = ("ALTER TABLE documents ADD COLUMN forms TEXT", "DROP VIEW whole_documents", SCHEMA[4])
 """What files lacked before a document said in which forms it was seen. Those in them say nothing of it."""
 DEFLATED: Final = (SCHEMA[7],)
-"""What files of before lack: the view. Their version tells older programs that bodies may be deflated."""
+"""What older files lack: the view. The new version warns older programs that bodies may be deflated."""
 LEVEL: Final = 3
 WINDOW_BITS: Final = 13
 MEMORY_LEVEL: Final = 6

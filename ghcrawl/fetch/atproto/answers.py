@@ -22,7 +22,7 @@ GONE: Final = frozenset(
         "BlockedByModeration",
     }
 )
-"""Whoever asks: the account is not shown any more."""
+"""Errors that say for every principal: the account is gone."""
 ABSENT: Final = frozenset({"RecordNotFound", "RepoNotFound", "NotFound", "HandleNotFound", "ActorNotFound"})
 _ABSENT_MESSAGES: Final = (
     "profile not found",
@@ -61,7 +61,7 @@ class Failure:
 
     @property
     def gone(self) -> bool:
-        """There was one, and nobody is shown it any more."""
+        """It existed, and is shown to no one any more."""
         return self.name in GONE or self._says(_TAKEN_DOWN)
 
     def _says(self, words: tuple[str, ...]) -> bool:

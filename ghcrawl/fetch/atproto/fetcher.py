@@ -1,4 +1,4 @@
-"""The fetcher of the AT Protocol: one method for each request, as whoever has budget; its answer as a value."""
+"""The fetcher of the AT Protocol: sends each request with an account that has budget; returns its answer as a value."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Server:
 
 @dataclass(slots=True)
 class _Principal:
-    """Somebody to ask as. session None: nobody in particular."""
+    """A principal. session None: unauthenticated."""
 
     server: _Server
     session: Session | None = None
@@ -185,7 +185,7 @@ class AtprotoFetcher:
     # Asking -------------------------------------------------------------------------------------------------
 
     def _choose(self) -> _Principal | Throttled:
-        """Whoever is least busy of those that may ask now."""
+        """The least busy of the principals that may ask now."""
         now = self._clock.now().timestamp()
         usable = [each for each in self._principals if not each.refused]
         free = [each for each in usable if each.waits_until <= now]

@@ -31,7 +31,7 @@ class Account:
 
     @property
     def principal_id(self) -> str:
-        """The same for whatever password it has."""
+        """The same for every password of the account."""
         return f"{self.identifier}@{urlsplit(self.service).netloc}"
 
     @property

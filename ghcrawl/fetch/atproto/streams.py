@@ -86,7 +86,7 @@ class _SocketStream(ABC):
             raise FetchError(f"the stream {self._url} broke: {text}", url=self._url) from None
 
     def _first(self, cursor: str) -> Batch | None:
-        """What a connection begins with; None: with what happens."""
+        """The cursor that a connection starts from; None: live events."""
         return Batch(pushes=self._missed, cursor="") if self._missed and not cursor else None
 
     def _batch(self, messages: Sequence[Any], cursor: str) -> Batch:

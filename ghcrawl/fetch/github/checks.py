@@ -29,7 +29,7 @@ async def check(settings: GitHubSettings, credentials: Sequence[Credential], clo
     client = new_client(settings, clock)
     await client.open()
     try:
-        calls = Calls(settings, client, clock, _Nobody())
+        calls = Calls(settings, client, clock, _Unobserved())
         for credential in credentials or (Anonymous(),):
             yield await _checked(settings.api_url, credential, client, calls)
     finally:
@@ -120,7 +120,7 @@ def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-class _Nobody:
+class _Unobserved:
     """Nobody counts these calls."""
 
     def settled(self, settled: Settled) -> None: ...

@@ -36,7 +36,7 @@ from ghcrawl.values.outcome import Fetched, Refused, Retrieved, Throttled
 log = structlog.stdlib.get_logger(__name__)
 
 FEW: Final = 5
-"""A query for so few nodes that fails would fail for one as well."""
+"""A failing query for at most this many nodes is not split: it would fail for one as well."""
 GOOD_ANSWERS: Final = 3
 FIRST: Final = 3
 ONE_IN: Final = 500
@@ -44,7 +44,7 @@ NEVER: Final = datetime.max.replace(tzinfo=UTC)
 AILING: Final = timedelta(minutes=10)
 USELESS: Final = timedelta(hours=1)
 A_MOMENT: Final = timedelta(seconds=30)
-"""So long may a batch wait for points; longer, and REST has calls left."""
+"""A batch waits at most this long for points; beyond, REST serves it."""
 _SLOW: Final = ("something went wrong", "timeout", "timed out")
 
 
@@ -183,7 +183,7 @@ class Queries:
         for place in places:
             if place is not None and 0 <= place < len(nodes):
                 nodes[place] = None
-        if None in places or len(nodes) != asked:  # nobody knows what that error is about
+        if None in places or len(nodes) != asked:  # the error names no node
             nodes = [None] * asked
         if any(error.get("type") == "RESOURCE_LIMITS_EXCEEDED" for error in errors):
             heavy = self._heavy(state, "Resource limits for this query exceeded")

@@ -1,4 +1,4 @@
-"""The `Fetcher` port for Mastodon: any number of hosts, each with tokens, limits and troubles of its own.
+"""The `Fetcher` port for Mastodon: any number of hosts, each with its own tokens, limits and errors.
 
 URLs are those of a host's API with the platform's name for a scheme. Hosts are asked by HTTPS; only those on this very
 machine by HTTP. A token goes to its host and to no other, and no redirect is followed.
@@ -34,7 +34,7 @@ from ghcrawl.values.outcome import Denied, Fetched, Refused, Retrieved, Throttle
 USER_AGENT: Final = "ghcrawl"
 RESOURCE: Final = "api"
 WINDOWS_AHEAD: Final = 3
-"""How many periods ahead requests that find nothing left are spread: a period serves only so many."""
+"""Periods over which requests that find no quota left are spread: each period serves a limited number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ class MastodonFetcher:
         return await self._asked(request, url, host, name, stored)
 
     async def _asked(self, request: Request, url: str, host: Host, name: str, stored: Stored | None) -> Retrieved:
-        """The answer to the first who may ask, or when somebody may."""
+        """The answer to the first principal that may ask, or when one may."""
         validator = stored.validator if stored is not None else None
         waits: list[datetime] = []
         for seat in host.order(validator.principal if validator else ""):
@@ -126,7 +126,7 @@ class MastodonFetcher:
                 waits.append(seat.blocked(self.clock.now()) or self.clock.now())
                 continue
             host.answered(answer.status, self.clock.now())
-            keeps = not is_request_uri(request.url)  # a 304 costs as much, and whoever is looked up is wanted whole
+            keeps = not is_request_uri(request.url)  # a 304 costs as much, and a lookup needs the whole account
             verdict = read(answer, url=request.url, principal=seat.principal, conditional=bool(condition), keeps=keeps)
             if not isinstance(verdict, Unauthorized):
                 return verdict
@@ -136,7 +136,7 @@ class MastodonFetcher:
         return self._put_off(host, waits)
 
     def _put_off(self, host: Host, waits: Sequence[datetime]) -> Throttled:
-        """Not now. Not all come back at the same moment: a period serves only so many."""
+        """Not now. Retries are spread: a period serves a limited number."""
         now = self.clock.now()
         if not waits:
             return Throttled(until=now + RETIRED, reason="no_principal")

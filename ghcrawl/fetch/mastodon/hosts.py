@@ -30,7 +30,7 @@ MAX_HOSTS: Final = 10_000
 
 @dataclass(slots=True)
 class Seat:
-    """Who asks one host: a token, or nobody in particular.
+    """A principal of one host: a token, or unauthenticated.
 
     limit: what the last answer said; left: what that leaves, with the calls in flight reckoned as charged.
     """
@@ -47,7 +47,7 @@ class Seat:
 
     @property
     def principal(self) -> str:
-        """Fingerprint of the token; empty: nobody."""
+        """Fingerprint of the token; empty: unauthenticated."""
         return self.token.fingerprint if self.token else ""
 
     @property
@@ -138,12 +138,12 @@ class Host:
         return self.closed_until if self.closed_until is not None and self.closed_until > now else None
 
     def order(self, preferred: str) -> list[Seat]:
-        """Who may ask: first whoever holds the ETag. Nobody in particular asks only where there is no token."""
+        """The principals that may ask, the ETag's first. Unauthenticated only where there is no token."""
         usable = [seat for seat in self.seats if not seat.refused]
         return sorted(usable, key=lambda seat: seat.principal != preferred)
 
     def blocked(self, now: datetime) -> datetime | None:
-        """Until when nobody may ask it; None: somebody may."""
+        """Until when no principal may ask it; None: one may."""
         waits = [seat.blocked(now) for seat in self.order("")]
         known = [until for until in waits if until is not None]
         if not waits:

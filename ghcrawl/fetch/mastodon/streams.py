@@ -30,9 +30,9 @@ SILENCE_S: Final = 60.0
 CONNECT_S: Final = 10.0
 MAX_EVENT_BYTES: Final = 4_000_000
 QUIET: Final = 500
-"""So many events that are of no use, and the cursor is told without any."""
+"""After this many irrelevant events, the cursor is reported without any."""
 NEW: Final = "update"
-"""The event that tells of a new status; others tell of changes to one."""
+"""The event of a new status; others report changes to one."""
 
 
 class Happened(NamedTuple):

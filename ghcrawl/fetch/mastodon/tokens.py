@@ -27,7 +27,7 @@ class HostToken:
 
     @property
     def principal_id(self) -> str:
-        """Names the budget: a token has one of its own, as far as anybody knows."""
+        """Names the budget: each token is assumed to have its own."""
         return f"{self.host}/{self.fingerprint}"
 
     @property

@@ -1,4 +1,4 @@
-"""Bodies within their limit, whatever was compressed into them."""
+"""Bodies within their limit, decompressed."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _WAIT: Final = frozenset({429, 503})
 
 
 class Turned(Exception):  # not an error: the answer is another
-    """The URL is not asked; `answer` says what it comes to."""
+    """The URL is not fetched; `answer` is its result."""
 
     def __init__(self, answer: Retrieved) -> None:
         super().__init__()
@@ -61,11 +61,11 @@ class WebFetcher:
         await self._client.close()
 
     def blocked_until(self) -> datetime | None:
-        """Never: each host is waited for by itself."""
+        """Never: each host has its own wait."""
         return None
 
     def credential_digest(self) -> str:
-        """Nobody in particular asks."""
+        """Requests are unauthenticated."""
         return "anonymous"
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:

@@ -17,7 +17,7 @@ ROBOTS_HOLD: Final = timedelta(hours=24)
 MAX_ROBOTS_BYTES: Final = 500_000
 TURN_S: Final = 0.05
 MAX_DELAY_S: Final = 120.0
-"""A longer crawl delay than this is not kept: nobody waits a day for a page."""
+"""A longer crawl delay is cut to this: waiting a day for a page is useless."""
 
 
 @dataclass(slots=True)

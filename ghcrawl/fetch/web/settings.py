@@ -1,4 +1,4 @@
-"""What the web fetcher is told."""
+"""Settings of the web fetcher."""
 
 from __future__ import annotations
 

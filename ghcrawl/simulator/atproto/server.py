@@ -179,7 +179,7 @@ class Server:
         return {"feed": [{"post": view(account, post)} for post in found], **cursor}
 
     def _search(self, request: web.BaseRequest) -> Json:
-        """Whoever wrote it: the real server accepts an author, too, and does not look at it."""
+        """The real server accepts an author, too, and ignores it."""
         words = request.query.get("q", "").lower().split()
         pairs = [(account, post) for account in self.world.accounts.values() for post in account.posts]
         hits = [pair for pair in pairs if all(word in pair[1].value["text"].lower().split() for word in words)]

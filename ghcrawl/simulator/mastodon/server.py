@@ -1,4 +1,4 @@
-"""The host's API: reading, with limits for each account and for each address, and streams for whoever has a token."""
+"""The host's API: reading, with limits per account and per address, and streams for clients with a token."""
 
 from __future__ import annotations
 

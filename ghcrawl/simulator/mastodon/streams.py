@@ -14,12 +14,12 @@ from ghcrawl.simulator.mastodon.shapes import Shapes
 from ghcrawl.simulator.mastodon.world import Status, World
 
 THUMP_S: Final = 0.1
-"""How often a connection shows that it lives, and finds out whether anybody listens."""
+"""Interval of keep-alives, which also detect closed connections."""
 END: Final = ("", "", "")
 
 
 class Streaming:
-    """Who listens, and what they are told."""
+    """The stream connections, and what is sent to them."""
 
     def __init__(self, world: World, shapes: Shapes) -> None:
         self.opened = 0
@@ -30,7 +30,7 @@ class Streaming:
 
     @property
     def connections(self) -> int:
-        """Those that are told what happens, and still there."""
+        """Open connections."""
         return sum(request.transport is not None for request in self._listening.values())
 
     def _listen(self, queue: asyncio.Queue[tuple[str, str, str]], request: web.BaseRequest) -> None:
@@ -38,7 +38,7 @@ class Streaming:
         self._listening[queue] = request
 
     def cut(self) -> None:
-        """Every connection ends once it has told what happened before."""
+        """End every connection after its queued events."""
         for queue in self._listening:
             queue.put_nowait(END)
 

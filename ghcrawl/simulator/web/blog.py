@@ -48,7 +48,7 @@ class Post:
 
 @dataclass
 class Blog:
-    """A blog with so many posts.
+    """A blog with `size` posts.
 
     calls: path and status of each answer, in order. seed: of its texts. answer_s: how long each answer takes.
     """
@@ -65,7 +65,7 @@ class Blog:
         self.publish(self.size)
 
     def publish(self, count: int = 1) -> Sequence[Post]:
-        """So many posts more."""
+        """Add posts."""
         made = [self._written(number) for number in range(len(self.posts) + 1, len(self.posts) + 1 + count)]
         self.posts += made
         return made

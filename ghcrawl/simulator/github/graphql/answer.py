@@ -87,7 +87,7 @@ def limited(who: str) -> Answer:
 
 
 def answer(asked: Asked, nodes: Nodes, budget: Budget, manners: Graphql) -> Answer:
-    """What is true, with the errors of whatever cannot be shown."""
+    """The data, with an error for each node that cannot be shown."""
     assert asked.document is not None
     root = _Root(nodes, budget, asked, heavy_above=manners.resources_above)
     result = execute(SCHEMA, asked.document, root_value=root, variable_values=dict(asked.variables or {}))

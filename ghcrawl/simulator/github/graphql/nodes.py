@@ -55,7 +55,7 @@ class Nodes:
     # Accounts -------------------------------------------------------------------------------------------------
 
     def actor(self, account: Owner | None) -> Node | None:
-        """Whoever did something; null for an account that is gone."""
+        """The actor; null for a deleted account."""
         if account is None:
             return None
         simple = accounts.simple_user(self.site, account)
