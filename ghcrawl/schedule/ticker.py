@@ -147,7 +147,8 @@ class Ticker:
         rate = self.options.calls_per_hour or self.hourly()
         state = await self._surveyed(self._counted(state, now), now, rate)
         self._learn(state)
-        budget = self._budget(state, now, rate)
+        saved = self._saved(state, now, rate)
+        budget = self._budget(state, now, rate, saved)
         candidates = self._priced(await self.sources.due(self.platform, tick.wanted(budget)))
         before = now - tick.AGED_FROM * self.options.max_age_d
         aged = self._priced(await self.sources.oldest(self.platform, tick.aged_wanted(budget), before=before))
@@ -162,7 +163,7 @@ class Ticker:
             ticked_at=now,
             holder="",
             spent=(*(each for each in state.spent if each[0] > now - WINDOW_D), (now, round(choice.cost, 4), rate)),
-            rest=max(budget.calls - choice.cost, 0.0) if budget.asks else budget.calls,
+            rest=max(saved - choice.cost, 0.0),
             oldest=oldest,
         )
         if not await self.store.swap_state(state_name(self.platform), leased, to_json(done)):
@@ -182,14 +183,17 @@ class Ticker:
         self.tell(ticked)
         return ticked
 
-    def _budget(self, state: PoolState, now: float, rate: float) -> tick.Budget:
-        """What was saved up since the last tick, and never more than an hour's less what was spent within one."""
-        passed = min(max(now - state.ticked_at, 0.0), CATCH_UP_D) if state.ticked_at else TICK_D
-        most = max(rate * CATCH_UP_D * 24.0, 1.0)
-        calls = min(state.rest + rate * passed * 24.0, most, state.left(now, rate))
+    def _saved(self, state: PoolState, now: float, rate: float) -> float:
+        """Calls saved up since the last tick: at most those of five minutes, and the part of one that is over."""
+        return min(state.rest + rate * _passed(state, now) * 24.0, rate * CATCH_UP_D * 24.0 + 1.0)
+
+    def _budget(self, state: PoolState, now: float, rate: float, saved: float) -> tick.Budget:
+        """What was saved up, and never more than an hour's less what was spent within one."""
+        calls = min(saved, state.left(now, rate)) if rate > 0 else 0.0
         if not self.free_now():
             return tick.Budget(calls=calls, asks=int(calls + 1e-6))
-        return tick.Budget(calls=calls, asks=int(rate * passed * 24.0 * FREE_ASKS + 1.0) if calls > 0 else 0)
+        asks = int(rate * _passed(state, now) * 24.0 * FREE_ASKS + 1.0) if calls > 0 else 0
+        return tick.Budget(calls=calls, asks=asks)
 
     def _priced(self, found: Sequence[Source]) -> Sequence[Source]:
         """What is free with the credentials of the moment may have changed since the source was written."""
@@ -306,6 +310,11 @@ class Ticker:
         times = [days(moment) for moment in self.feed.news(outcome)]
         onward = any(push.request.type == request.type and push.request.payload is None for push in outcome.follow_ups)
         return Reading(now=now, times=times, truncated=onward, reach=self._reach)
+
+
+def _passed(state: PoolState, now: float) -> float:
+    """Days since the last tick, as far as they are made up for."""
+    return min(max(now - state.ticked_at, 0.0), CATCH_UP_D) if state.ticked_at else TICK_D
 
 
 def asking(platform: str, feed: Feed | None, source: Source) -> Request:

@@ -296,3 +296,16 @@ async def test_a_source_that_cannot_be_kept_is_discovered_again():
     ticker.sources = world.sources
     await ticker.read(a_blog("a"), saved("a"))
     assert await world.sources.count("web") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [5.0, 33.0, 50.0])
+async def test_parts_of_calls_are_saved_up_and_none_is_lost(calls: float):
+    world = World(calls=calls)
+    await world.name(*map(str, range(100)), rate=10.0)
+    for _ in range(6 * 60):
+        await world.tickers[0].turn()
+        await world.answer(world.tickers[0])
+        world.pass_time(MINUTE)
+    assert 0.96 * 6 * calls - 1 <= len(world.asked_at) <= 6 * calls + 1
+    assert world.most_in_an_hour() <= calls
