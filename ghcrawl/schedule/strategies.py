@@ -25,6 +25,8 @@ HORIZON_D: Final = 400.0
 """Nothing is planned further ahead."""
 
 STEPS: Final = 60
+CLOSE: Final = 1e-4
+"""A moment is due whose value is within this part of the price."""
 
 
 class Strategy(Protocol):
@@ -228,10 +230,12 @@ def _crossing(worth: Worth, price: float, guess: float) -> float:
         low, at_low, high = high, at_high, min(high * 2.0, HORIZON_D)
         at_high = worth(high) - price
     for _ in range(STEPS):
-        if high - low < 1e-5 * high or at_high < 1e-6 * price:
+        if high - low < 1e-5 * high or at_high < CLOSE * price:
             break
         middle = (low * at_high - high * at_low) / (at_high - at_low)
         here = worth(middle) - price
+        if -CLOSE * price < here < 0:
+            return middle
         if here < 0:
             low, at_low, at_high = middle, here, at_high / 2.0
         else:
