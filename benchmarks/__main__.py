@@ -13,7 +13,7 @@ from textwrap import fill
 from typing import Final
 
 EMBEDDED: Final = ("engine", "queue_pops", "queue_memory", "choosing")
-AT_LENGTH: Final = ("freshness", "tables")
+AT_LENGTH: Final = ("freshness", "month", "tables")
 ON_SERVERS: Final = ("amqp", "backlog", "deadletters", "mongo", "processes", "webhooks")
 ALL: Final = (*EMBEDDED, *ON_SERVERS, *AT_LENGTH)
 WITHOUT_OPTIONS: Final = ("engine", "mongo")
