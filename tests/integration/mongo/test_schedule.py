@@ -65,7 +65,7 @@ async def a_minute(world: World, alive: list[Ticker]) -> None:
 
 
 @pytest.mark.parametrize("sources", [1000, pytest.param(10_000, marks=pytest.mark.faults)])
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 async def test_three_replicas_of_which_one_is_killed_and_one_has_a_wrong_clock(
     rabbitmq: Server, settings: MongoSettings, sources: int
 ):
