@@ -104,7 +104,7 @@ async def test_tables_and_exports_of_a_service_are_those_of_its_file(tmp_path: P
             (await sh.run("documents", "export", "--format", "singer", *place)).out.splitlines()
             for place in ((), ("--server", served.url))
         ]
-        for name in ("one.sqlite", "one.duckdb"):
+        for name in ("one.sqlite", "one.duckdb", "parquet", "csv-one"):
             ran = await sh.run("tables", "--to", name, "--server", served.url)
             assert (ran.status, ran.err) == (0, f"3 documents written to {name}.\n")
             again = await sh.run("tables", "--to", name, "--server", served.url)
