@@ -29,6 +29,7 @@ _GIVEN: Final = frozenset({"target_url", "details_url", "environment_url", "exte
 """URLs that apps and people give."""
 _SCRIPTS: Final = ("javascript:", "data:", "vbscript:", "file:")
 """URLs that are no place on the web."""
+_PLAIN: Final = (str, int, float, type(None))
 _LONGEST: Final = 40
 """Characters of a wrong URL that are shown."""
 
@@ -42,10 +43,10 @@ def check(type: str, body: JsonObject) -> None:
             for name, inner in value.items():
                 if fault := _fault(name, inner):
                     raise Malformed(f"{type}.{above}{name} is {fault}")
-                if isinstance(inner, (dict, list, Mapping)) and name not in _ANYTHING:
+                if not isinstance(inner, _PLAIN) and name not in _ANYTHING:
                     waiting.append((f"{above}{name}.", inner))
         elif isinstance(value, list):
-            waiting.extend((above, item) for item in value if isinstance(item, (Mapping, list)))
+            waiting.extend((above, item) for item in value if not isinstance(item, _PLAIN))
 
 
 def _fault(name: str, value: Json) -> str:
