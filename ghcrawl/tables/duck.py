@@ -20,7 +20,7 @@ DIALECT: Final = Dialect(
     days=lambda start, end: f"round((epoch({end}) - epoch({start})) / 86400, 2)",
     month=lambda at: f"strftime(make_timestamp(epoch_us({at})), '%Y-%m')",
 )
-MEMORY: Final = "256MB"
+MEMORY: Final = "192MB"
 
 
 class DuckTarget:

@@ -12,8 +12,8 @@ from ghcrawl.tables.arrow import arrow_schema, arrow_table
 from ghcrawl.tables.folder import FolderTarget
 from ghcrawl.tables.projection import Row
 
-GROUP_ROWS: Final = 65_536
-GROUP_BYTES: Final = 32 * 2**20
+GROUP_ROWS: Final = 16_384
+GROUP_BYTES: Final = 4 * 2**20
 
 
 def parquet_target(where: Path, schema: Schema) -> FolderTarget:
