@@ -324,6 +324,87 @@ dependabot_alert
     several assignees:person
     json dependency security_advisory security_vulnerability dismissal_request
     left_out url
+tag_object
+    texts sha tag message object_type=object.type object_sha=object.sha tagger_name=tagger.name
+        tagger_email=tagger.email verification_reason=verification.reason
+    booleans verified=verification.verified
+    times tagged_at=tagger.date
+    json verification
+    left_out node_id url object tagger
+workflow_job
+    integers id run_id run_attempt runner_id runner_group_id
+    texts name status conclusion head_sha head_branch workflow_name html_url runner_name runner_group_name
+    times created_at started_at completed_at
+    json steps labels
+    left_out node_id url run_url check_run_url
+artifact
+    integers id size_in_bytes workflow_run_id=workflow_run.id
+    texts name digest head_branch=workflow_run.head_branch head_sha=workflow_run.head_sha
+    booleans expired
+    times created_at updated_at expires_at
+    left_out node_id url archive_download_url workflow_run
+environment
+    integers id
+    texts name html_url
+    booleans can_admins_bypass
+    times created_at updated_at
+    json protection_rules deployment_branch_policy
+    left_out node_id url
+ruleset
+    integers id
+    texts name target source_type source enforcement current_user_can_bypass
+    times created_at updated_at
+    json bypass_actors conditions rules
+    left_out node_id _links
+branch_protection
+    texts name
+    booleans enabled enforces_admins=enforce_admins.enabled requires_linear_history=required_linear_history.enabled
+        allows_force_pushes=allow_force_pushes.enabled allows_deletions=allow_deletions.enabled
+        requires_signatures=required_signatures.enabled
+        requires_conversation_resolution=required_conversation_resolution.enabled
+        blocks_creations=block_creations.enabled locks_branch=lock_branch.enabled
+        allows_fork_syncing=allow_fork_syncing.enabled
+    json required_status_checks required_pull_request_reviews restrictions
+    left_out url protection_url enforce_admins required_linear_history allow_force_pushes allow_deletions
+        required_signatures required_conversation_resolution block_creations lock_branch allow_fork_syncing
+code_scanning_alert
+    integers number
+    texts state dismissed_reason dismissed_comment html_url rule_id=rule.id rule_severity=rule.severity
+        rule_description=rule.description tool_name=tool.name tool_version=tool.version
+    times created_at updated_at fixed_at dismissed_at auto_dismissed_at
+    people dismissed_by
+    several assignees:person
+    json rule tool most_recent_instance dismissal_approved_by
+    left_out url instances_url
+secret_scanning_alert
+    integers number
+    texts state resolution resolution_comment secret_type secret_type_display_name validity html_url
+        push_protection_bypass_request_comment push_protection_bypass_request_html_url
+    booleans push_protection_bypassed publicly_leaked multi_repo is_base64_encoded has_more_locations
+    times created_at updated_at resolved_at push_protection_bypassed_at
+    people resolved_by push_protection_bypassed_by push_protection_bypass_request_reviewer assigned_to
+    json first_location_detected
+    left_out url locations_url secret
+gist
+    integers comments
+    texts id description html_url
+    booleans public truncated comments_enabled
+    times created_at updated_at
+    people owner
+    json files history forks fork_of
+    left_out node_id url forks_url commits_url git_pull_url git_push_url comments_url user
+package
+    integers id version_count
+    texts name package_type visibility html_url
+    times created_at updated_at
+    people owner
+    left_out url repository
+membership
+    texts state role
+    people user
+    booleans direct_membership
+    json permissions enterprise_teams_providing_indirect_membership
+    left_out url organization_url organization
 """
 
 
