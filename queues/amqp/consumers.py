@@ -140,9 +140,9 @@ class Consumers:
         return [lane for lane in self._wanted_at if not self._is_settled(lane)]
 
     def unwanted(self) -> list[Lane]:
-        """Lanes that have a consumer and that nobody has popped from for long."""
+        """Lanes that have a consumer and that nobody has popped from for long, or whose last stop failed."""
         limit = asyncio.get_running_loop().time() - self._link.settings.hand_back_s
-        return [lane for lane in self.active if self._wanted_at[lane] < limit]
+        return [lane for lane in self.active if self._wanted_at.get(lane, 0.0) < limit]
 
     async def stop(self, lanes: Iterable[Lane]) -> None:
         """There are no consumers on these lanes; what they brought is still whose it was. Raises QueueError."""

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import aiormq
 import pytest
+from aiormq.channel import Channel
 
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Pushed, by_queue
@@ -273,6 +274,25 @@ async def test_a_queue_that_does_not_answer_holds_up_only_its_own_lane(broker: B
         await asyncio.to_thread(broker.control, "eval", f"ra:restart_server(quorum_queues, {member}).")
         await queue._house.revive()
         assert await everything(queue, 1) == {push_of(1)[0].request.url: "later"}
+
+
+async def test_a_consumer_that_could_not_be_stopped_is_stopped_later(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place.process() as queue:
+        (lane,) = lanes("later")
+        await queue.consumers.want([lane])
+
+        async def fails(_channel: Channel, _tag: str) -> None:
+            raise aiormq.exceptions.ConnectionClosed
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Channel, "basic_cancel", fails)
+            with pytest.raises(QueueError):
+                await queue.consumers.stop([lane])
+        assert queue.consumers.unwanted() == [lane]
+        await queue.consumers.stop(queue.consumers.unwanted())
+        assert queue.consumers.active == []
 
 
 async def test_what_a_recovery_that_died_left_behind_is_published_in_the_end(place: Place) -> None:
