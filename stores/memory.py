@@ -17,6 +17,7 @@ from ghcrawl.ports.store import (
     Saved,
     Stored,
     Touch,
+    latest,
 )
 from ghcrawl.values.model import Deadletter, Document, TypeName
 from stores import rules
@@ -87,7 +88,7 @@ class MemoryStore:
             return
         document = replace(
             kept.document,
-            visits=rules.latest(kept.document.visits, {touch.policy: touch.visited_at}),
+            visits=latest(kept.document.visits, {touch.policy: touch.visited_at}),
             validator=touch.validator or kept.document.validator,
         )
         checked_at = max(kept.checked_at, touch.checked_at or kept.checked_at)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ghcrawl.ports.store import Saved
+from ghcrawl.ports.store import Saved, latest
 from ghcrawl.values.model import Document, Form, Forms, Known, Validator, credible, moment, precedence
 from ghcrawl.values.ties import unsettled
 
 MAX_ALIASES: Final = 20
 """The page of a list that is asked for by `since=` has another URL every time; nothing is renamed as often."""
-MAX_VISITS: Final = 20
-"""Policies that name a date are new every day."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,17 +128,6 @@ def visited(before: Mapping[str, datetime], document: Document, saved: Saved) ->
     if saved == "saved" and document.deleted_at is not None:
         return document.visits
     return latest(before, document.visits)
-
-
-def latest(before: Mapping[str, datetime], visits: Mapping[str, datetime]) -> Mapping[str, datetime]:
-    """Both, and where both say something, the later moment; the latest of them, as many as are kept."""
-    merged = {**before, **visits}
-    for policy, at in before.items():
-        merged[policy] = max(at, merged[policy])
-    if len(merged) <= MAX_VISITS:
-        return merged
-    newest = sorted(merged.items(), key=lambda visit: (visit[1], visit[0]))[-MAX_VISITS:]
-    return {policy: at for policy, at in merged.items() if (policy, at) in newest}
 
 
 def known_as(document: Document, url: str, own: str, before: tuple[str, ...]) -> tuple[str, ...]:

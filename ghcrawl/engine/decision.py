@@ -23,7 +23,7 @@ from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Batch, List, Part, Planning, Processed, Reconciliation, Thing, alternative
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
-from ghcrawl.ports.store import Store, Touch
+from ghcrawl.ports.store import Store, Touch, latest
 from ghcrawl.values.errors import (
     CrawlError,
     FetchError,
@@ -201,7 +201,9 @@ class Decider:
             unchanged = Skip(reason="unchanged", follow_ups=outcome.follow_ups)
             return Decision(outcome=unchanged, touch=_touch(body, body.stored.urn, policy), as_of=as_of)
         own = body.request.payload is None or body.fetched.origin == "batch"  # which was asked for as it would be alone
-        visits = {policy.spec: body.fetched.checked_at} if own else {}
+        visits: Mapping[str, datetime] = {policy.spec: body.fetched.checked_at} if own else {}
+        if body.stored is not None and _moved(document, body) and body.stored.said(document):
+            visits = latest(body.stored.visits, visits)
         saved = Save(
             document=replace(document, visits=visits), follow_ups=outcome.follow_ups, supersede=outcome.supersede
         )
@@ -357,9 +359,14 @@ def _worth_saving(document: Document, body: Body, kind: Processed, policy: Polic
         return body.processes
     if policy.freshness not in (Freshness.MATCH, Freshness.DAYS):
         return True
-    if stored.urn != document.urn and body.fetched.origin != "storage":
-        return True  # the same page in a new generation of its relation, which ends the older one
+    if _moved(document, body):
+        return True
     return not stored.said(document) or stored.deleted_at is not None or stored.version < kind.version
+
+
+def _moved(document: Document, body: Body) -> bool:
+    """Whether it is the same page in a new generation of its relation, which ends the older one."""
+    return body.stored is not None and body.stored.urn != document.urn and body.fetched.origin != "storage"
 
 
 def _touch(body: Body, urn: str, policy: Policy) -> Touch:

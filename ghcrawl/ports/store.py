@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from ghcrawl.values.forms import answers
 from ghcrawl.values.model import Document, Forms, TypeName, Validator
@@ -13,6 +13,8 @@ from ghcrawl.values.model import Document, Forms, TypeName, Validator
 Saved = Literal["saved", "same", "stale", "tied", "mixed"]
 """What a save did: wrote, found the same content, found something truer, or found what may be as true; or it left a
 document of two moments, of which somebody once wanted all."""
+MAX_VISITS: Final = 20
+"""Policies that name a date are new every day."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,17 @@ class Stored:
         """Whether it says what `document` does, or did when it was seen in that form last."""
         last = {self.forms[form].digest for form in document.forms if form in self.forms}
         return document.digest in {self.digest, *last}
+
+
+def latest(before: Mapping[str, datetime], visits: Mapping[str, datetime]) -> Mapping[str, datetime]:
+    """Both, and where both say something, the later moment; the latest of them, as many as are kept."""
+    merged = {**before, **visits}
+    for policy, at in before.items():
+        merged[policy] = max(at, merged[policy])
+    if len(merged) <= MAX_VISITS:
+        return merged
+    newest = sorted(merged.items(), key=lambda visit: (visit[1], visit[0]))[-MAX_VISITS:]
+    return {policy: at for policy, at in merged.items() if (policy, at) in newest}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

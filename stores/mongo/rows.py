@@ -192,16 +192,16 @@ def change_of(before: Remembered, after: Remembered, urn: str, revision: Any) ->
 
 def touch_of(touch: Touch, revision: Any, before: Mapping[str, datetime]) -> dict[str, Any]:
     """The update that remembers a visit; it never takes time back. before: the visits as far as they are known."""
-    latest = {f"_metadata.visits.{safe_name(touch.policy)}": time_text(touch.visited_at)}
+    newest = {f"_metadata.visits.{safe_name(touch.policy)}": time_text(touch.visited_at)}
     if touch.checked_at is not None:
-        latest["_metadata.checkedAt"] = time_text(touch.checked_at)
+        newest["_metadata.checkedAt"] = time_text(touch.checked_at)
     kept: dict[str, Any] = {"_metadata.revision": revision}
     if touch.validator is not None:
         kept["_metadata.validator"] = to_bson(touch.validator.to_json(), touch.urn)
         kept["_metadata.etag"] = kept["_metadata.validator"]["etag"]
-    many = before.keys() - rules.latest(before, {touch.policy: touch.visited_at}).keys() - {touch.policy}
+    many = before.keys() - latest(before, {touch.policy: touch.visited_at}).keys() - {touch.policy}
     gone = {f"_metadata.visits.{safe_name(policy)}": "" for policy in many}
-    return {"$max": latest, "$set": kept} | ({"$unset": gone} if gone else {})
+    return {"$max": newest, "$set": kept} | ({"$unset": gone} if gone else {})
 
 
 # What a save comes to ----------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ghcrawl.ports.store import (
     Saved,
     Stored,
     Touch,
+    latest,
 )
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.jsontext import dumps
@@ -141,7 +142,7 @@ class SqliteStore:
             held = connection.execute(_TOUCHED, (storable(touch.urn),)).fetchone()
             if held is not None:
                 id, held_at, visits = held
-                visits = visits_text(rules.latest(visits_of(visits), {touch.policy: touch.visited_at}))
+                visits = visits_text(latest(visits_of(visits), {touch.policy: touch.visited_at}))
                 connection.execute(_TOUCH, (max(held_at, checked_at), visits, validator, id))
 
         return Work(run)
