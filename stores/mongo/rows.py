@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from ghcrawl.ports.store import Stored, Touch
+from ghcrawl.ports.store import Stored, Touch, latest
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Document,

@@ -328,13 +328,13 @@ def test_where_nobody_looks_for_lost_webhooks_the_console_does_not_speak_of_them
 
 
 def test_on_a_phone_a_path_is_broken_between_its_parts_and_numbers_are_written_as_the_rest_is(open_at: Open):
-    page = open_at("deadletters?kind=http_502", width=400)
+    page = open_at("deadletters?kind=KeyError", width=400)
     lines = (
         "(code) => [...code.childNodes].filter((part) => part.data).map((part) => {"
         "const range = document.createRange(); range.selectNode(part); return range.getClientRects().length; })"
     )
     codes = page.locator("tbody .row-sub code")
-    expect(codes.first).to_have_text("/repos/acme/web/issues/40")
+    expect(codes.first).to_have_text(re.compile(r"^/repos/acme/\w+/issues/\d+$"))
     assert set(codes.first.evaluate(lines)) == {1}
     font = "(element) => getComputedStyle(element).fontFamily"
     assert page.locator(".bars-foot").evaluate(font) == page.locator("body").evaluate(font)
