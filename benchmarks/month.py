@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import exp
 from random import Random
 from statistics import NormalDist, fmean, median
 from typing import Final
@@ -36,6 +37,7 @@ from ghcrawl.simulator.github.world import World
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.model import QUEUES, Lane, TypeName
 from ghcrawl.wiring import Service, load, open_service
+from tests.support.clock import FakeClock
 
 BEGIN: Final = datetime(2026, 3, 2, tzinfo=UTC)
 HISTORY_D: Final = 10
@@ -46,25 +48,10 @@ A_DAY: Final = 2.0
 NIGHT: Final = 0.2
 """How busy an hour of the night is beside one of the day."""
 EVENT: Final = "GollumEvent"
-"""Somebody wrote a page of a wiki: news that lead to no call."""
+"""A wiki page was edited: news that needs no call of its own."""
 STEP: Final = timedelta(minutes=5)
 QUIET: Final = {"github.calls_per_min": 0, "github.response_s_per_min": 0}
 """The simulator has no secondary limits."""
-
-
-@dataclass(slots=True)
-class Moved:
-    """A clock that stands until it is moved."""
-
-    at: datetime
-
-    def now(self) -> datetime:
-        """Where it stands."""
-        return self.at
-
-    async def sleep(self, seconds: float) -> None:
-        """Nobody waits."""
-        self.at += timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +106,7 @@ class Month:
 
     world: World
     server: Server
-    clock: Moved
+    clock: FakeClock
     repos: Sequence[Repo]
     coming: list[tuple[datetime, int]] = field(default_factory=list)
     happened: int = 0
@@ -131,7 +118,7 @@ class Month:
             self._happen(self.repos[number], at)
             self.happened += at >= BEGIN
             self.world.changed()
-        self.clock.at = moment
+        self.clock.advance((moment - self.clock.now()).total_seconds())
 
     def _happen(self, repo: Repo, at: datetime) -> None:
         log = self.world.happenings
@@ -148,7 +135,7 @@ class Month:
 def paces(repos: int) -> Sequence[float]:
     """Events a day of each repository."""
     rates = [NormalDist(0.0, SPREAD).inv_cdf((number + 0.5) / repos) for number in range(repos)]
-    raw = [2.718281828459045**rate for rate in rates]
+    raw = [*map(exp, rates)]
     return [A_DAY * repos * each / sum(raw) for each in raw]
 
 
@@ -169,7 +156,7 @@ def chronicle(repos: int, days: int, seed: int) -> list[tuple[datetime, int]]:
 @asynccontextmanager
 async def a_month(repos: int, days: int, seed: int) -> AsyncIterator[Month]:
     """The simulator, with the days before that first calls can still see."""
-    clock = Moved(BEGIN)
+    clock = FakeClock(BEGIN)
     size = WorldSize(
         orgs=1, repos=repos, owners=0, users=8, teams=1, issues=1, commits=1, labels=1, milestones=0, releases=0,
         branches=1, tags=0, stars=0, deployments=0, workflow_runs=0, alerts=0, discussions=0, projects=0, quirks=False,

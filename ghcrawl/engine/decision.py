@@ -62,7 +62,7 @@ _EVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 async def _unheard(_type: str, _fields: Sequence[str]) -> None:
-    """Nobody asks for batches."""
+    """For platforms without batches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ class Recovery:
                 await asyncio.sleep(AGAIN_S)
 
     async def _next(self) -> None:
-        """What cannot be done now goes to the end, or a queue that does not answer would hold up all others."""
+        """Each is moved to the end first: a queue that does not answer must not hold up all others."""
         if self.owed:
             push = self.owed.pop(0)
             self.owed.append(push)

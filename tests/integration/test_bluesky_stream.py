@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from ghcrawl.values.model import Push
 from processors.atproto.events import Subscription
 from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
 from tests.support.bluesky import Stage, jetstream, left
+from tests.support.killed import killed
 from tests.support.waiting import until
 
 
@@ -82,12 +81,11 @@ async def test_a_request_with_stream_saves_what_comes_later_and_what_is_deleted(
         third = server.world.post(alice, "third")
         server.world.delete(alice, second)
 
-        async def stored() -> set[str]:
-            return {each.body["record"].get("text", "") for each in (await left(service, tally)).of("post")}
+        async def as_it_ends() -> bool:
+            stored = {each.body["record"].get("text", "") for each in (await left(service, tally)).of("post")}
+            return {"first", "third"} <= stored and "second" not in stored
 
-        async with asyncio.timeout(PATIENCE_S):
-            while not ({"first", "third"} <= await stored() and "second" not in await stored()):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(as_it_ends, within_s=PATIENCE_S, every_s=0.05)
         async with asyncio.timeout(2):
             await service.streams.stop()
         await service.supervisor.drain(5)
@@ -118,40 +116,20 @@ async def test_a_stream_that_is_refused_is_a_deadletter_and_requeued_it_is_tried
         await service.supervisor.drain(5)
 
 
-@asynccontextmanager
-async def child(db: Path, url: str, spec: str) -> AsyncIterator[None]:
-    """A process that crawls and streams until the block is left, and is killed then."""
-    words = [sys.executable, "-m", "tests.support.bluesky_child", str(db), url, spec]
-    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-
-
 KILLS = 10
 IN_THE_CRAWL = 3
-"""So many of the kills come before there is a stream."""
+"""This many of the kills come before there is a stream."""
+KILLED_S = 60.0
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # eleven processes
 async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing_and_saves_nothing_twice(tmp_path: Path):
-    spec, patience_s = "bluesky:q/post,profile/user=alice.test?stream", 60.0
+    spec = "bluesky:q/post,profile/user=alice.test?stream"
     async with running(generate(posts=900, accounts=3)) as server:
         alice, db = server.world.named("alice"), tmp_path / "a.db"
         for moment in range(KILLS):
-            begun = len(server.calls)
-            async with child(db, server.url, spec), asyncio.timeout(patience_s):
-                while len(server.calls) <= begun + moment if moment < IN_THE_CRAWL else server.streaming == 0:  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
-                for number in range(3 * moment if moment >= IN_THE_CRAWL else 0):
-                    server.world.post(alice, f"live {moment} {number}")
-                    await asyncio.sleep(0.01)  # events come in several batches, and the kill falls between some
-            server.world.post(alice, f"nobody looks {moment}")
-            await until(lambda: server.streaming == 0)
+            await _one_life(server, db, spec, moment)
         deleted = server.world.post(alice, "soon gone")
         server.world.delete(alice, deleted)
         settings = {"bluesky.stream_url": jetstream(server.url)}
@@ -160,12 +138,29 @@ async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing_and_
         async with stage.open(tally) as service:
             service.supervisor.start()
             await service.look_again()
-            async with asyncio.timeout(patience_s):
-                while len((await left(service, tally)).of("post")) < len(alice.posts):  # noqa: ASYNC110
-                    await asyncio.sleep(0.05)
+
+            async def all_here() -> bool:
+                return len((await left(service, tally)).of("post")) >= len(alice.posts)
+
+            await until(all_here, within_s=KILLED_S, every_s=0.05)
             await service.supervisor.drain(5)
             found = await left(service, tally)
     assert found.deadletters == []
     assert Counter(each.urn.rpartition(":")[2] for each in found.of("post")) == Counter(p.rkey for p in alice.posts)
     assert len({each.url for each in found.of("post")}) == len(alice.posts), "each once"
     assert len(found.of("stream")) == len(found.of("profile")) == 1
+
+
+async def _one_life(server: Server, db: Path, spec: str, moment: int) -> None:
+    """Kill it after some calls of the crawl, or in the middle of events; a post follows while no process runs."""
+    alice, begun = server.world.named("alice"), len(server.calls)
+    async with killed("tests.support.bluesky_child", db, server.url, spec):
+        if moment < IN_THE_CRAWL:
+            await until(lambda: len(server.calls) > begun + moment, within_s=KILLED_S)
+        else:
+            await until(lambda: server.streaming > 0, within_s=KILLED_S)
+            for number in range(3 * moment):
+                server.world.post(alice, f"live {moment} {number}")
+                await asyncio.sleep(0.01)  # events come in several batches, and the kill falls between some
+    server.world.post(alice, f"nobody looks {moment}")
+    await until(lambda: server.streaming == 0)

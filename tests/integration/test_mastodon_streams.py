@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,12 @@ from ghcrawl.values.errors import StreamRefused
 from ghcrawl.values.jsontext import dumps, loads
 from processors.mastodon.streams import told
 from tests.support.builders import NOW, a_document
+from tests.support.killed import killed
 from tests.support.mastodon import TOKEN, Stage, tokens
 from tests.support.mastodon_recordings import exchanges, sockets
 from tests.support.waiting import until
 
+CHILD = "tests.support.mastodon_child"
 EVERYTHING = a_document(
     platform="mastodon",
     type="stream",
@@ -93,19 +94,6 @@ def _text(message: object) -> str:
     return dumps(message).decode()
 
 
-@asynccontextmanager
-async def child(db: Path, host: str, spec: str) -> AsyncIterator[None]:
-    """A process that crawls and streams until the block is left, and is killed then."""
-    words = [sys.executable, "-m", "tests.support.mastodon_child", str(db), host, spec]
-    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-
-
 def saved(db: Path, url: str) -> bool:
     """Whether the file has it, as another process sees it. What was told before it is in the file, too."""
     with closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as connection:
@@ -126,7 +114,7 @@ async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing(tmp_
         spec = f"mastodon://{server.host}/q/post,profile,relations/user=user1?stream"
         for moment in range(10):
             await _one_life(server, tmp_path / "a.db", spec, moment)
-        async with child(tmp_path / "a.db", server.host, spec):
+        async with killed(CHILD, tmp_path / "a.db", server.host, spec):
             await until(lambda: server.streaming.connections == 1, within_s=60)
             last = world.post(_user(world), "the last one")
             await until(
@@ -150,14 +138,14 @@ def _user(world: World) -> Account:
 
 
 async def _one_life(server: Server, db: Path, spec: str, moment: int) -> None:
-    """Kill it after some calls of the crawl, or in the middle of events; something happens while nobody looks."""
+    """Kill it after some calls of the crawl, or in the middle of events; a post follows while no process runs."""
     begun = len(server.calls)
-    async with child(db, server.host, spec):
+    async with killed(CHILD, db, server.host, spec):
         if moment < 4:
             await until(lambda: len(server.calls) > begun + 2 * moment, within_s=60)
         else:
             await until(lambda: server.streaming.connections == 1, within_s=60)
             for number in range(moment):
                 server.world.post(_user(server.world), f"live {moment} {number}")
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # events come in several batches, and the kill falls between some
     server.world.post(_user(server.world), f"nobody looks {moment}")

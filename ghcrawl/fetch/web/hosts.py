@@ -54,7 +54,7 @@ class Host:
 
     def read_robots(self, body: bytes, now: datetime) -> None:
         """Take what its robots.txt says; empty: everything is allowed."""
-        from protego import Protego  # noqa: PLC0415  # an extra
+        from protego import Protego  # noqa: PLC0415  # only installed with the extra `web`
 
         self.robots = Protego.parse(body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace"))
         self.robots_at = now
