@@ -76,10 +76,10 @@ def _tell(crawls: Sequence[Result], compare: Callable[..., Iterable[str]], steps
 
 
 async def _crawls(settings: Settings, simulated: Simulated, *, count: int) -> Sequence[Result]:
-    """So many crawls, or as many as somebody had the patience for."""
+    """`count` crawls, or fewer if Ctrl-C ends one."""
     results: list[Result] = []
-    for number_ in range(1, count + 1):
-        again = f" again ({number_} of {count})" if number_ > 1 else ""
+    for turn in range(1, count + 1):
+        again = f" again ({turn} of {count})" if turn > 1 else ""
         results.append(await _crawl(settings, simulated, f"Crawling {simulated.spec}{again}"))
         if not results[-1].finished:
             break

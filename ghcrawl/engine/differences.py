@@ -15,12 +15,12 @@ Differences = Mapping[str, Sequence[str]]
 """Type of thing → the fields that differed."""
 
 MOST: Final = 20
-"""So many fields of a type are kept, and so many types."""
+"""Types that are kept, and fields of each."""
 TRIES: Final = 3
 
 
 def state_name(platform: str) -> str:
-    """Of the object in the store."""
+    """The name of the object in the store."""
     return f"differences:{platform}"
 
 
@@ -31,7 +31,7 @@ async def read(store: Store, platform: str, base: str) -> Differences:
 
 async def remember(store: Store, platform: str, base: str, found: Differences) -> None:
     """Add what was found. What another version or another API said is forgotten. Raises StoreError."""
-    for _ in range(TRIES):  # who loses that often is told by whoever won: they found the same
+    for _ in range(TRIES):  # another replica that wins that often has found the same
         before = await store.read_state(state_name(platform))
         known = {type: list(fields) for type, fields in {**_of(before, base), **found}.items()}
         kept = {type: known[type][:MOST] for type in sorted(known)[:MOST]}

@@ -50,7 +50,7 @@ class Stored:
 
 
 def latest(before: Mapping[str, datetime], visits: Mapping[str, datetime]) -> Mapping[str, datetime]:
-    """Both, and where both say something, the later moment; the latest of them, as many as are kept."""
+    """Both merged, the later moment where both have one; the latest `MAX_VISITS` of them."""
     merged = {**before, **visits}
     for policy, at in before.items():
         merged[policy] = max(at, merged[policy])

@@ -42,13 +42,13 @@ class Stream(Protocol):
 
 
 class StreamObserver:
-    """Is told what becomes of the streams of one replica. This one does nothing with it.
+    """Observes the streams of one replica. This one does nothing.
 
-    stream: names a subscription to whoever counts them; it is no label value.
+    stream: the name of a subscription, unique in its platform; too many for labels of metrics.
     """
 
     def subscribed(self, by_platform: Mapping[str, int]) -> None:
-        """So many subscriptions there are, whoever produces them."""
+        """How many subscriptions there are, of all replicas together."""
 
     def held(self, platform: str, stream: str, *, since: datetime) -> None:
         """This replica produces it from now on."""
@@ -57,7 +57,7 @@ class StreamObserver:
         """This replica no longer produces it."""
 
     def queued(self, platform: str, stream: str, items: int, *, at: datetime, happened_at: datetime | None) -> None:
-        """Items are durable, and so is the cursor behind them. happened_at: the last of them did, if there is one."""
+        """Items are durable, and so is the cursor behind them. happened_at: when the last one happened, if known."""
 
     def disconnected(self, platform: str) -> None:
-        """A connection ended, and not because anybody here wanted that."""
+        """A connection ended that was not closed here."""

@@ -26,7 +26,7 @@ HORIZON_D: Final = 400.0
 
 STEPS: Final = 60
 CLOSE: Final = 1e-4
-"""A moment is due whose value is within this part of the price."""
+"""Relative distance from the price within which a moment counts as due."""
 
 
 class Strategy(Protocol):

@@ -11,12 +11,12 @@ from processors.github.listing import Listing
 
 
 def gist_urn(body: JsonObject, _qualifier: str) -> str:
-    """`urn:gist:aa5a315d61ae`: its id is a word, and of nobody where an anonymous gist is."""
+    """`urn:gist:aa5a315d61ae`: its id is a word, and anonymous gists have no owner."""
     return f"urn:gist:{required(text(body.get('id')), 'id')}"
 
 
 def describe_gist(node: Node) -> None:
-    """A gist leads to whose it is."""
+    """Link the owner. `people` would add owners to the visitor maps of scenarios that leave gists out."""
     node.account("owner", node.body.get("owner"))
 
 

@@ -34,26 +34,22 @@ NAME: Final = "github"
 QUEUE_OF: Final[Mapping[str, QueueName]] = {"user": "later"}
 """Where requests for an entity go; `normal` unless named here. Users come last: everything else leads to more."""
 
+ACCOUNT_URLS: Final = (
+    ("followers_url", "/followers"),
+    ("following_url", "/following{/other_user}"),
+    ("gists_url", "/gists{/gist_id}"),
+    ("starred_url", "/starred{/owner}{/repo}"),
+    ("subscriptions_url", "/subscriptions"),
+    ("organizations_url", "/orgs"),
+    ("repos_url", "/repos"),
+    ("events_url", "/events{/privacy}"),
+    ("received_events_url", "/received_events"),
+)
+"""Fields of an account that are URLs, and what each adds to the account's own."""
 _EMBEDDED: Final = (
-    "login",
-    "id",
-    "node_id",
-    "avatar_url",
-    "gravatar_id",
-    "url",
-    "html_url",
-    "followers_url",
-    "following_url",
-    "gists_url",
-    "starred_url",
-    "subscriptions_url",
-    "organizations_url",
-    "repos_url",
-    "events_url",
-    "received_events_url",
-    "type",
-    "user_view_type",
-    "site_admin",
+    *("login", "id", "node_id", "avatar_url", "gravatar_id", "url", "html_url"),
+    *(name for name, _ in ACCOUNT_URLS),
+    *("type", "user_view_type", "site_admin"),
 )
 """The fields of an account as REST embeds it; contributors, collaborators and others have more beside them."""
 

@@ -1,7 +1,6 @@
-"""What no thing of GitHub's may hold, at any depth: what does is no answer of GitHub's, whatever names it.
+"""What no entity of GitHub's contains, at any depth: an answer that does is not GitHub's.
 
-A thing's identity is its own business (`Entity.urn`); this is about what lies in it. Fields that people and apps fill
-in as they like say anything, and are left alone.
+`Entity.urn` checks identity; this checks the content. Fields that people and apps fill in freely are not checked.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ OBJECTS: Final = frozenset(
     {"user", "owner", "actor", "assignee", "assignees", "uploader", "creator", "closed_by", "merged_by", "sender"}
     | {"milestone", "reactions", "head_commit", "assets", "requested_reviewers", "requested_teams"}
 )
-"""Hold an object, several, or nothing, wherever they stand."""
+"""Contain an object, several, or nothing, at any depth."""
 COUNTERS: Final = frozenset(
     {"comments", "review_comments", "commits", "additions", "deletions", "changes", "changed_files", "contributions"}
     | {"open_issues", "closed_issues", "watchers", "forks", "followers", "following", "public_repos", "public_gists"}
 )
 """Count something, as does what ends in `_count`."""
 _ANYTHING: Final = frozenset({"payload", "client_payload", "inputs", "config", "parameters"})
-"""Hold whatever somebody put in."""
+"""Contain anything that people put in."""
 _PLACES: Final = ("url", "href")
 _GIVEN: Final = frozenset({"target_url", "details_url", "environment_url", "external_url", "log_url", "mirror_url"})
 """URLs that apps and people give."""

@@ -11,19 +11,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ghcrawl.values.model import Json, JsonObject, moment
-from processors.github.graph import embedded, mapping, number, sequence, text
+from processors.github.graph import ACCOUNT_URLS, embedded, mapping, number, sequence, text
 
-_BELOW: Final = (
-    ("followers_url", "/followers"),
-    ("following_url", "/following{/other_user}"),
-    ("gists_url", "/gists{/gist_id}"),
-    ("starred_url", "/starred{/owner}{/repo}"),
-    ("subscriptions_url", "/subscriptions"),
-    ("organizations_url", "/orgs"),
-    ("repos_url", "/repos"),
-    ("events_url", "/events{/privacy}"),
-    ("received_events_url", "/received_events"),
-)
 PROFILE: Final = (
     "name",
     "company",
@@ -180,7 +169,7 @@ def _account(actor: JsonObject, people: Mapping[int, JsonObject], base: str) -> 
         "gravatar_id": "",
         "url": url,
         "html_url": actor.get("url"),
-        **{name: url + suffix for name, suffix in _BELOW},
+        **{name: url + suffix for name, suffix in ACCOUNT_URLS},
         "type": "User",
         "user_view_type": "public",
         "site_admin": actor.get("isSiteAdmin") is True,

@@ -244,8 +244,7 @@ def move_cursor(page: Page) -> None:
         body["alone"] = True
     if since:
         body["asked"] = asked_at_of(page.visit.request)
-        if scenario := parse(page.visit.request.policy).scenario:
-            body["scenario"] = scenario
+        body |= _scenario(page)
     _remember(page, body)
 
 
@@ -261,9 +260,12 @@ def _move_end(page: Page) -> None:
         "page": page.pagination.page,
         "last": page.visit.request.url,
     }
-    if scenario := parse(page.visit.request.policy).scenario:
-        body["scenario"] = scenario
-    _remember(page, body)
+    _remember(page, body | _scenario(page))
+
+
+def _scenario(page: Page) -> dict[str, Json]:
+    scenario = parse(page.visit.request.policy).scenario
+    return {"scenario": scenario} if scenario else {}
 
 
 def _remember(page: Page, body: JsonObject) -> None:

@@ -19,7 +19,7 @@ from processors.saving import comparison
 def _refusal(type: str, request: Request) -> str:
     """A list that its host does not show is not asked for again while what it belongs to is as it was.
 
-    Timelines of tags and searches belong to nobody: each is remembered by itself.
+    Timelines of tags and searches have no owner: each is remembered under its own URL.
     """
     owner = request.context.qualifier or f"urn:{NAME}:{request.url.removeprefix(f'{NAME}://').replace('/', ':', 1)}"
     return f"{owner}:{type}:refused"

@@ -105,7 +105,7 @@ def asks_not_to(account: JsonObject) -> bool:
 
 
 def may_keep(body: JsonObject) -> bool:
-    """Whether nobody whose words a status shows asks that they are not indexed."""
+    """Whether no author that a status shows has opted out of indexing."""
     return not any(asks_not_to(mapping(each.get("account"))) for each in (body, mapping(body.get("reblog"))))
 
 

@@ -179,7 +179,7 @@ def _foreign(article: Node, known: frozenset[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _runs(text: str, length: int = _RUN) -> frozenset[tuple[str, ...]]:
-    """So many words in a row each; all words where there are fewer."""
+    """Runs of this many words; all words where there are fewer."""
     words = _WORD.findall(text.lower())
     return frozenset(tuple(words[at : at + length]) for at in range(max(1, len(words) - length + 1)) if words)
 

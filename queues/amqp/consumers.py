@@ -140,7 +140,7 @@ class Consumers:
         return [lane for lane in self._wanted_at if not self._is_settled(lane)]
 
     def unwanted(self) -> list[Lane]:
-        """Lanes that have a consumer and that nobody has popped from for long, or whose last stop failed."""
+        """Lanes with a consumer that were not popped from for long, or whose last stop failed."""
         limit = asyncio.get_running_loop().time() - self._link.settings.hand_back_s
         return [lane for lane in self.active if self._wanted_at.get(lane, 0.0) < limit]
 
@@ -230,7 +230,7 @@ def _into(receive: Callable[[Incoming], None], lane: Lane) -> Callable[[Delivere
 
 
 async def _all_of(starting: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Raises the one error that somebody can do something about at once, or else any."""
+    """Raises the error that declaring the queues would mend, if there is one, or else any."""
     ends = await asyncio.gather(*starting, return_exceptions=True)
     errors = sorted((end for end in ends if end is not None), key=lambda end: not isinstance(end, Unroutable))
     if errors:

@@ -23,7 +23,7 @@ RETIRED: Final = timedelta(hours=1)
 SAME_S: Final = 5.0
 """Answers of one period differ by no more about when it ends."""
 FORBIDDEN: Final = 10
-"""So many refusals (403) and nothing else between them: the host, and no single thing on it, is closed to us."""
+"""After this many answers 403 in a row, the host as a whole counts as closed to us."""
 FORBIDDEN_FOR: Final = timedelta(hours=1)
 MAX_HOSTS: Final = 10_000
 

@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """Somebody. suspended: by the host. hidden: shows nobody whom they follow. unindexed: asks for that."""
+    """An account. suspended: by the host. hidden: its relations are not shown. unindexed: it opts out of indexing."""
 
     id: int
     name: str
