@@ -24,8 +24,9 @@ class Listing(Shape):
 
     type, platform: any of these, a type as `issue` or `mastodon/status`. scope: URN of an ancestor. since: observed
     at or after this time. processed_since: written at or after this time. deleted: true: only tombstones; false:
-    none. q: a name (`acme/docs`), a URN, a URL, or words of a title, for which 2 s are searched. url: current or former
-    URL; excludes all other fields. after: the last URN of the previous page.
+    none. lists: false: no list pages and cursors, unless `type` names them. q: a name (`acme/docs`), a URN, a URL, or
+    words of a title, for which 2 s are searched. url: current or former URL; excludes all other fields. after: the
+    last URN of the previous page.
     """
 
     type: Words = ()
@@ -34,6 +35,7 @@ class Listing(Shape):
     since: Moment | None = None
     processed_since: Moment | None = None
     deleted: bool | None = None
+    lists: bool = True
     q: Annotated[str, Field(max_length=600)] = ""
     url: Annotated[str, Field(max_length=4000)] = ""
     limit: Annotated[int, Field(ge=1, le=AT_ONCE)] = 50
@@ -51,8 +53,9 @@ async def _list(asked: Asked[Listing, None]) -> Answer:
             )
         known = await asked.site.store.find(query.url)
         return Answer(value=DocumentsShape(documents=[one.to_json() for one in known], next=None))
+    types = asked.site.types(query.type, query.platform)
     which = DocumentFilter(
-        types=asked.site.types(query.type, query.platform),
+        types=types if types or query.lists else asked.site.mounts.entities,
         platforms=query.platform,
         scope=query.scope,
         since=query.since,
@@ -87,7 +90,7 @@ async def _show(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _count(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=DocumentCountsShape.of(await asked.site.store.counts()))
+    return Answer(value=DocumentCountsShape.of(await asked.site.store.counts(), asked.site.mounts.entities))
 
 
 ROUTES: Final = (

@@ -73,7 +73,7 @@ async def _status(asked: Asked[Nothing, None]) -> Answer:
             api_url=next(iter(site.mounts.base_urls.values()), ""),
             base_urls=dict(site.mounts.base_urls),
             queues=await queues.shapes(site),
-            documents=DocumentCountsShape.of(await site.stored()),
+            documents=DocumentCountsShape.of(await site.stored(), site.mounts.entities),
             deadletters=CountsShape.of(await site.buried()),
             loops=WorkersShape.of(workers),
             principals=_principals(site),

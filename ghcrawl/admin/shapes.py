@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -244,13 +244,16 @@ class DocumentCountsShape(BaseModel):
     total: int
     types: list[TypeCountShape]
     by_type: dict[str, int] = Field(description=BY_TYPE)
+    entities: dict[str, int] = Field(description="`by_type` without list pages and cursors")
 
     @classmethod
-    def of(cls, counts: Mapping[TypeName, int]) -> DocumentCountsShape:
-        """The shape of these counts by type."""
-        by_type = TypeNames(counts).shown(counts)
+    def of(cls, counts: Mapping[TypeName, int], entities: Collection[TypeName]) -> DocumentCountsShape:
+        """The shape of these counts by type. entities: the types that are neither list pages nor cursors."""
+        names = TypeNames(counts)
+        by_type = dict(sorted(names.shown(counts).items()))
+        shown = dict(sorted(names.shown({type: counts[type] for type in counts if type in entities}).items()))
         types = TypeCountShape.of(counts)
-        return cls(total=sum(counts.values()), types=types, by_type=dict(sorted(by_type.items())))
+        return cls(total=sum(counts.values()), types=types, by_type=by_type, entities=shown)
 
 
 def iso_or_none(moment: datetime | None) -> str | None:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 
 from ghcrawl.cli.words import counted, number, tallied
 from ghcrawl.platforms.contract import Platform
-from ghcrawl.platforms.kind import Event, Part, Thing
 from ghcrawl.ports.deadletters import DeadletterCounts
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import TypeName
@@ -15,12 +14,7 @@ from ghcrawl.values.type_names import TypeNames, suggestion
 
 def entity_types(platforms: Iterable[Platform]) -> tuple[TypeName, ...]:
     """The things, parts and events, in the order of their platform: neither pages of lists nor cursors."""
-    return tuple(
-        TypeName(platform.name, name)
-        for platform in platforms
-        for name, kind in platform.kinds.items()
-        if isinstance(kind, Thing | Part | Event)
-    )
+    return tuple(type for platform in platforms for type in platform.entities)
 
 
 def split(counts: Mapping[TypeName, int], entities: Collection[TypeName]) -> tuple[dict[str, int], int]:

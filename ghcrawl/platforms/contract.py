@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from ghcrawl.platforms.kind import Kind, Shortened
+from ghcrawl.platforms.kind import Event, Kind, Part, Shortened, Thing
 from ghcrawl.platforms.survey import Survey
 from ghcrawl.platforms.tables import NO_TABLES, Schema
 from ghcrawl.ports.clock import Clock
@@ -262,6 +262,12 @@ class Platform:
     def types(self) -> tuple[TypeName, ...]:
         """All types, in the order of `kinds`."""
         return tuple(TypeName(self.name, kind) for kind in self.kinds)
+
+    @property
+    def entities(self) -> tuple[TypeName, ...]:
+        """The types of things, parts and events, in the order of `kinds`: neither list pages nor cursors."""
+        entities = [name for name, kind in self.kinds.items() if isinstance(kind, Thing | Part | Event)]
+        return tuple(TypeName(self.name, name) for name in entities)
 
     def base_url(self, section: Section) -> str:
         """Of its API, without a slash at its end; empty: every URL names its own host."""

@@ -77,6 +77,11 @@ class Mounts:
         """All types of all platforms, in order."""
         return {type: None for mount in self for type in mount.platform.types}
 
+    @property
+    def entities(self) -> tuple[TypeName, ...]:
+        """The types of things, parts and events: neither list pages nor cursors."""
+        return tuple(type for mount in self for type in mount.platform.entities)
+
     def demand(self, request: Request) -> None:
         """Raises SpecError for a request that could only become a deadletter, however it came here."""
         mount = self._mounts.get(request.platform)

@@ -132,6 +132,20 @@ def test_documents_are_found_by_name_and_address_and_their_links_are_followed(se
     expect(page.locator(".story-reason")).to_have_text(org["login"])
 
 
+def test_list_pages_are_hidden_until_asked_for(served: Service, open_at: Open):
+    counts = served.ask("GET", "/api/v1/document-counts")
+    entities = sum(counts["entities"].values())
+    page = open_at("documents")
+    hidden = counts["total"] - entities
+    expect(page.get_by_text(f"{entities:,} documents; {hidden:,} list pages hidden")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^issues"))).to_have_count(0)
+    page.get_by_label("List pages").select_option("Shown")
+    expect(page.get_by_text(f"{counts['total']:,} documents", exact=True)).to_be_visible()
+    assert "lists=true" in page.url
+    page.get_by_label("List pages").select_option("Hidden")
+    expect(page.get_by_text("list pages hidden")).to_be_visible()
+
+
 def test_documents_of_a_type_are_gone_through_in_pages(served: Service, open_at: Open):
     counts = served.ask("GET", "/api/v1/document-counts")["by_type"]
     kind = max(counts, key=lambda name: counts[name])

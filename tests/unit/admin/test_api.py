@@ -251,8 +251,24 @@ async def test_documents_are_found_by_urn_by_url_and_by_type_in_pages(rig: Rig, 
     scoped = (await asker.get("/api/v1/documents?scope=urn:repo:9")).json["documents"]
     assert [each["_metadata"]["type"] for each in scoped] == ["repo"]
     counts = (await asker.get("/api/v1/document-counts")).json
-    assert counts == {"total": 6, "types": shown(issue=5, repo=1), "by_type": {"issue": 5, "repo": 1}}
+    known = {"issue": 5, "repo": 1}
+    assert counts == {"total": 6, "types": shown(issue=5, repo=1), "by_type": known, "entities": known}
     assert (await asker.get("/api/v1/documents?url=x&type=issue")).status == 422
+
+
+async def test_list_pages_are_left_out_on_demand_unless_their_type_is_named(rig: Rig, asker: Asker):
+    await rig.store.save(a_document(1))
+    await rig.store.save(a_document(2, type="issues", urn="urn:repo:12:issues:page:1", body={"elements": []}))
+
+    async def found(query: str) -> list[str]:
+        documents = (await asker.get(f"/api/v1/documents?{query}")).json["documents"]
+        return [each["_metadata"]["type"] for each in documents]
+
+    assert await found("") == ["issue", "issues"]
+    assert await found("lists=false") == ["issue"]
+    assert await found("lists=false&type=issues") == ["issues"]
+    counts = (await asker.get("/api/v1/document-counts")).json
+    assert (counts["by_type"], counts["entities"]) == ({"issue": 1, "issues": 1}, {"issue": 1})
 
 
 # The service itself -------------------------------------------------------------------------------------------
@@ -283,7 +299,13 @@ async def test_the_status_counts_nothing_by_itself(rig: Rig):
     rig.over |= {"stored": stored, "buried": buried}
     async with rig.running() as asker:
         status = (await asker.get("/api/v1/status")).json
-    assert status["documents"] == {"total": 5, "types": shown(issue=3, repo=2), "by_type": {"issue": 3, "repo": 2}}
+    known = {"issue": 3, "repo": 2}
+    assert status["documents"] == {
+        "total": 5,
+        "types": shown(issue=3, repo=2),
+        "by_type": known,
+        "entities": known,
+    }
     assert (status["deadletters"]["total"], status["deadletters"]["by_kind"]) == (4, {"http_503": 4})
 
 

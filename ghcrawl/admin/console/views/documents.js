@@ -8,18 +8,20 @@ import { byPlatform, facet } from "./facet.js";
 
 const PAGE = 30;
 const DELETED = [["", "All"], ["false", "Existing only"], ["true", "Tombstones only"]];
+const LISTS = [["", "Hidden"], ["true", "Shown"]];
 
 export function documents({ app, query, signal }) {
-  const which = { q: query.get("q") ?? "", type: query.getAll("type"), platform: query.getAll("platform"), scope: query.get("scope") ?? "", deleted: query.get("deleted") ?? "", url: query.get("url") ?? "" };
+  const which = { q: query.get("q") ?? "", type: query.getAll("type"), platform: query.getAll("platform"), scope: query.get("scope") ?? "", deleted: query.get("deleted") ?? "", lists: query.get("lists") ?? "", url: query.get("url") ?? "" };
   const shown = h("div", {}, loading());
   const pages = [];
+  const lists = which.lists || "false";
   let after = "";
   const go = (wanted) => app.go(place("documents", wanted));
   const types = facet("Type", (name) => go({ ...which, q: "", url: "", type: which.type.includes(name) ? [] : [name] }), words);
   const platforms = facet("Platform", (name) => go({ ...which, q: "", url: "", platform: which.platform.includes(name) ? [] : [name] }), (name) => name);
   const list = async () => {
     try {
-      const asked = which.q ? { q: which.q } : which.url ? { url: which.url } : { ...which, limit: PAGE, after };
+      const asked = which.q ? { q: which.q, lists } : which.url ? { url: which.url } : { ...which, lists, limit: PAGE, after };
       const found = await api.documents(asked, signal);
       if ((which.url || which.q) && found.documents.length === 1) location.replace(`#/${documentPlace(found.documents[0]._metadata.urn)}`);
       else fill(shown, found.documents.length ? listed(found.documents, app.now) : nothing(which), pager(found), found.complete === false ? h("p", { class: "quiet" }, "Not all titles were searched: enter a name, a URN or a URL to find more.") : null);
@@ -48,28 +50,34 @@ export function documents({ app, query, signal }) {
   const el = h("div", { class: "split" }, facets, h("div", {}, finder(which, go), total, shown));
   const update = (status) => {
     platforms.show(byPlatform(status.documents, which.platform), byPlatform(status.documents, which.platform), which.platform, 0);
-    types.show(status.documents.by_type, status.documents.by_type, which.type, 0);
-    const number = which.type.length ? which.type.reduce((sum, type) => sum + (status.documents.by_type[type] ?? 0), 0) : status.documents.total;
-    const clause = [which.type.length ? `of type ${which.type.map(words).join(" or ")}` : "", which.platform.length ? ` of ${which.platform.join(" or ")}` : "", which.scope ? `, filtered to those below ${which.scope}` : ""].join("");
-    say(total, which.url || which.q || which.platform.length ? "" : `${plural(number, "document")} ${clause}`);
+    const { by_type: all, entities, total: whole } = status.documents;
+    const known = which.lists || which.type.some((type) => !(type in entities)) ? all : entities;
+    types.show(known, known, which.type, 0);
+    const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
+    const number = sum(which.type.length ? which.type.map((type) => all[type] ?? 0) : Object.values(known));
+    const hidden = which.type.length ? 0 : whole - number;
+    const clause = [which.type.length ? ` of type ${which.type.map(words).join(" or ")}` : "", which.platform.length ? ` of ${which.platform.join(" or ")}` : "", which.scope ? `, filtered to those below ${which.scope}` : ""].join("");
+    say(total, which.url || which.q || which.platform.length ? "" : `${plural(number, "document")}${clause}${hidden ? `; ${plural(hidden, "list page")} hidden` : ""}`);
   };
   return { title: "Documents", el, update, refresh: list };
 }
 
 /** Find by URN or URL; and, where many are listed, which of them. */
-export function finder(which, go, lists = true) {
+export function finder(which, go, filters = true) {
   const find = field("Name, title, URN or URL", h("input", { type: "search", "data-search": true, value: which.q || which.url || which.scope, spellcheck: "false", autocomplete: "off", placeholder: "acme/docs, words of a title, urn:… or https://…" }));
   const kind = field("Show", select(DELETED, which.deleted));
-  kind.input.addEventListener("change", () => go({ ...which, deleted: kind.input.value }));
+  const lists = field("List pages", select(LISTS, which.lists));
+  const filtered = () => ({ ...which, deleted: kind.input.value, lists: lists.input.value });
+  for (const { input } of [kind, lists]) input.addEventListener("change", () => go(filtered()));
   const submit = (event) => {
     event.preventDefault();
     const text = find.input.value.trim();
-    if (!text) go({ ...which, q: "", url: "", scope: "", deleted: kind.input.value });
+    if (!text) go({ ...filtered(), q: "", url: "", scope: "" });
     else if (text.startsWith("urn:")) location.hash = `#/${documentPlace(text)}`;
     else if (/^https?:\/\//.test(text)) location.hash = `#/${urlPlace(text)}`;
     else location.hash = `#/${place("documents", { q: text })}`;
   };
-  return h("form", { class: "filters documents-find", role: "search", on: { submit } }, find.box, lists ? kind.box : null, h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Find")));
+  return h("form", { class: "filters documents-find", role: "search", on: { submit } }, find.box, ...(filters ? [kind.box, lists.box] : []), h("div", { class: "filters-go" }, h("button", { type: "submit", class: "button" }, "Find")));
 }
 
 function nothing(which) {
