@@ -36,17 +36,17 @@ tokens ask, for seven days at the most. Nor is an account, a team or a repositor
 unless somebody names it, an event tells of it, or an audit looks. What we held and is refused costs one call more.
 """
 _BATCHES: Final = f"""\
-Lists leave out a few fields of pull requests, reviews and users. With a token, GraphQL completes up to a hundred of them
-in one call ({", ".join(f"`{name}`" for name in BATCHES)}); each is saved as the document that REST would have given.
-GraphQL has a budget of its own: 5,000 points an hour for a user, and a batch takes about one.
+Lists leave out a few fields of pull requests, reviews and users. With a token, GraphQL completes up to a hundred of
+them in one call ({", ".join(f"`{name}`" for name in BATCHES)}); each is saved as the document that REST would have
+given. GraphQL has a budget of its own: 5,000 points an hour for a user, and a batch takes about one.
 
-* A node counts only if it is of the same moment as the list's element. What GraphQL refuses, lacks or answers too slowly
-  is asked of REST, one by one.
+* A node counts only if it is of the same moment as the list's element. What GraphQL refuses, lacks or answers too
+  slowly is asked of REST, one by one.
 * What is stored with a validator is asked of REST, where an unchanged answer is free. A refresh costs what it costs
   without batches.
-* The first three things of each type, and then one in five hundred, are asked of REST as well. A field that differs turns
-  batches of that type off in all replicas until the version changes: `batches_differ_from_rest` in the log, the alert
-  GhcrawlBatchesDiffer, `ghcrawl tokens check`.
+* The first three things of each type, and then one in five hundred, are asked of REST as well. A field that differs
+  turns batches of that type off in all replicas until the version changes: `batches_differ_from_rest` in the log, the
+  alert GhcrawlBatchesDiffer, `ghcrawl tokens check`.
 
 Two settings take fewer calls for less: `github.pull_requests = "list"` and `github.users = "list"` keep these as lists
 give them. Such documents are marked as partial; with `"full"` again, a later crawl completes them.
