@@ -87,7 +87,7 @@ MIGRATIONS: Final = (
 """What a file of each older schema lacks, oldest first. New ones go at the end."""
 PAGES_PER_MB: Final = 256
 ROUND_S: Final = 1.2
-"""For how long deadletters are worked on before somebody is told how far it is."""
+"""Progress is reported this often while deadletters are worked on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class Backend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Where things are kept, open. tags, starts: for a broker that cannot be asked what waits in it."""
+    """The open stores. tags, starts: for a broker that cannot be asked what waits in it."""
 
     store: Store
     deadletters: Deadletters
@@ -269,7 +269,7 @@ def _inbox(file: SqliteFile | None, queue: Queue, kept: Kept, clock: Clock) -> I
 def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSettings:
     """The section as the adapter wants it, with the URLs of its files if it has any. Raises ConfigError.
 
-    alone: nobody else can reach the tags.
+    alone: no other process can reach the dedup markers.
     """
     return AmqpSettings(
         url=_url(section.url, section.url_file, "amqp.url_file"),
@@ -286,7 +286,7 @@ def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSetti
 
 
 def check_servers(settings: Settings) -> None:
-    """Raises ConfigError for URLs that nobody could connect to, those of files included. Asks nobody."""
+    """Raises ConfigError for URLs that cannot be connected to, those of files included. Makes no connection."""
     if settings.queue.provider == "amqp":
         managed(amqp_settings(settings.amqp, loops=settings.crawl.loops, alone=False))
     if settings.store.provider == "mongo":

@@ -107,9 +107,9 @@ FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {
     "normal": 10,
     "later": 1,
 }
-"""Weights for whoever may make only so many calls: lists before single things, and people last."""
+"""Weights for a crawl with a limited number of calls: lists before single things, users last."""
 UNREACHED_CAP_S: Final = 30.0
-"""How long a platform that cannot be reached is left alone at the most: whoever sits before it wants it back."""
+"""Longest wait between two attempts to reach a platform that is down; a person may be waiting for it."""
 HELD_S: Final = 1500.0
 """How long work on a request may take at the most before RabbitMQ, after half an hour, gives it to others as well."""
 
@@ -228,11 +228,11 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
     max_calls: int | None = None,
     platforms: Sequence[Platform] = PLATFORMS,
 ) -> AsyncIterator[Service]:
-    """A crawling process, until the block is left; whoever opens it starts and drains the supervisor.
+    """A crawling process, until the block is left; the caller starts and drains the supervisor.
 
-    An embedded file is this process's to crawl from now on, and what a dead one had in hand waits again.
+    An embedded file is this process's to crawl from now on; requests in flight of a dead process are ready again.
 
-    max_calls: so many at the most, of all platforms together; what matters most comes first then.
+    max_calls: limit for all platforms together; then the calls that bring most come first.
     measure: told how long everything takes; then the service's `queue` knows what each loop does.
     Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
@@ -393,9 +393,9 @@ async def _disproved(opened: OpenPlatform, store: Store, type: str, fields: Sequ
 
 
 def _tuning(settings: Settings, spending: Spending | None) -> Tuning:
-    """As the settings say; but whoever may make only so many calls makes those first that matter most.
+    """As the settings say; with a limited number of calls, those that bring most come first.
 
-    And what RabbitMQ handed out it wants to hear of within half an hour.
+    Work on a request ends before RabbitMQ's acknowledgement limit of half an hour.
     """
     tuning = settings.crawl.tuning()
     if settings.queue.provider == "amqp":
@@ -406,7 +406,7 @@ def _tuning(settings: Settings, spending: Spending | None) -> Tuning:
 def open_redelivery(
     service: Service, settings: Settings, *, worker: str = "", tell: Callable[[Run], None] = lambda _: None
 ) -> Redelivery | None:
-    """Who asks for deliveries that did not arrive; None where the settings name nobody whose they are.
+    """Requests deliveries that did not arrive; None: the settings name no webhook owner.
 
     tell: told of every sweep of this process. Raises ConfigError for an App that is not among the credentials.
     """
@@ -425,7 +425,7 @@ def crawled_by(path: Path) -> int | None:
     """The process that crawls the embedded file at `path`; None: none does.
 
     Asks the kernel only where a process with the number in the lock file is alive, so that looking hardly ever gets
-    in the way of a crawl that begins at this very moment.
+    in the way of a crawl that starts at this very moment.
     """
     pid = 0
     try:

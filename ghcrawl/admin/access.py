@@ -1,8 +1,8 @@
-"""Who may do what: tokens with a role; and, as long as there is none, only who sits at this machine.
+"""Access control: tokens with a role; without any token, only clients on this machine.
 
-A token is `token`, which may do everything, or `token#read`, which may look. Without any token the API answers on
-loopback alone, and to nobody who comes through a proxy or from a web page: a page of any site may send requests to
-loopback, and a name of any site may be made to mean it.
+A token is `token`, which may do everything, or `token#read`, which may only read. Without any token the API answers on
+loopback alone, and refuses requests through a proxy or from a web page: a page of any site may send requests to
+loopback, and any site's name may be made to resolve to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading what comes in: counted while it comes, so that nobody can send more than is allowed, or for longer."""
+"""Reads request bodies within limits of size and time, enforced while they arrive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Share:
 
 
 class Room:
-    """Memory for bodies of strangers: whoever sends many large ones at once finds it full, and nobody falls over."""
+    """Memory for bodies of unverified senders, limited for all of them together."""
 
     def __init__(self, max_bytes: int) -> None:
         self.left = max_bytes

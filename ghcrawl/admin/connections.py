@@ -1,8 +1,7 @@
-"""How many connections a port holds, of each address and in all, and how long each may take to say what it wants.
+"""Limits the connections of a port, per address and in all, and the time each may take to send a request.
 
-Whoever holds connections open without asking for anything closes their own first: at a limit, the connection goes that
-has waited longest for its first request, then the one that has waited longest for another. One whose request is being
-answered is never closed for another.
+At a limit, idle connections are closed first: the one that has waited longest for its first request, then the one that
+has waited longest for another. A connection whose request is being answered is never closed to make room.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The operator's console: one page at `/`, for browsers, and its files under `/console/`.
 
-Nothing in it is secret, so anybody may load it; whatever it shows comes from the API, which asks for a token. The files
+Nothing in it is secret, so it needs no token; all that it shows comes from the API, which demands one. The files
 are read once, when the service starts. A browser asks each time whether its copy is still right, so that the page of a
 replica that was just replaced is never mixed with yesterday's scripts for longer than that.
 """

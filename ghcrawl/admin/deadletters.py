@@ -2,7 +2,7 @@
 
 Many are worked on for about a second an answer, the newest first. The answer says how many are left and by which bound
 they are found; nothing is remembered here in between. Each batch is queued durably before its deadletters are deleted,
-so that whoever repeats a call loses nothing, whenever this process or theirs is killed.
+so that repeating a call loses nothing, even if this process or the client is killed at any time.
 """
 
 from __future__ import annotations

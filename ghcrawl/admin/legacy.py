@@ -27,7 +27,7 @@ from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request
 MAX_LISTED: Final = 10_000
 """Its dashboard lists all deadletters at once."""
 LISTED_AT_ONCE: Final = 100
-"""Each may hold a whole body, and nobody else has a turn while a page of them is read."""
+"""Each may hold a whole body, and reading a page of them blocks the event loop."""
 MAX_REQUESTS: Final = 1000
 TOTAL: Final = "X-Total-Count"
 
@@ -153,7 +153,7 @@ async def _shown(deadletters: Deadletters) -> Mapping[str, Any]:
             DeadletterFilter(), limit=min(LISTED_AT_ONCE, MAX_LISTED - len(shown)), after=after
         )
         new = {letter.urn: shapes.deadletter_json(letter) for letter in page if letter.urn not in shown}
-        if not new:  # also where the last one is gone meanwhile, and the list begins anew
+        if not new:  # also where the last one was deleted meanwhile, and the list starts again
             break
         shown |= new
         after = page[-1].urn

@@ -1,6 +1,6 @@
 """`/metrics`, `/livez` and `/readyz`, on a port of their own, so that they may be open where the API is not.
 
-`/livez` fails only when starting anew would help: no loop has taken a turn for longer than any turn may last.
+`/livez` fails only when a restart would help: no loop has taken a turn for longer than any turn may last.
 `/readyz` fails when traffic should go elsewhere: while this process drains, or cannot make anything durable.
 """
 
@@ -34,7 +34,7 @@ STALL_MARGIN_S: Final = 60.0
 class Probed:
     """What the probes look at. last_turn: when a loop last came round; refresh: makes the gauges current.
 
-    broker: judges the queue where it has one; what else a queue asks for its depths is somebody else's trouble.
+    broker: judges the queue, where there is one; the store that a queue asks for its depths is judged apart.
     """
 
     queue: Queue
@@ -80,7 +80,7 @@ class _Probes:
         return _verdict({"draining": draining, "queue": queue, "store": store, "crawl": crawl})
 
     def _stalled(self) -> str:
-        """Why starting anew would help; empty while it would not."""
+        """Why a restart would help; empty: it would not."""
         workers, probed = self._probed.workers(), self._probed
         if workers.paused or workers.draining or not workers.wanted:
             return ""

@@ -91,7 +91,7 @@ def unavailable(detail: str) -> Problem:
 
 
 def of_error(error: CrawlError) -> Problem:
-    """What an error of ours means to whoever asked: their words are wrong, or something is away."""
+    """The problem document of one of our errors: the input is wrong, or a server is unavailable."""
     if isinstance(error, ConfigError):
         lines = str(error).splitlines()
         errors = [(error.field, str(error))] if error.field else [_field(line) for line in lines]

@@ -38,7 +38,7 @@ HEADERS: Final = {
 
 
 class Shape(BaseModel):
-    """What comes in. A name that nobody knows is an error, so that typos are found."""
+    """A shape of input. An unknown field is an error, so that typos are found."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -47,7 +47,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\
 
 
 def _read_moment(value: Any) -> datetime:
-    """The moment in RFC 3339 text; a bare number is none, whatever it could mean. Raises ValueError."""
+    """A moment in RFC 3339 text; a bare number is refused as ambiguous. Raises ValueError."""
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
         raise ValueError("not a timestamp; write 2026-11-21T16:43:00Z")
     return moment(value)
@@ -248,7 +248,7 @@ def _unshaped(value: Any) -> Any:
 async def courteous(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Whatever goes wrong is a problem document, and nobody sees where it went wrong but the log."""
+    """Turns every error into a problem document; where it happened is told to the log only."""
     answered = await _answered(request, handler)
     for name, value in HEADERS.items():
         answered.headers.setdefault(name, value)

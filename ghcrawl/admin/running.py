@@ -119,7 +119,7 @@ async def _patch(asked: Asked[Nothing, Changing]) -> Answer:
 
 
 def _demand_kind(name: str, value: Any, default: Any) -> None:
-    """Raises ConfigError where a number stands for yes or no, or the other way round: nobody means that."""
+    """Raises ConfigError for a number in place of a boolean, or a boolean in place of a number."""
     if isinstance(value, bool | int | float) and isinstance(value, bool) != isinstance(default, bool):
         raise ConfigError(f"{name}: write {'true or false' if isinstance(default, bool) else 'a number'}, not {value}")
 

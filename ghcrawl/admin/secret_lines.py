@@ -15,7 +15,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 Stamp = tuple[int, int, int]
-"""Another one for whatever was written to a file, or put into its place, since it was looked at."""
+"""Changes whenever the file is written to or replaced."""
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -25,7 +25,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def split(text: str, separators: str = "\n") -> Iterator[tuple[int, str]]:
-    """What stands between separators, each with the number of its line. What begins with `# ` is a comment."""
+    """The entries between separators, each with its line number. One that starts with `# ` is a comment."""
     for number, line in enumerate(text.split("\n"), start=1):
         for part in re.split(f"[{separators}]", line):
             secret = part.strip()
@@ -54,7 +54,7 @@ class SecretLines:
     text: what the environment says. file: as typed; empty: none. A file that cannot be read any more leaves what it
     last said; so does one without anything of use, if there is nothing else.
     learn: told every secret before it is ever used, so that no log shows it.
-    Raises ConfigError where the file cannot be read to begin with, or has a flaw; later that is logged and left out.
+    Raises ConfigError where the file cannot be read at first, or has a flaw; later that is logged and left out.
     """
 
     def __init__(

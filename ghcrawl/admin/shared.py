@@ -1,4 +1,4 @@
-"""One answer for all who ask a dear question at about the same time."""
+"""Shares one answer to an expensive question among all who ask it at about the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 
 TIMES: Final = 30
-"""An answer serves for so many times as long as it took: asking takes 3 % of the time at the most."""
+"""An answer is reused for this many times its own duration, so that asking takes about 3 % of the time."""
 LONGEST_S: Final = 10.0
 
 
@@ -31,7 +31,7 @@ class Shared(Generic[T]):
         return await asyncio.shield(self._asking)
 
     def forget(self) -> None:
-        """What was asked for so far answers nobody any more who comes from now on."""
+        """Later callers get a new answer."""
         self._asking = None
 
     def _is_good(self, asked: asyncio.Task[T]) -> bool:
@@ -46,6 +46,6 @@ class Shared(Generic[T]):
 
 
 def _retrieved(task: asyncio.Task[T]) -> None:
-    """Where nobody waits any more, nobody has to hear of it."""
+    """Retrieve an exception that no caller awaits any more, or asyncio would log it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""Whether a delivery is from somebody who knows one of our secrets. Says yes or no, and never what was expected."""
+"""Verifies the signature of a delivery against all secrets. Answers yes or no, never with the expected value."""
 
 from __future__ import annotations
 

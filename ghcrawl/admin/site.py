@@ -24,15 +24,15 @@ from ghcrawl.values.type_names import TypeNames
 
 
 class Round(Protocol):
-    """What was done with many deadletters within one answer, as far as whoever asks again has to know."""
+    """Result of one call that works on many deadletters; a caller repeats it with `before` until `left` is 0."""
 
     @property
     def left(self) -> int:
-        """Are meant too, and there was no time for them."""
+        """Matching deadletters that this call did not reach in its time."""
 
     @property
     def before(self) -> datetime | None:
-        """The bound by which those are found: they were given up before that moment; None: none are left."""
+        """The rest were dead-lettered before this moment; None: none are left."""
 
 
 class Requeued(Round, Protocol):
@@ -95,15 +95,15 @@ class Workers:
 class Site:
     """One running service, as its routes see it.
 
-    mounts: the platforms, as the settings have them. write: a request as JSON; read: what `write` gave, or somebody
-    else's; raises DecodeError. requeue, forget: as much as can be done with deadletters within one answer.
+    mounts: the platforms, as the settings have them. write: a request as JSON; read: JSON of `write` or
+    of a client; raises DecodeError. requeue, forget: as much as can be done with deadletters within one answer.
     use_tokens: work with these credentials until the next start; raises ConfigError. applied: returns once the live
     settings of this moment hold in this process. figures: what was done since the start, as JSON; rate: requests
     settled from a queue in the last minute. stored, buried: documents by type, and deadletters, of this moment or
     of one shortly before; raise StoreError.
     watching: the sources that people name.
     history: what all replicas saw and did, oldest first; raises StoreError.
-    redelivery: who asks for deliveries that did not arrive; None where nobody does.
+    redelivery: requests deliveries that did not arrive; None: not configured.
     """
 
     queue: Queue

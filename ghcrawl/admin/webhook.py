@@ -1,7 +1,7 @@
 """`POST /webhook`: a delivery is verified, taken once, durable on `event`, and only then answered 202.
 
-In this order, so that nobody who lacks a secret learns or costs anything: headers, body (counted and timed while it
-comes), signature, JSON, claim, queue, receipt.
+In this order, so that a sender without a secret learns nothing and costs little: headers, body (size and time limited
+while it arrives), signature, JSON, claim, queue, receipt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ghcrawl.values.model import JsonObject, Push, Request
 log = structlog.stdlib.get_logger(__name__)
 
 MAX_HELD: Final = 100 * 1024 * 1024
-"""Of large bodies at a time, whoever sends them; more is answered 503."""
+"""Memory for large bodies of all senders together; beyond it, the answer is 503."""
 AT_ONCE: Final = 256
 """Deliveries that are being made durable at a time; the others wait. At 200 a second each may take a second."""
 KEPT_TIMES: Final = 2

@@ -1,4 +1,4 @@
-"""`/api/v1/whoami`: who asks, and what they may do, so that a console shows nobody what they cannot use."""
+"""`/api/v1/whoami`: the caller's token and role, so that the console hides what the caller may not use."""
 
 from __future__ import annotations
 

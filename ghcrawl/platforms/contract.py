@@ -123,7 +123,7 @@ class Feed:
     type: of the requests that answer for a feed.
     news: the moments of the new items that one page brought; those of its events, unless a platform says otherwise.
     page: items that one page holds at most. gap: what must lie between two polls. free: unchanged answers cost nothing
-        to whoever asks with a credential.
+        to a request with a credential.
     separate: type of things that may be missing from the feed of their owner; empty: there are none such.
     is_separate: whether one of them is, so that its own feed is polled.
     """
@@ -227,7 +227,7 @@ class Platform:
     simulator: for `ghcrawl simulate --platform`; None: there is none, or one with options of its own.
     tables: what its documents become for SQL.
     shortened: the entity whose URL ends in a prefix of its id (`1a2b3c4`); None: the URL is complete.
-    flat: what `documents export --flat` says of a document besides its body, URN and type; names begin with `_`.
+    flat: what `documents export --flat` says of a document besides its body, URN and type; names start with `_`.
     """
 
     name: str

@@ -116,7 +116,7 @@ class Cursor:
 class Batch:
     """Asks in one call for what a list leaves out of many entities. Leaves no document; each entity is saved alone.
 
-    Its requests carry their members. What we hold already is asked for by itself, conditionally; what the platform
+    Its requests carry their members. What we hold already is asked for separately, conditionally; what the platform
     does not give in a batch is, too.
 
     of: type of the members' own requests. members: these, of a request; chosen: the same request for only some of them.
@@ -137,7 +137,7 @@ class Comparison:
     pages: URNs of the pages' documents; each has a link `resources` to what it names, and where that lies below the
     owner, URN and URL of each in the `elements` of its body.
     listed: the same of the last page, which may not be stored yet: URN → URL.
-    type: of the elements. owner: URN of what they are of; below: theirs begin with it, else they link to it.
+    type: of the elements. owner: URN of what they are of; below: their URNs start with it, else they link to it.
     permanent_url: the URL at which exactly this one answers, even after its name went to another.
     """
 

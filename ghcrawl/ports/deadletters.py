@@ -42,7 +42,7 @@ class DeadletterCounts:
 
 
 class Deadletters(Protocol):
-    """Requests that were given up. Contract: `tests/contracts/deadletter_contract.py`."""
+    """Requests that were dead-lettered. Contract: `tests/contracts/deadletter_contract.py`."""
 
     async def bury(self, deadletter: Deadletter) -> None:
         """Keep it. Burying the same URN twice keeps one."""

@@ -1,18 +1,16 @@
-"""The ports by which the processes of one crawl know what waits in a broker that cannot be asked.
+"""Dedup markers: which requests wait in a broker that cannot be asked.
 
-A broker keeps messages and cannot say whether a request is among them. So each waiting request has a *tag*, in a
-database that all processes share. A tag is `pending` from before its copy is published until the broker has confirmed
-it, and `queued` from then on. Whoever pops a copy deletes its tag before anything else is done. It holds the request
-as well: of a broker that loses what it kept, everything that waited is published again. Hence the one invariant that
-everything rests on:
+A broker keeps messages and cannot say whether a request is among them. So each waiting request has a dedup marker, a
+*tag* for short, in a database that all processes share. A tag is `pending` from before its copy is published until the
+broker has confirmed it, and `queued` from then on. A consumer deletes the tag of a copy before anything else. The tag
+also holds the request, so that a broker that lost its messages is filled again. One invariant carries the rest:
 
-    while a tag is queued, its copy waits: whoever finds it so may rely on that copy being processed from now on.
+    while a tag is queued, its copy waits, and will be processed later than any moment at which the tag was read.
 
-Deleting any tag at any time costs a duplicate and never a request, so tags may be lost and purged; no clock ends one.
-What must never happen is that a tag becomes queued, or stays so, without its copy: that is why every change of a tag is
-bound to the token of the push that made it. The protocol is `queues.dedup_protocol`;
-`tests/unit/queues/test_dedup_interleavings.py` explores
-it exhaustively.
+Deleting any tag at any time costs a duplicate and never a request, so tags may be lost and purged; none expires.
+A tag must never become or stay queued without its copy: every change of a tag is therefore bound to the token of the
+push that made it. The protocol is `queues.dedup_protocol`; `tests/unit/queues/test_dedup_interleavings.py` explores it
+exhaustively.
 
 Implementations raise StoreError.
 """
@@ -59,17 +57,17 @@ class DedupMarker:
         return Lane(self.platform, self.queue)
 
     def covers(self, queue: QueueName, asked_at: datetime | None) -> bool:
-        """Whether another copy, for `queue` and asked for at `asked_at`, would add nothing to what waits already."""
+        """Whether another copy, for `queue` and asked for at `asked_at`, would be redundant."""
         if not self.queued or QUEUES.index(self.queue) > QUEUES.index(queue):
             return False
         return self.asked_at is None or (asked_at is not None and asked_at <= self.asked_at)
 
 
 def new_token() -> str:
-    """A token that nobody else ever has.
+    """A unique token.
 
-    Those made later come later in order, but for those of one moment. An index over them grows at one end and shrinks
-    at the other, so it costs the same however many wait.
+    Tokens ascend with time. An index over them grows at one end and shrinks at the other, so its cost does not depend
+    on the number of waiting requests.
     """
     return f"{time.time_ns():016x}{secrets.token_hex(8)}"
 
@@ -82,7 +80,7 @@ class DedupMarkers(Protocol):
     """
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
-        """The tags that these keys have, without bodies. Never older than the last change that anybody was told of."""
+        """The tags that these keys have, without bodies. Reads every acknowledged write."""
 
     async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
         """Keep those whose key has no tag yet. Returns the keys that have one, which stays as it is.
@@ -93,7 +91,7 @@ class DedupMarkers(Protocol):
     async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
         """For each pair (old, new) of one key: keep the new tag in place of the old one, if its token is there still.
 
-        Nobody is told whether it was: a tag that did not get its place is simply not there to be confirmed.
+        The result is not reported: a tag that was not written is not there to be confirmed.
         """
 
     async def confirm(self, keys: Sequence[str], token: str) -> None:
@@ -117,7 +115,7 @@ class DedupMarkers(Protocol):
     def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
         """The tags of this lane that were written before that moment, with bodies. No lane: those that are delayed.
 
-        For bad days; may look at every tag there is. What is written meanwhile may or may not be among them.
+        For recovery; may read all tags. Tags written meanwhile may be included or not.
         """
 
     async def clear(self, lane: Lane) -> int:
@@ -128,20 +126,20 @@ class DedupMarkers(Protocol):
 
 
 class CrashCounter(Protocol):
-    """How often work was begun on messages that came back because whoever held them was gone.
+    """Counts the attempts at messages that were redelivered because their consumer was gone.
 
-    Only such messages are ever written down, so this costs nothing in quiet times.
+    Only such messages are written, so it costs nothing as long as no consumer dies.
     Contract: `tests/contracts/dedup_contract.py`.
     """
 
     async def count(self, message: str) -> int:
-        """How often it was begun; 0: never, as far as we remember."""
+        """Attempts so far; 0: none are known."""
 
     async def add(self, message: str, at: datetime) -> int:
-        """It is being begun once more, at this moment. Returns how often that makes, atomically and durably."""
+        """Count an attempt that starts now. Returns the new count; atomic and durable."""
 
     async def forget(self, message: str) -> None:
-        """It is harmless, or settled."""
+        """Delete the count: the message is harmless, or settled."""
 
     async def sweep(self, before: datetime) -> int:
-        """Forget those last begun before that moment. Returns how many."""
+        """Delete the counts of messages last attempted before that moment. Returns how many."""

@@ -1,9 +1,9 @@
 """The port by which the replicas of a service take each delivery once.
 
-A delivery has an id that its sender repeats when it sends it again. Whoever gets one *claims* its id, makes the event
-durable and *confirms* the id. While a claim is held nobody else works on the same delivery; a claim whose owner died
+A delivery has an id that its sender repeats when it sends it again. A replica *claims* the id, makes the event
+durable and *confirms* the id. While a claim is held, no other replica works on the same delivery; a claim of a dead one
 is taken over once it is old. So an event is never lost between its claim and its queue, and a delivery that was
-confirmed is never queued again, by whichever replica and after whatever restart.
+confirmed is never queued again, by any replica and after any restart.
 
 Implementations raise StoreError. Contract: `tests/contracts/idempotency_keys_contract.py`.
 """
@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from ghcrawl.values.model import Push
 
 Claim = Literal["ours", "theirs", "taken"]
-"""What a claim found: nobody had it, or whoever had it is gone; somebody is at it; it was confirmed."""
+"""Result of a claim: "ours", free or its holder died; "theirs", held by another; "taken", confirmed before."""
 
 
 class IdempotencyKeys(Protocol):

@@ -15,7 +15,7 @@ class Depth:
     """How much one lane, or one queue, holds.
 
     ready: may be popped now. delayed: waits for its `not_before`. in_flight: popped and not settled.
-    oldest_at: since when the one whose turn is next has been asked for; None: nothing is ready, or nobody can say.
+    oldest_at: since when the next request has been waiting; None: nothing is ready, or it is unknown.
     """
 
     ready: int = 0
@@ -102,7 +102,7 @@ class Queue(Protocol):
         """Up to `limit` requests that wait in `queue`; of one platform, where one is named."""
 
     async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
-        """Forget what waits in `queue`, and its dedup keys only; of one platform, where one is named.
+        """Delete the waiting requests of `queue` and their dedup keys; of one platform, where one is named.
 
         Returns how many; what is in flight stays.
         """

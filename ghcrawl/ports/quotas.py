@@ -29,7 +29,7 @@ class Quotas(Protocol):
         """
 
     async def release(self, slot: Slot, until: float) -> None:
-        """The slot is free from `until` on, earlier than it was said to be. One that was taken anew stays taken."""
+        """The slot is free from `until` on, earlier than announced. A slot that was taken again stays taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

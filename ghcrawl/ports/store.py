@@ -11,8 +11,8 @@ from ghcrawl.values.forms import answers
 from ghcrawl.values.model import Document, Forms, TypeName, Validator
 
 Saved = Literal["saved", "same", "stale", "tied", "mixed"]
-"""What a save did: wrote, found the same content, found something truer, or found what may be as true; or it left a
-document of two moments, of which somebody once wanted all."""
+"""Result of a save: written; equal content; older than the stored one; a tie; or a document of two moments is left,
+though its thing was once asked for whole."""
 MAX_VISITS: Final = 20
 """Policies that name a date are new every day."""
 
@@ -108,11 +108,11 @@ class Store(Protocol):
     * equal content is not written again: "same" leaves the stored document as it is;
     * "tied": both name the same last change, say different things, and nothing tells which of them came later
       (`values.ties`). The greater precedence stays, of equal ones the last, and what is written has no digest, so
-      that whatever comes next is held against it anew: a tie is found again until the platform has been asked;
+      that the next save is compared with it again: a tie is found again until the platform has been asked;
     * a document only becomes richer: what it was seen with and the one that comes does not mention stays, unless that
       is the word on it (`values.forms`); a stale one adds what is missing;
-    * "mixed": what is there now is of two moments, though the thing itself was asked once. Whoever comes again in the
-      same form comes to the same, until the thing itself was asked again;
+    * "mixed": the stored document is now of two moments, though the thing itself was asked for once. Each further save
+      of the same form gives the same result, until the thing itself is asked for again;
     * a document once found under a URL stays found under it (aliases), until another one claims that URL;
     * JSON comes back as it went in, with any keys.
     """
@@ -152,5 +152,5 @@ class Store(Protocol):
     async def swap_state(self, name: str, before: Mapping[str, object] | None, after: Mapping[str, object]) -> bool:
         """Replace that object by `after` if it is still `before`, as it was read; None: there is none yet.
 
-        False: somebody else replaced it meanwhile, and nothing was written. One atomic step.
+        False: another writer replaced it meanwhile, and nothing was written. One atomic step.
         """

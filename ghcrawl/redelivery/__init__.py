@@ -1,6 +1,6 @@
 """Webhook deliveries that failed are found in the platform's own log, and the platform is asked to send them again.
 
-A platform sends each delivery once, whatever comes of it. Periodically one of the replicas reads the logs, newest
+A platform sends each delivery once, even if it fails. Periodically one of the replicas reads the logs, newest
 first, down to where the last sweep stopped, and asks for the deliveries of which no attempt succeeded. A redelivery
 comes in through the webhook like any other and is taken once (`ghcrawl.ports.inbox`), so a request too many, or a crash
 anywhere in here, changes nothing.

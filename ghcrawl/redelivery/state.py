@@ -33,7 +33,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """How far the list of a webhook's deliveries was read: whatever was tried until `seen` and is in none of `gaps`."""
+    """How far the list of a webhook's deliveries was read: everything tried until `seen` and in none of `gaps`."""
 
     hook: str
     seen: Moment

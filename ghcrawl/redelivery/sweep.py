@@ -34,7 +34,7 @@ SWEEP_S: Final = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """every_s: from the end of one sweep to the next, whoever does it. gap_s: between two deliveries asked for."""
+    """every_s: from the end of one sweep to the next, of any replica. gap_s: between two redelivery requests."""
 
     every_s: float
     gap_s: float = 1.0
@@ -112,8 +112,8 @@ class Sweep:
         left = [gap for gap in (head, *reversed(rests)) if gap is not None]
         if len(left) > MAX_GAPS:
             self._troubles.append(f"{hook}: more comes than can be looked at; some of it was not")
-        anew = [gap.since + OVERLAP for gap in left if not gap.cursor]
-        seen = min([reading.seen, *anew])
+        again = [gap.since + OVERLAP for gap in left if not gap.cursor]
+        seen = min([reading.seen, *again])
         self._checkpoints[hook] = Checkpoint(
             hook=hook, seen=seen, gaps=tuple(gap for gap in left if gap.cursor)[:MAX_GAPS]
         )
@@ -125,7 +125,7 @@ class Sweep:
             if isinstance(page, ApiFailure):
                 self._note_failure(page)
                 reading.stopped = True
-                return gap if page.kind == "away" else Gap(since=gap.since)  # a cursor does not last for ever
+                return gap if page.kind == "away" else Gap(since=gap.since)  # a cursor expires
             reading.pages -= 1
             self._run = replace(self._run, pages=self._run.pages + 1)
             moments = [attempt.at for attempt in page.attempts]

@@ -18,7 +18,7 @@ from ghcrawl.redelivery.sweep import Pace, Sweep
 log = structlog.stdlib.get_logger(__name__)
 
 LEASE_S: Final = 900.0
-"""Longer than a sweep may take. Whoever dies while it sweeps holds the others up for so long."""
+"""Longer than a sweep may take. A replica that dies during a sweep delays the others by this much."""
 
 
 class Redelivery:
@@ -54,7 +54,7 @@ class Redelivery:
             await self._store.swap_state(STATE, before, replace(state, next_at=None).to_json())
 
     async def turn(self) -> Run | None:
-        """Sweep, if it is time to and nobody else does. None: there was nothing to do. Raises StoreError."""
+        """Sweep, if it is time to and no other replica does. None: there was nothing to do. Raises StoreError."""
         before, now = await self._store.read_state(STATE), self._clock.now()
         state = State.from_json(before or {})
         leased = state.lease is not None and now < state.lease.until

@@ -8,7 +8,7 @@ changes both or none. Of two who change different settings in the same moment, o
 the other did: each writes only over what it has read.
 
 Replicas of two versions share one store while one takes over from the other. What this version cannot use of what is
-kept holds nothing up: it is left out, named, and left where it is for whoever knows it, until somebody unsets it.
+kept holds nothing up: it is left out, named, and kept for the version that knows it, until an operator unsets it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Contended(StoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One setting was changed by somebody. before, after: None where it was, or is, not set live."""
+    """A change of one setting. before, after: None where it was, or is, not set live."""
 
     at: datetime
     who: str
@@ -89,7 +89,7 @@ class Base:
     model: type[Settings] = Settings
 
     def holding(self, live: Mapping[str, Any]) -> Holding:
-        """What holds with `live` on top: what somebody changed while it runs wins over how it was started.
+        """The settings with `live` on top: a change at run time wins over how the process was started.
 
         Raises ConfigError.
         """

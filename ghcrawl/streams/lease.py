@@ -17,7 +17,7 @@ LEASE: Final = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamState:
-    """cursor: everything before it is durable. holder, until: who produces it, and how long nobody else does.
+    """cursor: everything before it is durable. holder, until: the replica that produces it, and the end of its lease.
 
     items: queued so far, of which a few may be counted twice. error: why it is not connected; lost: what was missed.
     """

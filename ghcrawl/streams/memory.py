@@ -13,7 +13,7 @@ PER_BATCH = 10
 
 
 class MemoryStream:
-    """What `tell` was given. A cursor is the number of items before it. forgotten: so many are told no more."""
+    """Tells what `tell` was given. A cursor is the number of items before it. forgotten: items no longer told."""
 
     def __init__(self, url: str = "memory:") -> None:
         self.forgotten = 0

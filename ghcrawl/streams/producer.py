@@ -85,7 +85,7 @@ class Producer:
         return self._subscription.platform, self._subscription.urn
 
     async def _connected(self) -> bool:
-        """One connection from its beginning to its end, and the wait after it. False: there will be no other."""
+        """One connection from start to end, and the wait after it. False: there will be no other."""
         error = ""
         try:
             async with aclosing(self._stream.read(self._lease.state.cursor)) as batches:
@@ -149,7 +149,7 @@ class Producer:
         await self._keep(error=error)
 
     async def _bury(self, refusal: StreamRefused) -> None:
-        """A deadletter with its story. The subscription is over until somebody requeues it."""
+        """A deadletter with its story. The subscription has ended until the deadletter is requeued."""
         document, now = self._subscription, self._ports.clock.now()
         cause = f"http_{refusal.status}" if refusal.status else type(refusal).__name__
         failure = Failure(at=now, cause=cause, message=str(refusal), status=refusal.status, worker=self._worker)

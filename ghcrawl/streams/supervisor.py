@@ -30,7 +30,7 @@ class Streamed:
 
 
 class Streams:
-    """The streams of one replica. Whoever holds it calls `look` again and again. observer: is told of all of them."""
+    """The streams of one replica. `look` is called periodically. observer: is told of all of them."""
 
     def __init__(self, streamed: Sequence[Streamed], ports: StreamPorts, *, worker: str) -> None:
         self.observer = StreamObserver()
@@ -51,7 +51,7 @@ class Streams:
         return sum(not task.done() for task in self._running.values())
 
     async def look(self) -> None:
-        """Begin what is subscribed to, and end what no longer is. Raises StoreError."""
+        """Start the streams that are subscribed to, and stop the others. Raises StoreError."""
         wanted = await _subscriptions(self._ports.store, tuple(self._streamed))
         self.observer.subscribed(dict.fromkeys(self.platforms, 0) | Counter(each.platform for each in wanted))
         for document in wanted if not self._stopped else ():
@@ -63,7 +63,7 @@ class Streams:
         await _ended(gone)
 
     async def stop(self) -> None:
-        """No stream is produced here any more; what was told is durable, the rest is told again to whoever is next."""
+        """Stop all streams here. Items already told are durable; the next holder is told the rest again."""
         self._stopped = True
         tasks = [*self._running.values()]
         self._running.clear()

@@ -33,7 +33,7 @@ class Ring:
     size: int
 
     def start(self, at_s: float) -> int:
-        """The beginning of the step that holds this moment, in seconds since 1970."""
+        """The start of the step that contains this moment, in seconds since 1970."""
         return int(at_s) // self.step_s * self.step_s
 
 
@@ -61,7 +61,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One step. at_s: its beginning, in seconds since 1970; done: what all replicas did in it, by the names in `DONE`.
+    """One step. at_s: its start, in seconds since 1970; done: what all replicas did in it, by the names in `DONE`.
 
     seen: at the end of the step, but the most of each queue and the least quota within it.
     """
@@ -90,7 +90,7 @@ class Point:
 
 
 def combined(points: Sequence[Point], at_s: int) -> Point:
-    """Those points, oldest first, as one that begins at `at_s`."""
+    """Those points, oldest first, as one that starts at `at_s`."""
     last = points[-1].seen
     queues = {name: max(point.seen.queues.get(name, 0) for point in points) for name in last.queues}
     quotas = [point.seen.quota for point in points if point.seen.quota is not None]

@@ -85,7 +85,7 @@ class _Watched:
         self.outage = PortOutage(since=self.outage.since if self.outage else self._clock.now(), error=error)
 
     def worked(self) -> None:
-        """A call succeeded: whatever outage there was is over."""
+        """A call succeeded: any outage is over."""
         self.outage = None
 
 

@@ -67,7 +67,7 @@ _LEVELS: Final = {"retry": logging.WARNING, "bury": logging.ERROR}
 class SettledLog:
     """One INFO line for every settled request; what failed is a WARNING, what was buried an ERROR.
 
-    Made after `configure_logging`: its level is decided once, so that a line nobody wants costs nothing.
+    Made after `configure_logging`: its level is decided once, so that a suppressed line costs nothing.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class SettledLog:
         )
 
     def called(self, call: Call) -> None:
-        """Write a line for whoever looks closely."""
+        """Write a line at the level debug."""
         if not self._log.is_enabled_for(logging.DEBUG):
             return
         self._log.debug(

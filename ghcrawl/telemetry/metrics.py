@@ -26,7 +26,7 @@ _OTHER_TYPE: Final = TypeName(OTHER, OTHER)
 class _Labelled(Generic[M]):
     """A metric whose children are looked up by their values alone: these run several times in every turn of a loop.
 
-    However many values come, there are never more than so many children: the rest is counted together.
+    The number of children is bounded: values beyond the bound are counted together.
     """
 
     def __init__(self, metric: M) -> None:
@@ -78,7 +78,7 @@ class Metrics:
         return Histogram(f"ghcrawl_{name}", text, labels, buckets=_SECONDS, registry=self.registry)
 
     def expect(self, platform: str, types: Iterable[str]) -> None:
-        """Requests of other types than those that were expected are counted together, whoever asked for them.
+        """Requests of types other than those expected are counted together, whatever their origin.
 
         What `platform` may say is counted from 0: a rise from nothing to one is none to Prometheus.
         """

@@ -1,4 +1,4 @@
-"""How much was settled lately, by queue."""
+"""Requests settled in the last minute, by queue."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 import structlog
 
 PER_WINDOW: Final = 20
-"""So many warnings of one event are logged in each window."""
+"""Warnings of one event that are logged in each window."""
 WINDOW_S: Final = 10.0
 MAX_EVENTS: Final = 500
-"""Texts of libraries may be all different: above this many, all windows begin anew."""
+"""Texts of libraries may all differ: above this many events, all windows start again."""
 EVERY_ONE: Final = frozenset({"request_settled", "admin_acted"})
 """Events whose every line is promised to readers of the log."""
 _REPEATING: Final = frozenset({"warning", "error"})

@@ -1,6 +1,6 @@
 """What Prometheus scrapes of a service besides `telemetry.metrics`: phases, queues, deadletters, loops, deliveries.
 
-Label values are few and never a URL, a login or free text. Whatever comes from outside is bounded here.
+Label values are few and never a URL, a login or free text. Values from outside are bounded here.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class ServiceMetrics:
         self._phases[phase].observe(seconds)
 
     def expect(self, results: Iterable[str]) -> None:
-        """What a delivery may come to is counted from 0: a rise from nothing to one is none to Prometheus."""
+        """Each result of a delivery is counted from 0: Prometheus does not see a rise from nothing to one."""
         for result in results:
             self._answers.labels(result)
 

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the streams: which are read, by whom, how far behind, and how often they break."""
+"""Prometheus metrics of the streams: subscriptions, holders, lag and disconnections."""
 
 from __future__ import annotations
 

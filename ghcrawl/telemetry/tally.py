@@ -29,7 +29,7 @@ class Quota:
 class Tally:
     """An observer that counts. Bounded: types, reasons and classes are few, principals are as many as we hold.
 
-    asked: the names (`Request.name`) of what a person asked for; empty: whatever has no ancestors.
+    asked: the names (`Request.name`) of what a person asked for; empty: every request without ancestors.
     refused_roots: URL, reason and detail of those that led to nothing.
     fetches: requests that are done and did not carry what they asked for.
     free: calls that found nothing new and cost nothing; where a platform charges those, too, there are none.
@@ -59,7 +59,7 @@ class Tally:
 
     @property
     def calls(self) -> int:
-        """Calls to the platform, of whatever status; 0 is that of a call without an answer."""
+        """Calls to the platform, by any status; 0: no answer."""
         return sum(self.statuses.values())
 
     @property

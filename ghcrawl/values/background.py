@@ -1,4 +1,4 @@
-"""Work without an end that is done beside everything else: what it dies of is told, and it begins anew."""
+"""Background tasks that never end: a failure is reported, and the task restarted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Background:
 
     @property
     def down(self) -> list[str]:
-        """Those that have ended, and wait to begin anew."""
+        """Tasks that failed and wait for their restart."""
         return sorted(self._down)
 
     def start(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:

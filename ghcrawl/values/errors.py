@@ -1,8 +1,8 @@
-"""Everything that can go wrong and is nobody's expected answer.
+"""Everything that can go wrong and is not an expected answer.
 
     CrawlError                  the root: a sentence for a person, with what to do where something can be done
     ├── ConfigError             settings, tokens or a command line that cannot be run with
-    ├── SpecError               a spec, policy or URN that a person typed and nobody can read
+    ├── SpecError               a spec, policy or URN that a person typed and that cannot be read
     │   └── UnknownSpec         words that mean nothing on this platform, so that another may be meant
     ├── Malformed               the platform's answer lacks what gives it an identity; never worth a retry
     ├── FetchError              the platform could not be asked, or broke while answering (url, status)
@@ -25,7 +25,7 @@ class CrawlError(Exception):
 class ConfigError(CrawlError):
     """Settings, tokens or a command line that cannot be run with.
 
-    field: `section.name` of the setting, where the sentence is about one and does not begin with it.
+    field: `section.name` of the setting, where the sentence is about one and does not start with it.
     """
 
     def __init__(self, message: str, *, field: str = "") -> None:
@@ -34,11 +34,11 @@ class ConfigError(CrawlError):
 
 
 class SpecError(CrawlError):
-    """A spec, a policy or a URN that nobody can read."""
+    """A spec, a policy or a URN that cannot be read."""
 
 
 class UnknownSpec(SpecError):
-    """Words that mean nothing on this platform: whoever wrote them most likely means another."""
+    """Words that mean nothing on this platform: another one is probably meant."""
 
 
 class Malformed(CrawlError):

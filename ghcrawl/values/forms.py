@@ -1,6 +1,6 @@
 """Forms: one thing is told in several ways, and most of them leave something out.
 
-    own      its own URL: all that there is, as far as whoever asks may see it
+    own      its own URL: the whole resource, as far as the credential may see it
     list     an element of a list        webhook  part of a delivery
     event    part of an event feed       batch    part of an answer about many things at once
 
@@ -63,7 +63,7 @@ def contains(whole: Json, part: Json) -> bool:
 
 
 def mentions(body: Json, other: Json) -> bool:
-    """Whether `body` has all the fields that `other` has, whatever it says of them."""
+    """Whether `body` has all fields of `other`, with any values."""
     if isinstance(body, Mapping) and isinstance(other, Mapping):
         return all(name in body and mentions(body[name], value) for name, value in other.items())
     return True

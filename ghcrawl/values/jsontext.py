@@ -1,7 +1,7 @@
 """JSON as bytes, fast where it can be and whole where it must be.
 
 orjson reads and writes all but the odd case; the odd cases (integers beyond 64 bits, lone surrogates, which are legal
-JSON) go to the standard library, so that whatever a platform sends comes back as it was.
+JSON) go to the standard library, so that everything that a platform sends comes back as it was.
 """
 
 from __future__ import annotations

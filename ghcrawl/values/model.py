@@ -113,7 +113,7 @@ def credible(changed_at: str, seen_at: datetime) -> str:
 
 
 def digest(value: Json) -> str:
-    """The same 32 hex digits for the same JSON, whatever the order of its keys."""
+    """32 hex digits, equal for equal JSON regardless of the order of its keys."""
     return blake2b(dumps(value, sort_keys=True), digest_size=16).hexdigest()
 
 
@@ -162,7 +162,7 @@ class Pagination:
     """What the pages of one list hand on to the next.
 
     page: ordinal of this page, from 1; names the page's document.
-    first: URL of page 1, for a walk that must begin again.
+    first: URL of page 1, for a walk that must start again.
     fresh: ask unconditionally, because every page must be of one generation.
     started_at: when page 1 was seen; on a relation it names the generation. None while page 1 was unchanged.
     since: the lower bound this walk asked the platform for, in the platform's own text.
@@ -196,7 +196,7 @@ class DeferredRequest:
 
 
 AS_OF: Final = "as of "
-"""Begins the names of fields that tell of which moment a proof speaks."""
+"""Prefix of the fields that tell of which moment a proof speaks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,19 +204,19 @@ class Context:
     """What a request knows about its place in the world.
 
     qualifier: URN of the parent, the prefix of the child's URN; empty for roots.
-    urn: what it is called, where whoever asks knows: then we find our copy though its URL has changed.
+    urn: the URN, where the referrer knows it: our copy is found even after its URL changed.
     scope: `owner/repo` or `owner`: what allow-lists filter on and principals are chosen by; empty for neither.
     private: the resource is known to need a principal that may see private data.
-    deleted_at: since when it is gone, as somebody says who must know; it is to become a tombstone.
+    deleted_at: when it was deleted, according to a reliable source; it is to become a tombstone.
     history: the ancestors, nearest last, as `type@url`; bounded.
     walk: set on pages of lists.
     only_known: ask only if an earlier crawl walked this list, or if we hold this thing or what it lies in; otherwise
-    somebody else will ask.
+    another request will ask.
     then: children that a person asked for and that need this parent's identity.
     after: URN behind which work that is done in several turns goes on.
     notes: what the asker knows and the processor needs, in a form of the platform's own; no part of the key.
     covered: types of requests that this need not lead to: the page that it stands on has asked for them, all at once.
-    proof: what a batch said of this, field → digest: the platform's answer is held against it. Names that begin
+    proof: what a batch said of this, field → digest, to be compared with the platform's answer. Names that start
     with `AS_OF` tell whether both speak of the same moment.
     changed_at: when this last changed at the latest, as the platform's list says that led here; empty: it does not say.
     A copy that cannot be asked about conditionally, and was seen later, is current.
@@ -345,7 +345,7 @@ UNREADABLE: Final = Request(platform=LEGACY_PLATFORM, type="unknown", url="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Push:
-    """A request with the queue it goes to, and the moment before which nobody may pop it."""
+    """A request with its target queue, and the moment before which it may not be popped."""
 
     request: Request
     queue: QueueName
@@ -429,7 +429,7 @@ class Known:
     """Since when one form of a thing is known, see `ghcrawl.values.forms`.
 
     changed_at, observed_at: as of the document that came in this form last.
-    digest: of its body; empty once another form said otherwise, or nobody can tell which is true.
+    digest: of its body; empty once another form said otherwise, or nothing tells which is true.
     partial: it lacked fields that this form is known to leave out.
     """
 
@@ -591,7 +591,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deadletter:
-    """A request that was given up, with its whole story.
+    """A request that was dead-lettered, with its whole story.
 
     kind: the class of failure: an exception's name or `http_<status>`. Counted and filtered by.
     raw: the bytes of a message that was no request; `request` is then a stand-in.
@@ -619,7 +619,7 @@ class Deadletter:
         traceback: str = "",
         raw: bytes | None = None,
     ) -> Deadletter:
-        """`request` from `queue`, given up after `failure`. urn: a new one, unless it is given."""
+        """`request` from `queue`, dead-lettered after `failure`. urn: a new one, unless it is given."""
         failed = request.failed(failure)
         return cls(
             urn=urn or f"urn:deadletter:{uuid4()}",

@@ -1,4 +1,4 @@
-"""What a fetch can answer, and what a request can come to: two closed sums.
+"""The possible answers of a fetch and the possible outcomes of a request: two closed sums.
 
     Retrieved = Fetched | Unchanged | Missing | Pending | Throttled | Denied | Refused
     Outcome   = Save | Skip | Defer | Retry | Bury
@@ -105,7 +105,7 @@ class Unchanged:
 class Missing:
     """Not there (any more), or not for any credential we hold: 404, 410, 451.
 
-    anonymous: it was said to nobody in particular, and of what is private nobody hears anything else.
+    anonymous: the request had no credential, and what is private is always missing to such a request.
     """
 
     status: int
@@ -144,7 +144,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """The platform will not answer this request, whoever asks: 400, 422, an answer too large."""
+    """The platform refuses this request with any credential: 400, 422, an answer too large."""
 
     status: int
     reason: str
@@ -153,7 +153,7 @@ class Refused:
 
 Retrieved: TypeAlias = Fetched | Unchanged | Missing | Pending | Throttled | Denied | Refused
 
-# What a request can come to ---------------------------------------------------------------------------------
+# Outcomes of a request ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

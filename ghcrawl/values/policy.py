@@ -2,7 +2,7 @@
 
 A spec is `name[:[scenario/]map[@path]]`: `default`, `reload:team`, `refresh:repo@/issues`; `refresh:issues/` names a
 scenario and leaves the map to the kind of thing. Besides the names below, any pair may be written out as
-`fetch+freshness`: `mutables+7d` asks the platform for whatever was processed more than seven days ago.
+`fetch+freshness`: `mutables+7d` asks the platform for everything that was processed more than seven days ago.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Policy:
         return self.at(name, tuple(step for step in path.split("/") if step))
 
     def stands_where(self, specs: Iterable[str]) -> bool:
-        """Whether one of `specs` is at this policy's position, whatever its fetch mode and freshness."""
+        """Whether one of `specs` is at this policy's position, with any fetch mode and freshness."""
         return self.spec.partition(":")[2] in {spec.partition(":")[2] for spec in specs}
 
     def at(self, map_name: str, path: tuple[str, ...] = ()) -> Policy:

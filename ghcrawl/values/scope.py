@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Shell patterns, whatever the case. Nothing in `allow` admits everything; `exclude` wins over `allow`.
+    """Shell patterns, ignoring case. An empty `allow` admits everything; `exclude` wins over `allow`.
 
     A pattern without a slash means an owner and all that is theirs.
     """

@@ -1,4 +1,4 @@
-"""Work that is done to its end, whatever happens to whoever waits for it."""
+"""Work that is finished even if its caller is cancelled."""
 
 from __future__ import annotations
 

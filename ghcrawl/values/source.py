@@ -66,7 +66,7 @@ class Source:
     key: names it: `source_key`. policy: spec string of the requests made for it. owner: type and URL it was named by.
     page: items that one call returns at most. free: an unchanged answer costs no quota.
     due: when its strategy would ask it; not_before: a floor (poll interval, Retry-After, backoff) under that.
-    gap: days that must lie between two calls. weight: multiplies its index. pin: ask every so many days; 0: no pin.
+    gap: minimum days between two calls. weight: multiplies its index. pin: days between two calls, fixed; 0: no pin.
     asked: until when a call for it is taken to be under way. version: raised by every write; errors: in a row.
     calls, items: totals since it became a source.
     """

@@ -1,7 +1,7 @@
 """Ties: two bodies of one thing that name the same last change and say different things.
 
 A platform tells moments to the second, and more than one thing may happen within it. Which of two such bodies came
-later nobody can tell but the platform, once that second is over. So it is asked then, and only then: what differs in
+later only the platform can tell, once that second is over. So it is asked then, and only then: what differs in
 its date, or was seen when its second was over, is put in order without.
 """
 
@@ -45,7 +45,7 @@ def whole_again(document: Document, request: Request) -> Push | None:
 
 
 def question(document: Document, request: Request, now: datetime, window: timedelta = UNSETTLED) -> Push | None:
-    """The request that settles it if saving `document` comes to a tie; None: it cannot.
+    """The request that settles it if saving `document` ends in a tie; None: it cannot.
 
     request: the one that `document` is the answer to. window: `Platform.tie_window`.
     Only an answer from after the wait will do.

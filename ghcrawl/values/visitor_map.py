@@ -3,7 +3,7 @@
 A scenario holds named maps. A map is link name → what lies behind that link: the name of another map, or a map
 written in place. Three names always exist: `self` (the thing and nothing beyond it), `pages` (a list's pages but
 not its elements) and `none` (not followed at all). A name behind `?` is not followed either, yet says what lies
-behind the link for whoever asks for that list itself.
+behind the link for a request for that list itself.
 
 A step that ends at a named map takes that map as its position, so a user behind an issue is at `default:self` just
 like a user behind a commit: equal requests get equal keys.
