@@ -1,4 +1,4 @@
-"""What a service does beside its loops: whatever it is in the middle of, nothing waits for it, and no signal does."""
+"""Background work of a service: nothing waits for it, and a signal ends it at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ghcrawl.values.errors import CrawlError
 log = structlog.stdlib.get_logger(__name__)
 
 GIVEN_UP_S: Final = 1.0
-"""How long what was given up may take to notice."""
+"""Time for cancelled work to end."""
 
 
 class Waiting(Protocol):
@@ -25,7 +25,7 @@ class Waiting(Protocol):
 
 
 async def unless_told_to_stop(signals: Waiting, doing: Coroutine[Any, Any, None]) -> None:
-    """It is done, or was given up because a signal came. Raises what it raises."""
+    """Wait until it is done, or was cancelled by a signal. Raises what it raises."""
     loop = asyncio.get_running_loop()
     told, task = loop.create_task(signals.wait(math.inf), name="signal"), loop.create_task(doing, name="attending")
     try:
@@ -42,7 +42,7 @@ async def unless_told_to_stop(signals: Waiting, doing: Coroutine[Any, Any, None]
 
 
 class Beside:
-    """One piece of work at a time that nobody waits for. name: what it is, for the log."""
+    """One piece of background work at a time. name: for the log."""
 
     def __init__(self, name: str) -> None:
         self._name = name

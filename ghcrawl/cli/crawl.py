@@ -27,7 +27,7 @@ from ghcrawl.wiring import PLATFORMS, read_credentials, start_logging
 class Options:
     """What was typed. more: settings from the command line; arguments: all of it, behind the program's name.
 
-    wanting: how much of it. max_calls: so many at the most. dry_run: only say what that would come to.
+    wanting: how much of it. max_calls: the limit of calls. dry_run: only estimate.
     follow: go on when all is there. platform: reads the specs; empty: whichever understands them.
     """
 
@@ -51,7 +51,7 @@ class Options:
 
 
 async def crawl(wish: Options) -> int:
-    """Returns the exit status. Raises CrawlError where nothing could be begun."""
+    """Returns the exit status. Raises CrawlError where the crawl could not start."""
     if wish.follow and not wish.specs:
         raise ConfigError("--follow needs a SPEC: ghcrawl crawl ORG --follow")
     plan, origins = await planned(wish, setting.environment())
@@ -108,7 +108,7 @@ def _silent(_sentence: str) -> None:
 
 
 def log_to(shown: Reporter, settings: Settings, origins: Origins) -> None:
-    """Logs go where they do not tear the screen, which shows by itself whatever a warning would say."""
+    """Logs go where they do not tear the screen, which shows by itself what a warning would say."""
     level = settings.log.level if "log.level" in origins else LOG_LEVEL
     start_logging(LogSection(level=level, format=settings.log.format), shown.stream)
 

@@ -45,7 +45,7 @@ class Queues(Protocol):
         """All of them are durable when this returns."""
 
     async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
-        """Forget what waits in `queue`; of one platform, where one is named. Returns how many."""
+        """Delete the waiting requests of `queue`; of one platform, where one is named. Returns how many."""
 
 
 class Documents(Protocol):
@@ -77,7 +77,7 @@ class Letters(Protocol):
         """One of them."""
 
     async def beginning(self, prefix: str) -> Sequence[str]:
-        """The URNs that begin with `prefix`."""
+        """The URNs that start with `prefix`."""
 
     async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
         """Those wait again as if never tried, and are forgotten once that is durable. to: None: where each was.
@@ -101,7 +101,7 @@ class Reading:
 class CrawlBackend:
     """One place, open. where: its name in sentences. mounts: with the base URLs that it was crawled from.
 
-    attended: what waits is worked through by somebody else, as far as one can know; false: nobody does now.
+    attended: as far as is known, another process works on the waiting requests; false: none does now.
     """
 
     where: str

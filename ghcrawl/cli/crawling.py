@@ -1,4 +1,4 @@
-"""One crawl, from its first push until nothing waits any more or somebody stops it."""
+"""One crawl, from its first push until no request waits any more or it is stopped."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ PEEKED: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be crawled, and how. specs: none works through what waits.
+    """What is to be crawled, and how. specs: none works on the waiting requests.
 
     more: settings from the command line besides those of `place`; command: what goes on with this crawl.
-    afresh: begin again, even if it was interrupted. chatty: log every settled request.
-    remembered: nobody named the API; the file was crawled from it before.
-    max_calls: so many at the most. follow: when all is there look what happens, until somebody stops it.
+    afresh: start again, even if it was interrupted. chatty: log every settled request.
+    remembered: the API was not named; the file was crawled from it before.
+    max_calls: limit of calls. follow: when all is saved, follow the feeds until stopped.
     title: on the screen; empty for one made of the specs.
     """
 
@@ -94,7 +94,7 @@ class Plan:
 
 
 async def crawl(plan: Plan, reporter: Reporter) -> Result:
-    """What the crawl came to. Raises CrawlError for whatever stands in the way of beginning, ending or counting it."""
+    """The result of the crawl. Raises CrawlError where it cannot start, finish or count its result."""
     wanted = roots.read(plan.mounts, plan.specs, plan.policy)
     tally = Tally(asked=roots.names(wanted))
     observer = Observers(tally, SettledLog()) if plan.verbose else tally
@@ -144,7 +144,7 @@ class _Crawl:
             await records.finish(self._service.backend.store, begun.record if begun else None, self._clock.now())
         return await self._result(begun, wanted, trouble=trouble, finished=finished, drained=drained)
 
-    # The beginning ------------------------------------------------------------------------------------------
+    # The start ----------------------------------------------------------------------------------------------
 
     async def _begin(self, wanted: Sequence[Root]) -> Begun | None:
         """The crawl is remembered, its roots wait, and the person knows what is being done."""
@@ -227,7 +227,7 @@ class _Crawl:
     # Meanwhile ----------------------------------------------------------------------------------------------
 
     async def _until_over(self, begun: Begun | None) -> str:
-        """Return once nothing is left to do, all calls are made, or somebody stops it; or why it cannot go on."""
+        """Return once all work is done, all calls are made, or it is stopped; or the reason why it cannot go on."""
         engine = self._service.engine
         while not self._signals.received:
             if why := self._unrecoverable(begun):
@@ -287,7 +287,7 @@ class _Crawl:
             await self._show()
 
     async def _take_live(self) -> None:
-        """Settings that somebody changed meanwhile hold from now on."""
+        """Settings changed meanwhile hold from now on."""
         kept = await live.kept(self._service.backend.store)
         if kept == self._live:
             return
@@ -329,7 +329,7 @@ class _Crawl:
     # The end ------------------------------------------------------------------------------------------------
 
     async def _drain(self, grace_s: float) -> bool:
-        """True: what was in hand is finished. What is not waits again."""
+        """True: requests in flight were finished. The others are ready again."""
         self._stopping = "Stopping: finishing requests in flight. Press Ctrl-C again to stop immediately."
         draining = asyncio.ensure_future(self._service.supervisor.drain(grace_s))
         while not draining.done():

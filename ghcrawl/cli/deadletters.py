@@ -199,11 +199,11 @@ async def _filter(backend: CrawlBackend, which: Which) -> DeadletterFilter:
 
 
 class _NoneSuchError(SpecError):
-    """No deadletter's id begins like that."""
+    """No deadletter's id starts like that."""
 
 
 async def _urns(backend: CrawlBackend, names: Sequence[str]) -> Sequence[str]:
-    """The URNs that these names begin; a whole one as it is. Raises SpecError for what names none, or several."""
+    """The URNs that start with these names; a whole URN as it is. Raises SpecError where none or several match."""
     return [await _only(backend, PREFIX + name.removeprefix(PREFIX)) for name in names]
 
 

@@ -105,7 +105,7 @@ async def _crawl(settings: Settings, simulated: Simulated, title: str) -> Result
 
 
 def _settings(db: Path, simulated: Simulated | None = None) -> Settings:
-    """Nobody's config file and environment: a demo is the same everywhere."""
+    """Neither config file nor environment: a demo is the same everywhere."""
     return load(None, {}, {"sqlite.path": db, **(simulated.settings if simulated else {})})[0]
 
 

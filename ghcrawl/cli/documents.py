@@ -168,7 +168,7 @@ async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncItera
 
 
 async def named(backend: CrawlBackend, name: str) -> Sequence[Document]:
-    """What is known under a URN, a URL, or whatever a person may call it; things before pages."""
+    """Documents by URN, URL or the name a person would use; things before pages."""
     if name.startswith("urn:"):
         document = await backend.documents.get(name)
         return [document] if document else []
@@ -183,7 +183,7 @@ async def named(backend: CrawlBackend, name: str) -> Sequence[Document]:
 
 
 async def _beginning(backend: CrawlBackend, url: str) -> Sequence[Document]:
-    """The document that `url` names by the beginning of its id. Raises SpecError where several begin so."""
+    """The document that `url` names by the start of its id. Raises SpecError where several match."""
     found: list[Document] = []
     for platform in backend.mounts.platforms:
         short = platform.shortened(url)

@@ -20,7 +20,7 @@ FAILED: Final = 2
 BUG: Final = 70
 DEBUG: Final = "GHCRAWL_DEBUG"
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""What a write says that nobody here expects, unless it is to standard output: adapters translate their own."""
+"""An OSError of a write other than to standard output is unexpected: adapters translate their own."""
 
 
 def perform(work: Coroutine[Any, Any, int | None]) -> int:
@@ -42,7 +42,7 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
 
 
 def _has_no_reader(stream: TextIO) -> bool:
-    """Whether whoever read the stream has had enough."""
+    """Whether the reader of the stream closed it."""
     try:
         poll = select.poll()
         poll.register(stream.fileno(), 0)

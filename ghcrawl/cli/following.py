@@ -28,7 +28,7 @@ LOOK_EVERY: Final = timedelta(minutes=10)
 
 @dataclass(slots=True, kw_only=True)
 class Follower:
-    """Follows the things that `roots` name. Whoever holds it calls `attend` again and again."""
+    """Follows the things that `roots` name. `attend` is called periodically."""
 
     platforms: Mapping[str, Platform]
     queue: Queue
@@ -44,7 +44,7 @@ class Follower:
     _separate: tuple[Request, ...] = ()
 
     async def attend(self, *, complete: bool) -> None:
-        """Queue whatever is due. complete: what was crawled is there, so that it can be audited. Raises QueueError."""
+        """Queue what is due. complete: the first crawl is done, so that it can be audited. Raises QueueError."""
         now = self.clock.now()
         if self._next_poll is None or now >= self._next_poll:
             self._next_poll = now + self.poll_every
@@ -61,7 +61,7 @@ class Follower:
         await self.queue.push([Push(request=replace(each, asked_at=now), queue="immediate") for each in requests])
 
     async def _feeds(self, now: datetime) -> list[Request]:
-        """Of the roots, as whatever kind they turned out to be, and of what is private there."""
+        """The roots, as the kinds they turned out to be, and the private things among them."""
         feeds, known = [], []
         for root in self.roots:
             found = [each for each in await self.store.find(root.url) if each.deleted_at is None]

@@ -1,4 +1,4 @@
-"""Where documents lead: a link's name becomes the documents behind it, whatever kind of link it is.
+"""Follows a link of a document, of any kind, to the documents behind it.
 
 A `resource` names documents. A `collection` or `relation` names pages; what is on them is in their `resources` link.
 A list that is read for a whole repository at once (the comments of all issues) has no pages of its own for each

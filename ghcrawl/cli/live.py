@@ -45,7 +45,7 @@ def applied(place: Place, more: Mapping[str, Any], values: Mapping[str, Any]) ->
 
 def _runnable(place: Place, more: Mapping[str, Any], live: Mapping[str, Any]) -> tuple[Settings, Origins]:
     settings, origins = load(place.config, setting.environment(), {**place.overrides(), **more}, live)
-    if origins.get("crawl.scenario") == "live":  # any other is judged by whoever works with it
+    if origins.get("crawl.scenario") == "live":  # any other is judged by the command that uses it
         demand_runnable(settings)
     return settings, origins
 

@@ -61,7 +61,7 @@ def show_rows(titles: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: 
 
 
 def _padded(cell: str, width: int, *, right: bool) -> str:
-    """`cell` in exactly so many columns of the terminal."""
+    """`cell`, fitted to a number of terminal columns."""
     text = Text(cell)
     text.truncate(width, overflow="ellipsis")
     blanks = " " * (width - text.cell_len)
@@ -87,7 +87,7 @@ def show_facts(facts: Iterable[tuple[str, str]]) -> None:
 
 
 def agreed(question: str, *, yes: bool) -> bool:
-    """Whether the person wants it. Raises ConfigError where there is nobody to ask."""
+    """Ask for confirmation. Raises ConfigError where no person can be asked."""
     if yes:
         return True
     if not sys.stdin.isatty():

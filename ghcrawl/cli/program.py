@@ -13,7 +13,7 @@ NAME: Final = "ghcrawl"
 
 
 def as_typed(command: str) -> str:
-    """`command`, which begins with `ghcrawl`, as it works here: found by its name, by its path, or as a module."""
+    """`command`, which starts with `ghcrawl`, as it works here: found by its name, by its path, or as a module."""
     return f"{_program()}{command.removeprefix(NAME)}" if command.startswith(f"{NAME} ") else command
 
 

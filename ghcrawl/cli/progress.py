@@ -17,7 +17,7 @@ from ghcrawl.telemetry.logs import LogLevel
 
 LINE_EVERY_S: Final = 10.0
 LOG_LEVEL: Final[LogLevel] = "critical"
-"""What is logged unless somebody wants more: whatever a warning would say is shown as well."""
+"""The log level by default: what a warning would say is shown as well."""
 
 
 class Reporter(Protocol):
@@ -72,7 +72,7 @@ class Screen:
 
 
 class Lines:
-    """A line every ten seconds, and one whenever something begins to be in the way or ends to be."""
+    """A line every ten seconds, and one whenever an obstacle appears or disappears."""
 
     def __init__(self, stream: TextIO, *, every_s: float = LINE_EVERY_S) -> None:
         self._stream = stream

@@ -2,7 +2,7 @@
 
     {"unfinished": [record, …], "last": record}
 
-A crawl is finished when nothing waits any more; whatever was begun before is finished with it then.
+A crawl is finished when no request waits any more; crawls started before are then finished with it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Record:
     finished_at: datetime | None = None
 
     def is_of(self, other: Record) -> bool:
-        """Whether both were begun by the same command."""
+        """Whether the same command started both."""
         return (set(self.specs), self.policy, self.bases) == (set(other.specs), other.policy, other.bases)
 
     def to_json(self) -> dict[str, Any]:
@@ -72,13 +72,13 @@ class Records:
 
     @property
     def latest(self) -> Record | None:
-        """The crawl that was begun last."""
+        """The crawl that was started last."""
         return self.unfinished[-1] if self.unfinished else self.last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A crawl that begins or goes on. others: what was begun before and is not finished."""
+    """A crawl that starts or resumes. others: crawls that were started before and are not finished."""
 
     record: Record
     resumed: bool
@@ -96,9 +96,9 @@ async def read(store: Store) -> Records:
 
 
 async def begin(store: Store, wanted: Record, *, afresh: bool = False) -> Begun:
-    """`wanted` is remembered; or, if it was begun before and not finished, goes on as it was asked then.
+    """Record `wanted`; if the same crawl was started before and not finished, resume it as it was asked for then.
 
-    afresh: it begins again in any case. Raises StoreError.
+    afresh: start again in any case. Raises StoreError.
     """
     records = await read(store)
     before = next((record for record in records.unfinished if record.is_of(wanted)), None)

@@ -28,9 +28,9 @@ class Result:
 
     bases: platform → base URL of its API; empty: its URLs name their hosts.
     asked_at: None where only what waited was worked through. finished: nothing waits any more.
-    interrupted: by which signal. trouble: why it could not go on. drained: what was in hand then was finished.
+    interrupted: by which signal. trouble: why it could not go on. drained: requests in flight were finished.
     refused: what led to nothing. restarts: of loops that died, which only a bug makes them do.
-    max_calls: so many were allowed. suggested: options for commands that are suggested.
+    max_calls: the limit of calls. suggested: options for commands that are suggested.
     """
 
     specs: Sequence[str]

@@ -39,7 +39,7 @@ class Refused:
 
 
 def read(mounts: Mounts, specs: Sequence[str], policy: str) -> tuple[Root, ...]:
-    """The roots of a crawl. Raises SpecError for what nobody can read, and for a policy that leads nowhere."""
+    """The roots of a crawl. Raises SpecError for an unreadable spec, and for a policy that leads nowhere."""
     return tuple(_root(mounts, spec, policy) for spec in dict.fromkeys(specs))
 
 

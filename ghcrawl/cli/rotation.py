@@ -1,7 +1,7 @@
-"""The tokens file of a running service: whoever writes it anew swaps the credentials, and never for none.
+"""The tokens file of a running service: writing it replaces the credentials, but never by none.
 
-Whoever asks as nobody is shown nothing private, and takes it for gone. So a file that was emptied, is away, or is only
-half written changes nothing: those that were read last go on asking.
+Without a credential, private things look deleted. So a file that was emptied, is missing or is half written changes
+nothing: the credentials read last stay in use.
 """
 
 from __future__ import annotations

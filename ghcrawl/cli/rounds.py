@@ -29,8 +29,8 @@ async def rounds(
 ) -> list[R]:
     """The answers of `once`, asked again until nothing is left of what `which` meant when it was first asked.
 
-    of: how many an answer dealt with. done: what they are now, as in "2,000 requeued". Whoever breaks it off, and
-    whatever stops it, it is said what was done and what is left. Raises what `once` raises.
+    of: what one answer dealt with. done: their new state, as in "2,000 requeued". After an interruption or an
+    error, the command says what was done and what is left. Raises what `once` raises.
     """
     progress, answers = Progress(done, line_every_s), list[R]()
     while not answers or answers[-1].left:
@@ -61,7 +61,7 @@ class Progress:
         self._shown = False
 
     def show(self, done: int, left: int) -> None:
-        """So many are done, and so many are left."""
+        """Show how many are done and how many are left."""
         if sys.stderr.isatty():
             self._shown = True
             sys.stderr.write(f"\r{number(done)} {self._done}, {number(left)} left \x1b[K")
@@ -71,7 +71,7 @@ class Progress:
             say(f"{number(done)} {self._done}, {number(left)} left.")
 
     def stopped(self, done: int, left: int | None) -> None:
-        """It goes no further. left: None: nobody said."""
+        """It ends here. left: None: unknown."""
         self.clear()
         if left:
             say(f"Interrupted: {number(done)} {self._done}, {number(left)} left. Run the same command again to resume.")

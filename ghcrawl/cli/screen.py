@@ -1,4 +1,4 @@
-"""The screen of a running crawl: one snapshot, laid out for whatever width there is."""
+"""The screen of a running crawl: one snapshot, laid out for any width."""
 
 from __future__ import annotations
 

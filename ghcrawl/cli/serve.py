@@ -1,4 +1,4 @@
-"""`ghcrawl serve`: loops and an HTTP surface, until somebody stops it."""
+"""`ghcrawl serve`: loops and an HTTP surface, until stopped."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Options:
 
 
 async def serve(wish: Options, stream: TextIO | None = None) -> int:
-    """Returns the exit status once it is stopped: 0. Raises CrawlError where it could not begin.
+    """Returns the exit status once it is stopped: 0. Raises CrawlError where it could not start.
 
     stream: where logs go; standard error if not given.
     """
@@ -183,7 +183,7 @@ class _Serving:
         )
 
     async def _drain(self, received: str) -> None:
-        """Nothing is begun any more, and what is in hand is finished in time or waits again. The API answers on."""
+        """Start no new requests; finish those in flight in time, or make them ready again. The API keeps answering."""
         self._surface.draining = True
         grace_s = self._settings.crawl.shutdown_grace_s
         log.info("service_draining", signal=received, busy=self._service.engine.busy, grace_s=grace_s)
@@ -205,7 +205,7 @@ class _Serving:
             await self._attend(webhook)
 
     async def _attend(self, webhook: Webhook) -> None:
-        """What changed outside holds from now on. Whatever cannot be looked at is looked at again in a moment."""
+        """Apply what changed outside. What cannot be read now is read again in a moment."""
         for look in (self._follow, *(rotation.follow for rotation in self._rotations)):
             try:
                 await look()

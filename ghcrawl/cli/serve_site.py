@@ -31,13 +31,13 @@ from ghcrawl.values.model import QueueName, TypeName
 from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, use_text, watching, write_message
 
 SCRAPE_S: Final = 3.0
-"""How long a scrape waits for queue and store. Prometheus waits for 10 s, and where it gives up it sees no gauge at
-all: neither that something is away nor what."""
+"""Time limit of a scrape for queue and store, below the 10 s of Prometheus: a scrape that times out has no gauge at all,
+not even the one that says what is unreachable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watching:
-    """Whoever counts what a service does."""
+    """Counts what a service does."""
 
     tally: Tally
     rates: Rates

@@ -38,7 +38,7 @@ class Quota:
 
     @property
     def usable(self) -> int:
-        """Calls that may be made before it begins anew."""
+        """Calls left until the quota resets."""
         return max(0, (self.remaining or 0) - self.reserved)
 
 
@@ -46,7 +46,7 @@ class Quota:
 class Snapshot:
     """Everything about a running crawl that is worth showing.
 
-    left: an estimate, in words. quota_until: nothing that needs a call is begun before. restarts: of loops that died,
+    left: an estimate, in words. quota_until: no request that needs a call starts before. restarts: of loops that died,
     which only a bug makes them do. paused: the command that lets it go on. stopping: what is waited for before the end.
     """
 
@@ -81,7 +81,7 @@ class Snapshot:
 
     @property
     def delayed(self) -> int:
-        """What waits for its moment."""
+        """Delayed requests."""
         return sum(depth.delayed for depth in self.depths.values())
 
     @property
@@ -172,9 +172,9 @@ class Pace:
 
 
 def estimate(pace: Pace, *, waiting: int, calls: int, quota: int | None) -> str:
-    """How long it will take, in words; empty where nobody can say.
+    """The estimated time left, in words; empty: unknown.
 
-    calls: that will be needed for what waits, going by what was needed so far. quota: left; None: not known.
+    calls: an estimate for the waiting requests, from the calls so far. quota: left; None: unknown.
     """
     if quota is not None and calls > quota:
         return f"about {calls:,} calls; {quota:,} left in the quota"

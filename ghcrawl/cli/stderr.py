@@ -26,7 +26,7 @@ def complain(sentence: str) -> None:
 
 
 def suggest(purpose: str, words: Sequence[str]) -> None:
-    """A command to type, which begins with `ghcrawl`, as a line that can be copied."""
+    """A command to type, which starts with `ghcrawl`, as a line that can be copied."""
     sys.stderr.write(f"# {purpose}\n{redacted(as_typed(shlex.join(words)))}\n")
     sys.stderr.flush()
 

@@ -1,4 +1,4 @@
-"""What waits, parted by whether this version can work on it."""
+"""Waiting requests, split by whether this version can process them."""
 
 from __future__ import annotations
 

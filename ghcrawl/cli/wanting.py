@@ -15,7 +15,7 @@ from ghcrawl.values.narrowing import narrow
 class Wanting:
     """scenario: what is followed at all. only, without: types, each perhaps several with commas.
 
-    since: a date, a moment or an age. It counts from the beginning of its day (UTC): that is what scenarios can say.
+    since: a date, a moment or an age; a date counts from the start of its day (UTC), as in scenarios.
     """
 
     scenario: str = ""

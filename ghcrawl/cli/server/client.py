@@ -21,7 +21,7 @@ Parameters = Sequence[tuple[str, str]]
 
 
 class Client:
-    """One service, over HTTP. A token is sent to it and to nobody else: redirects are not followed."""
+    """One service, over HTTP. Its token is sent to no other host: redirects are not followed."""
 
     def __init__(self, url: str, session: ClientSession) -> None:
         self.url = url

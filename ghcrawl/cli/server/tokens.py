@@ -1,4 +1,4 @@
-"""`ghcrawl tokens` of a service: whoever it asks as, as far as it knows them. No platform is asked for it."""
+"""`ghcrawl tokens` of a service: its principals, as far as it knows them. No platform is asked."""
 
 from __future__ import annotations
 

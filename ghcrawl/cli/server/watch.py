@@ -28,7 +28,7 @@ Look: TypeAlias = Callable[[], Awaitable[Facts]]
 
 
 async def watch(look: Look) -> int:
-    """Returns the exit status once somebody stops it: 0. What cannot be looked at is looked at again in a moment."""
+    """Returns the exit status once stopped: 0. A failed look is repeated after a moment."""
     out = output.console()
     with Signals(lambda: None) as signals:
         if not out.is_terminal:
