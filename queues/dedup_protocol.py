@@ -1,12 +1,12 @@
-"""What becomes of a push and of a pop where the broker cannot be asked what waits: how dedup markers are used.
+"""How dedup markers are used by pushes and pops, where the broker cannot be asked what waits.
 
     push   1 find the tags of all keys: a push that is covered by a queued tag bounces off it
            2 every other key gets a pending tag of this push with its body, inserted or in place of the one found
            3 publish all; the broker confirms
            4 the pending tags that are still this push's are queued
     take   1 delete the tag of this very copy, before anything else is done with it
-           2 if it had none: a queued tag of another copy that covers this one makes this one superfluous; without such,
-     it may have been taken before, by somebody who died of it
+           2 if it had none: a queued tag of another copy that covers this one makes this one superfluous; without one,
+             it may have been taken before, by a consumer that died of it
     renew  what a broker has lost is published again from its tags, as a push of what waits already
 
 A push that finds a pending tag gives its owner a moment to finish, and takes the tag over if it does not: the owner may
@@ -30,7 +30,7 @@ from ghcrawl.values.model import Push, QueueName, Request
 from queues.merging import Copy, merge
 
 SETTLE_S: Final = (0.02, 0.05, 0.1, 0.25, 0.5)
-"""How long a pending tag of somebody else is left to them, look by look: about a second in all."""
+"""How long a pending tag of another push is left to it, look by look: about a second in all."""
 FEW: Final = 2
 """So few keys are inserted without a look first: hardly ever is one of them there."""
 
@@ -39,7 +39,7 @@ Publish: TypeAlias = Callable[[Sequence[DedupMarker]], Awaitable[None]]
 """The copies that these tags tell of are durable in the broker when it returns. Raises QueueError; then any may be."""
 
 Taken = Literal["first", "again", "superfluous"]
-"""Nobody took this copy before; somebody may have; a better one waits."""
+"""The first delivery of this copy; perhaps a second one; a better copy waits."""
 
 
 def key_of(request: Request) -> str:
@@ -85,7 +85,7 @@ class Tagging:
     async def renew(self, lost: Sequence[DedupMarker], *, token: str, now: datetime) -> None:
         """What these tags tell of waits again, although the broker has lost it. A tag without a body goes.
 
-        Whoever finds that request again pushes it then. Raises QueueError and StoreError.
+        The next discovery of that request pushes it. Raises QueueError and StoreError.
         """
         for tag in lost:
             if not tag.body:
@@ -121,7 +121,7 @@ class Tagging:
         )
 
     async def _settled(self, keys: Sequence[str]) -> dict[str, DedupMarker]:
-        """The tags on these keys, after whoever is just pushing the same had a moment to finish."""
+        """The tags on these keys, after concurrent pushes of the same had a moment to finish."""
         found = dict(await self.tags.find(keys))
         for seconds in self.settle_s:
             pending = [key for key, tag in found.items() if not tag.queued]

@@ -130,7 +130,7 @@ class MemoryQueue:
         return [lane for lane in self._lanes() if lane.queue == queue and platform in (None, lane.platform)]
 
     def recover(self) -> None:
-        """Everything in flight waits again, as if whoever popped it had died."""
+        """All deliveries in flight are ready again, as if their consumer had died."""
         for ticket in list(self._in_flight):
             self.settle(ticket, done=False)
 

@@ -76,7 +76,7 @@ class MemoryDedupMarkers:
 class MemoryCrashCounter:
     """As `ghcrawl.ports.dedup.Starts` says, except that a process which dies takes its memory along.
 
-    So it protects nobody from a message that kills the process; the broker's delivery limit does.
+    So it does not protect from a message that kills the process; the broker's delivery limit does.
     """
 
     def __init__(self) -> None:

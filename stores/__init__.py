@@ -1,6 +1,6 @@
-"""Store adapters: documents and deadletters, on whatever keeps them.
+"""Store adapters: documents and deadletters.
 
-    rules        what a save comes to
+    rules        the result of a save
     jsontext     JSON as text that comes back unchanged
     deadletters  what a filter means, and the way back to work
     ledger       effects made durable before a request is let go: in one transaction, or one after another

@@ -1,8 +1,8 @@
-"""Calls that come while another is under way wait for its end, and then go together: many loops, few round trips.
+"""Batches concurrent calls: those made during a round trip wait for its end and share the next one.
 
-Nobody waits for company. Whoever comes when nothing is under way is sent at once, with those who come in the same turn
-of the event loop; so a process with one loop is as fast as without this, and one with fifty asks its server a tenth as
-often.
+No item is delayed to fill a batch. While no round trip is under way, an item is sent at once, with all of the same turn
+of the event loop: a process with one loop is as fast as without batches, and one with fifty makes a tenth of the
+round trips.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ AT_ONCE: Final = 100
 
 
 class Batcher(Generic[Item, Answer]):
-    """Sends items by `send`, which answers to each in order: with what it came to, or with why it came to nothing.
+    """Sends items by `send`, which returns the result or the error of each, in order.
 
-    alone: errors that one item may be the reason of. Where several came to such a one, each is sent by itself.
+    alone: errors that one item of several may have caused; then each item is sent again in a round trip of its own.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class Batcher(Generic[Item, Answer]):
     async def ask(self, item: Item, *, alone: bool = False) -> Answer:
         """What `send` answers to this item. Raises what it raises, which all of one round trip then do.
 
-        alone: in a round trip of its own, at once. Whoever is cancelled meanwhile does not know whether the item was
-        sent, and disturbs nobody else's.
+        alone: in a round trip of its own, at once. After a cancellation it is unknown whether the item was sent; other
+        items are not affected.
         """
         if alone:
             (answer,) = await self._send([item])
@@ -61,7 +61,7 @@ class Batcher(Generic[Item, Answer]):
             self._under_way = None
 
     def _next(self) -> Sequence[tuple[Item, asyncio.Future[Answer]]]:
-        """Those whose turn it is, without those whom nobody waits for any more."""
+        """The next items, without those whose caller was cancelled."""
         batch: list[tuple[Item, asyncio.Future[Answer]]] = []
         while self._waiting and len(batch) < AT_ONCE:
             item, waiter = self._waiting.popleft()
@@ -82,7 +82,7 @@ class Batcher(Generic[Item, Answer]):
     async def _answers(self, items: Sequence[Item]) -> Sequence[Answer | Exception]:
         try:
             return await self._send(items)
-        except Exception as error:  # noqa: BLE001  # raised by `ask` in each of those who else would wait for ever
+        except Exception as error:  # noqa: BLE001  # raised by `ask` in each caller, which would wait for ever
             if len(items) == 1 or not isinstance(error, self._alone):
                 return [error] * len(items)
         return [answer for item in items for answer in await self._answers([item])]

@@ -1,4 +1,4 @@
-"""Deadletters, whatever keeps them: which of them a filter means, and how they go back to work."""
+"""Deadletters in any store: which of them a filter selects, and how they are requeued."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_AT_ONCE: Final = 1000
 HELD_BYTES: Final = 8_000_000
 """Of a piece of them, as JSON. Two are in memory at a time, where they take several times as much."""
 WEIGHED: Final = 8
-"""So many of a piece say how large they are."""
+"""Deadletters of a piece whose size is measured."""
 
 
 class RequestCodec(Protocol):
@@ -72,7 +72,7 @@ class Forgotten:
 
 
 class Allowance:
-    """So much time for work in pieces: one more is begun while it can be expected to end in time.
+    """Time for work in pieces: another piece starts while it can be expected to end in time.
 
     at_once: how many the next piece holds. Where nothing else is said it begins with few, because nobody knows how fast
     the servers are just now, and grows and shrinks so that a piece takes a fair part of the time, and of memory.
@@ -171,7 +171,7 @@ async def requeue(
 
     A crash in between leaves some requests both waiting and buried, none of them lost.
 
-    now: what is buried later stays, so that a request which fails again at once is not requeued for ever.
+    now: deadletters from later stay, so that a request that fails again at once is not requeued again.
     to: the queue to push to; None sends each where it came from.
     allowance: for how long, the newest first; the rest is `left`, to be asked for with `before`. None: to the end.
     Raises QueueError, StoreError.
@@ -219,7 +219,7 @@ async def forget(
 
 
 async def _all_of(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C]) -> tuple[A, B, C]:
-    """What they come to once all have ended. Raises what the first of them raised that did."""
+    """Their results once all have ended. Raises the first error."""
     ends = await asyncio.gather(first, second, third, return_exceptions=True)
     for end in ends:
         if isinstance(end, BaseException):

@@ -1,4 +1,4 @@
-"""Receipts over tags: whoever keeps the one keeps the other. A tag that is queued is a delivery that was confirmed."""
+"""Idempotency keys kept as dedup markers: a queued marker is a confirmed delivery."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ghcrawl.ports.inbox import Claim
 
 
 class MarkerIdempotencyKeys:
-    """As `ghcrawl.ports.inbox.Receipts` says. tags: nobody else's, since sweeping and counting mean all of them."""
+    """As `ghcrawl.ports.inbox.IdempotencyKeys` says. tags: used for nothing else: all are swept and counted."""
 
     def __init__(self, tags: DedupMarkers) -> None:
         self._tags = tags

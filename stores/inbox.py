@@ -17,7 +17,7 @@ from ghcrawl.values.errors import StoreError
 from ghcrawl.values.model import Push
 
 STALE_S: Final = 30.0
-"""A claim of this age is of somebody who is gone: deliveries are given up long before."""
+"""A claim of this age is of a dead process: senders time out long before."""
 THEIRS_WAIT_S: Final = 0.1
 
 
@@ -30,7 +30,7 @@ class SequentialInbox:
         self._clock = clock
 
     async def take(self, id: str, push: Push) -> bool:
-        """As the port says. While somebody else has it in hand this waits for what becomes of that."""
+        """As the port says. Waits while another replica holds the claim."""
         token = new_token()
         while True:
             now = self._clock.now()
@@ -64,7 +64,7 @@ class PushingQueue(Protocol):
 
 
 class SqliteInbox:
-    """Over a queue and receipts in one file: both in one transaction, which shares its fsync with whatever else waits.
+    """Over a queue and receipts in one file: both in one transaction, which shares its fsync with other waiting work.
 
     Three after one another would each wait behind what the loops write, and webhooks for all three.
     """

@@ -204,7 +204,7 @@ class MemoryDeadletters:
         self._kept.setdefault(deadletter.urn, deadletter)
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
-        """As the port says; an `after` that is gone meanwhile begins with the newest again."""
+        """As the port says; an `after` that was deleted meanwhile starts with the newest again."""
         letters = sorted(self._kept.values(), key=_age, reverse=True)
         last = self._kept.get(after)
         behind = [letter for letter in letters if last is None or _age(letter) < _age(last)]

@@ -1,4 +1,4 @@
-"""What a save comes to, whatever keeps the documents. Pure; every adapter goes by it."""
+"""The result of a save, for every store. Pure."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def older(document: Document, held: Held) -> bool:
 
 
 def _rank(precedence: str) -> tuple[str, str]:
-    """Sorts as precedence does, and below anything that has a date what has none yet: a review nobody submitted.
+    """Sorts by precedence; a thing without a date yet, such as a review in draft, sorts below all dates.
 
     A date that cannot be is none.
     """

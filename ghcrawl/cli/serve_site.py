@@ -31,7 +31,7 @@ from ghcrawl.values.model import QueueName, TypeName
 from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, use_text, watching, write_message
 
 SCRAPE_S: Final = 3.0
-"""Time limit of a scrape for queue and store, below the 10 s of Prometheus: a scrape that times out has no gauge at all,
+"""Time limit of a scrape for queue and store, below the 10 s of Prometheus: a scrape that times out has no gauge,
 not even the one that says what is unreachable."""
 
 

@@ -73,7 +73,7 @@ def restored(value: str | bytes) -> str:
 
 
 class SqliteFile:
-    """An open file. `open` makes one; `close` ends its threads, and whatever was submitted before is still written."""
+    """An open file. `open` makes one; `close` ends its threads after writing everything submitted before."""
 
     def __init__(self, path: Path, *, synchronous: Synchronous, busy_timeout_s: float, max_pages: int) -> None:
         self.path = path
@@ -169,7 +169,7 @@ class SqliteFile:
     # One crawler a file
 
     def lock_for_crawling(self) -> None:
-        """Nobody else crawls this file until it is closed. Raises ConfigError if somebody does already.
+        """Lock out other crawling processes until the file is closed. Raises ConfigError if one crawls it already.
 
         The lock is the kernel's, on a file beside this one: it dies with the process, however that ends.
         """
@@ -222,7 +222,7 @@ class SqliteFile:
             uri += "?mode=rwc"
         elif Path(f"{self.path}-wal").exists():
             uri += "?mode=ro"
-        else:  # without a log nobody can be writing, and a log cannot be made here
+        else:  # without a log there is no writer, and a log cannot be made here
             uri += "?mode=ro&immutable=1"
         connection = sqlite3.connect(
             uri, uri=True, isolation_level=None, timeout=self._busy_timeout_s, cached_statements=256
@@ -247,7 +247,7 @@ class SqliteFile:
             except sqlite3.OperationalError as error:
                 if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
                     raise
-                time.sleep(0.01)  # switching to WAL is the one thing that does not wait for others by itself
+                time.sleep(0.01)  # switching to WAL is the one thing for which SQLite does not wait for others
 
     def _connected(self, schema: Schema) -> sqlite3.Connection:
         connection = self._connect(cache_kb=65_536)

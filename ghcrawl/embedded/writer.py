@@ -1,10 +1,10 @@
 """Group commit: one thread that writes, and one transaction for everything that waits for it.
 
 Twenty loops share one fsync. If anything in a group fails, the group is undone and each member runs again on its own:
-a failure is felt by its owner alone, and nobody pays for savepoints that are hardly ever needed.
+a failure affects its owner alone, and no savepoints are paid for that are hardly ever needed.
 
-Work that belongs together is composed by whoever wires the adapters: each adapter offers `Work` that runs inside a
-transaction of somebody else's, and none of them needs to know another.
+Work that belongs together is composed where the adapters are wired: each adapter offers `Work` that runs inside
+another's transaction, and none of them needs to know another.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Work(Generic[T]):
     """A piece of a transaction.
 
     run: in the writing thread, inside the transaction. It may run again after a rollback, so it changes nothing else.
-    done: on the event loop, once the result is durable, even if nobody waits for it any more. Must not raise.
+    done: on the event loop, once the result is durable, even if no caller waits any more. Must not raise.
     """
 
     run: Callable[[sqlite3.Connection], T]
@@ -110,7 +110,7 @@ class Writer:
         with suppress(RuntimeError):  # the event loop may be closed before the file is
             try:
                 connection = connect()
-            except Exception as error:  # noqa: BLE001  # whatever it is belongs to whoever opens the file
+            except Exception as error:  # noqa: BLE001  # every error is passed to the caller of `open`
                 self._loop.call_soon_threadsafe(_tell, ready, error)
                 self._loop.call_soon_threadsafe(_tell, self._ended)
                 return
@@ -124,7 +124,7 @@ class Writer:
 
 
 def _tell(future: asyncio.Future[None], error: Exception | None = None) -> None:
-    """Whoever waits for `future`, if anybody still does, goes on."""
+    """Wakes the caller that waits for `future`, if it still does."""
     if future.done():
         return
     if error is None:
@@ -142,7 +142,7 @@ def _committed(connection: sqlite3.Connection, group: Sequence[Work[Any]]) -> li
     try:
         values = [work.run(connection) for work in group]
         connection.execute("COMMIT")
-    except Exception as error:  # noqa: BLE001  # whatever it is belongs to whoever submitted the work
+    except Exception as error:  # noqa: BLE001  # every error is passed to the caller who submitted the work
         with suppress(sqlite3.Error):  # SQLite undoes some failures itself, and then there is nothing to undo
             connection.execute("ROLLBACK")
         if len(group) == 1:

@@ -36,7 +36,7 @@ class DeclaredBudget(Section):
 
 
 class Allowance:
-    """At most `calls` that begin or end within any `period_s`: no window of the server's can hold more of them.
+    """At most `calls` that start or end within any `period_s`: no window of the server's can hold more of them.
 
     Counted from the end of a call, because it may have reached the server at any moment until then.
     """

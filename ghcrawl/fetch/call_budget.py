@@ -22,7 +22,7 @@ class Spending:
     """Observes the calls that are made, and admits requests while there are any left.
 
     A request that is redirected, or that another credential is asked for once more, takes as many calls as that needs:
-    only then, and only with the last of them, may it come to more than was allowed.
+    only then, and only with the last of them, may the total exceed the limit.
     """
 
     def __init__(self, limit: int) -> None:

@@ -1,12 +1,12 @@
-"""A fetcher whose platform may be out of reach: a network that is down is no request's fault and costs no attempt.
+"""A circuit breaker around a fetcher: while the platform is unreachable, requests wait and lose no attempt.
 
-Where no answer came, one plain connection tells the two cases apart. If the host takes it, that request failed, and
-fails as it would have. If not, requests are put off, the loops pop nothing that needs a call, and one request at a
-time finds out whether the host is back. Until a first answer came, any failure counts as out of reach: a name that is
-mistyped, a port where nobody listens and a certificate that nobody trusts are found when a crawl begins.
+After a call without an answer, one plain connection decides. If the host accepts it, the request failed. If not, the
+breaker opens: requests are deferred, the loops pop nothing that needs a call, and one request at a time tries whether
+the host is back. Until the first answer, any failure counts as unreachable: a mistyped name, a closed port and an
+untrusted certificate are found when a crawl starts.
 
-While nobody may ask anything, for want of quota or of a token that is accepted, nothing is popped anyway. So what was
-in hand is put off for a moment only: whoever goes on with better credentials need not wait for the end of an hour.
+While no principal may ask, for lack of quota or of an accepted token, nothing is popped anyway. Requests in flight are
+then deferred for a moment only, so that a crawl resumed with better credentials need not wait for the quota's reset.
 """
 
 from __future__ import annotations

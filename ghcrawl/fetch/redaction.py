@@ -42,7 +42,7 @@ class Redactor:
         self._secrets: set[str] = set()
 
     def add(self, secret: str) -> None:
-        """Mask `secret` from now on, whatever it looks like."""
+        """Mask `secret` from now on, in any form."""
         if len(secret) >= MIN_SECRET:
             self._secrets.add(str(secret))
 

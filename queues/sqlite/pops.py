@@ -1,4 +1,4 @@
-"""Pops that wait, all of one process together: one claim in one transaction serves whoever can be served.
+"""Pops that wait, all of one process together: one claim in one transaction serves all that can be served.
 
 A pop that finds nothing sleeps until a push or release of this process, until a delayed request is due, or until the
 file is looked at again because another process may have pushed. Everything here runs on the event loop.
@@ -94,7 +94,7 @@ class Pops:
     async def pop(self, order: Sequence[Lane], patience_s: float) -> SqliteDelivery | None:
         """A delivery from the first lane of `order` that has something, or None after `patience_s`.
 
-        A pop that is cancelled gives back whatever was claimed for it. Raises QueueError.
+        A pop that is cancelled returns what was claimed for it. Raises QueueError.
         """
         waiter = _Waiter(order, self._loop.create_future(), self._loop.time() + patience_s)
         self._waiters[waiter] = None
@@ -217,7 +217,7 @@ class Pops:
             self._end(waiter, SqliteDelivery(self, claim, request))
 
     def _file_undecodable(self, waiter: _Waiter, claim: Claim, error: DecodeError) -> None:
-        """A deadletter takes the place of a message that nobody can read; whoever popped it waits on."""
+        """A deadletter takes the place of an unreadable message; its pop waits on."""
         failure = Failure(at=self._clock.now(), cause="undecodable", message=str(error))
         bury = self._bury(Deadletter.of(UNREADABLE, claim.lane.queue, failure, raw=error.body))
 

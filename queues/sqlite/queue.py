@@ -62,12 +62,12 @@ class SqliteQueue:
         return await self._file.write(self.pushing(pushes), QueueError)
 
     def pushing(self, pushes: Sequence[Push]) -> Work[Pushed]:
-        """A push as part of somebody's transaction. Raises Unstorable for a payload that is not JSON."""
+        """A push as part of a larger transaction. Raises Unstorable for a payload that is not JSON."""
         rows = table.arrivals(pushes, self._clock.now())
         return Work(lambda connection: table.insert(connection, rows), lambda _: self._pops.serve_soon())
 
     def settling(self, delivery: Delivery, pushes: Sequence[Push]) -> Work[Pushed]:
-        """A push and then the ack of `delivery` as part of somebody's transaction."""
+        """A push and then the ack of `delivery` as part of a larger transaction."""
         if not isinstance(delivery, SqliteDelivery):
             raise TypeError(f"{type(delivery).__name__} was not popped from this queue")
         rows = table.arrivals(pushes, self._clock.now()) if pushes else ()
@@ -96,7 +96,7 @@ class SqliteQueue:
                 self._crawling = True
 
     async def pop(self, order: Sequence[Lane], *, patience_s: float) -> SqliteDelivery | None:
-        """As the port says. A pop that is cancelled gives back whatever was claimed for it."""
+        """As the port says. A pop that is cancelled returns what was claimed for it."""
         if not self._crawling:
             await self.take_over()
         return await self._pops.pop(order, patience_s)
@@ -128,7 +128,7 @@ class SqliteQueue:
         return requests
 
     async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
-        """As the port says, a few thousand at a time, so that nobody waits long behind it."""
+        """As the port says, a few thousand at a time, so that other work does not wait long."""
         last = self._file.rows(_LAST, (), QueueError)[0][0]
         return sum([await self._purge(lane, last) for lane in self._lanes(queue, platform)])
 

@@ -5,7 +5,7 @@ promoted to 0 when its moment has come, so one index serves popping, delays, pee
 Claiming moves it to `in_flight`, a table of a few rows, where its key is free again for another copy to wait.
 
 `lanes` names each lane that anything ever waited in by a small number, and triggers keep its depths there, so that
-these are read and never counted. A lane that nobody asks for is not looked into.
+these are read and never counted. A lane that is not asked for is not looked into.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def put_back(connection: sqlite3.Connection, number: int) -> None:
 
 
 def recover(connection: sqlite3.Connection) -> None:
-    """What a dead process had in flight waits again, and the depths are counted afresh."""
+    """Requests in flight of a dead process are ready again, and the depths are counted again."""
     for (number,) in connection.execute("SELECT id FROM in_flight").fetchall():
         put_back(connection, number)
     connection.execute(_RECOUNT)

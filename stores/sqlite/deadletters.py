@@ -73,7 +73,7 @@ class SqliteDeadletters:
         await self._file.write(self.burying(deadletter), StoreError)
 
     def burying(self, deadletter: Deadletter) -> Work[None]:
-        """A burial as part of somebody's transaction. Raises Unstorable for a payload that is not JSON."""
+        """A burial as part of a larger transaction. Raises Unstorable for a payload that is not JSON."""
         row = self._row(deadletter)
 
         def run(connection: sqlite3.Connection) -> None:
@@ -82,7 +82,7 @@ class SqliteDeadletters:
         return Work(run)
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
-        """As the port says; an `after` that is gone meanwhile begins with the newest again."""
+        """As the port says; an `after` that was deleted meanwhile starts with the newest again."""
         behind = after if after and await self.get(after) is not None else ""
         sql, parameters = listing(which, limit, behind)
         rows = await self._file.scan(sql, parameters, StoreError)

@@ -118,7 +118,7 @@ class SqliteStore:
         return await self._file.write(self.saving(document, supersede=supersede), StoreError)
 
     def saving(self, document: Document, *, supersede: str = "") -> Work[Saved]:
-        """A save as part of somebody's transaction. Raises Unstorable for a body that is not JSON."""
+        """A save as part of a larger transaction. Raises Unstorable for a body that is not JSON."""
         row = row_of(document)
 
         def run(connection: sqlite3.Connection) -> Saved:
@@ -134,7 +134,7 @@ class SqliteStore:
         await self._file.write(self.touching(touch), StoreError)
 
     def touching(self, touch: Touch) -> Work[None]:
-        """A touch as part of somebody's transaction."""
+        """A touch as part of a larger transaction."""
         validator = None if touch.validator is None else to_text(touch.validator.to_json(), touch.urn)
         checked_at = "" if touch.checked_at is None else time_text(touch.checked_at)
 

@@ -49,9 +49,9 @@ class SqliteIdempotencyKeys:
         return await self._file.write(Work(run), StoreError)
 
     def inbox(self, id: str, at: datetime) -> Work[bool]:
-        """Taking `id` for good, as part of somebody's transaction. False: it was confirmed before.
+        """Taking `id` for good, as part of a larger transaction. False: it was confirmed before.
 
-        A claim that is not confirmed is of a process that is gone: on one file nobody claims and confirms apart.
+        A claim that is not confirmed is of a dead process: on one file, claim and confirmation are one transaction.
         """
         name, taken_at = storable(id), time_text(at)
 

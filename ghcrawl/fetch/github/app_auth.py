@@ -154,7 +154,7 @@ class InstallationTokens:
     def _done(self, task: asyncio.Task[Minted | MintRefused]) -> None:
         self._minting = None
         if not task.cancelled():
-            task.exception()  # whoever waited has it; where nobody did, it must not be reported as forgotten
+            task.exception()  # retrieved here, because no caller may be left and asyncio would report it
 
     async def _renewed(self) -> Minted | MintRefused:
         try:

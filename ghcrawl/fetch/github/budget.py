@@ -12,7 +12,7 @@ WaitReason = Literal["primary", "secondary", "budget", "busy", "no_principal"]
 SAME_WINDOW_S: Final = 1
 """GitHub's answers differ by a second about when one and the same window ends."""
 MAX_WINDOW_S: Final = 86_400.0
-"""Nobody's window is longer; a report that says so is a mistake, and believing it would stop us for good."""
+"""No window is longer: a report that says so is a mistake, and believing it would stop the crawl for good."""
 MAX_WINDOWS_AHEAD: Final = 3
 MAX_CALL_S: Final = 600.0
 """No call is longer in flight."""

@@ -202,7 +202,7 @@ class Calls:
         """Let the limits know, before anybody who waits for them goes on; and the observer."""
         headers, status, lane = answer.headers, answer.status, grant.slot.lane
         self._server.learn(headers.get("Date", ""), answer.started, answer.ended)
-        # A 401 is answered as to nobody: its budget is that of our address.
+        # A 401 is answered without a credential: its budget is that of our address.
         quota = said.quota(headers, grant.resource) if status != 401 else None
         until = self._server.passed(quota.resets) if quota is not None else 0.0
         grant.finish(

@@ -25,7 +25,7 @@ _EXPIRY: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:UTC|([+-]\d{4}
 
 
 async def check(settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock) -> AsyncIterator[Checked]:
-    """Each of `credentials`, or nobody where there are none. Costs a call for each token. Raises FetchError."""
+    """Each of `credentials`, or an anonymous call if there are none. Costs a call for each token. Raises FetchError."""
     client = new_client(settings, clock)
     await client.open()
     try:
@@ -57,7 +57,7 @@ class _Useless(CrawlError):
 
 
 async def _header(credential: Credential, calls: Calls) -> Secret:
-    """What goes into `Authorization`; empty for nobody."""
+    """The value of `Authorization`; empty: no credential."""
     match credential:
         case Token(secret=secret):
             return Secret(f"Bearer {secret}")
@@ -121,7 +121,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 class _Unobserved:
-    """Nobody counts these calls."""
+    """These calls are not counted."""
 
     def settled(self, settled: Settled) -> None: ...
 

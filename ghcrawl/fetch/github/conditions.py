@@ -44,7 +44,7 @@ def condition(
 def smaller_page(request: Request) -> str:
     """`request.url`, with `per_page` halved for every time that the platform broke while answering it.
 
-    A numbered page begins where it began before, or a little earlier; its `Link` header goes on from there.
+    A numbered page starts where it started before, or a little earlier; its `Link` header goes on from there.
     """
     breakdowns = sum(failure.status in BREAKDOWNS for failure in request.failures)
     if not breakdowns:

@@ -108,7 +108,7 @@ class CredentialSlot:
         self._retire(detail)
 
     def accepted(self) -> None:
-        """The server answered as to somebody it knows."""
+        """The server accepted the credential."""
         self._reminted = False
         if self.retired_for:
             log.info("principal_restored", principal=self.credential.label)
@@ -130,7 +130,7 @@ class CredentialSlot:
         return mark[1] if mark is not None and self.lane.now() < mark[0] else None
 
     async def close(self, *, lane_too: bool) -> None:
-        """Nothing is being minted, and with `lane_too` nobody waits."""
+        """No token is being minted, and with `lane_too` no call waits."""
         if self._tokens is not None:
             await self._tokens.close()
         if lane_too:

@@ -1,4 +1,4 @@
-"""The `Fetcher` port for GitHub: one resource asked for, by whom it suits best, and its answer as a value.
+"""The `Fetcher` port for GitHub: asks for one resource with the best principal and returns the answer as a value.
 
 Two statuses concern the credential rather than the request:
 
@@ -6,7 +6,7 @@ Two statuses concern the credential rather than the request:
   requests are put off and `blocked_until` holds the backlog in the broker: an expired token must neither bury a
   backlog nor lose it. `refused` says in one line what is wrong, for the command line to stop with and for alerts.
 * **403 for this credential only** (single sign-on, IP allow list, missing permission) is remembered for an hour, and
-  the request goes to the next one. `Denied` is what remains when nobody else may.
+  the request goes to the next one. `Denied` is what remains when no other principal may ask.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ MAX_ASKED: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Elsewhere:
-    """Ask again, as `need` says; `otherwise` is the answer if there is nobody to ask."""
+    """Ask again, as `need` says; `otherwise` is the answer if no principal can."""
 
     need: Need
     otherwise: Retrieved | None = None
@@ -91,7 +91,7 @@ class GitHubFetcher:
     async def use(self, credentials: Sequence[Credential]) -> None:
         """Work with these from now on; those that were there before keep their budgets.
 
-        Raises ConfigError for none at all: to nobody what is private looks as if it were gone.
+        Raises ConfigError for none at all: without a credential, private things look deleted.
         """
         if not credentials:
             raise ConfigError("no token given; keeping the previous tokens")
@@ -102,7 +102,7 @@ class GitHubFetcher:
         self._pool.limit(concurrency=concurrency, reserve=reserve)
 
     def blocked_until(self) -> datetime | None:
-        """While nobody has quota for `core`: when the first will. None: go ahead."""
+        """While no principal has quota for `core`: when the first will. None: go ahead."""
         return self._pool.blocked_until()
 
     def credential_digest(self) -> str:
@@ -166,7 +166,7 @@ class GitHubFetcher:
                 return verdict
 
     async def _asked(self, need: Need, redirects: Callable[[], RedirectState]) -> Retrieved:
-        """The answer of whoever suits best, or of the next one."""
+        """The answer to the best principal, or to the next one."""
         otherwise: Retrieved | None = None
         for _ in range(MAX_ASKED):
             grant = await self._pool.grant(need)
@@ -205,7 +205,7 @@ class GitHubFetcher:
             if isinstance(leave, Throttled):
                 return leave
             verdict = await self._call(leave, redirects)
-        if isinstance(verdict, Limited):  # whoever was told to stop is benched by now
+        if isinstance(verdict, Limited):  # the principal that was told to stop is rate-limited by now
             return _Elsewhere(need=need._replace(resource=self._calls.learned(need.type) or need.resource))
         return _judged(verdict, grant, need)
 
@@ -244,12 +244,12 @@ def _unfit(denied: Denied, slot: CredentialSlot, need: Need, *, owner_wide: bool
 
 
 def _maybe_hidden(missing: Missing, slot: CredentialSlot, need: Need) -> Missing | Denied | _Elsewhere:
-    """GitHub also says 404 for what one may not see. Somebody who may see more is asked, once.
+    """GitHub also says 404 for what one may not see. A principal that may see more is asked, once.
 
-    Private data may be visible to anyone else; public data is hidden only from those who see less than all. To nobody
-    in particular private data is always hidden, which says nothing about whether it is there.
+    Private data may be visible to any other principal; public data is hidden only from those that see less than all.
+    Without a credential private data is always hidden, so the answer does not say whether it exists.
     """
-    answer = _said_to_nobody(missing, need) if slot.anonymous else missing
+    answer = _said_anonymously(missing, need) if slot.anonymous else missing
     if not need.owner or need.sees >= 0:
         return answer
     sees = slot.traits.sees(need.owner) + (0 if need.private else 1)
@@ -257,7 +257,7 @@ def _maybe_hidden(missing: Missing, slot: CredentialSlot, need: Need) -> Missing
     return _Elsewhere(need=need._replace(without=without, sees=sees), otherwise=answer)
 
 
-def _said_to_nobody(missing: Missing, need: Need) -> Missing | Denied:
+def _said_anonymously(missing: Missing, need: Need) -> Missing | Denied:
     if need.private:
         return Denied(status=404, reason="credential", detail="private data, and there is no token to ask for it with")
     return replace(missing, anonymous=True)
@@ -286,7 +286,7 @@ def _foreign(url: str, settings: GitHubSettings) -> Refused:
 
 
 def _led_away(url: str, moved: Moved) -> Refused:
-    """What somebody else says is no answer of the platform's."""
+    """An answer that is not the platform's."""
     return Refused(status=301, reason="redirect", detail=f"{url} moved to {moved.url}")
 
 

@@ -1,6 +1,6 @@
 """GitHub's memory of webhook deliveries: of Apps (asked as the App itself), of organisations and of repositories.
 
-Names, as somebody sets them: `app:ID` for the webhook of a GitHub App, `ORG`, `OWNER/REPO`. An owner may have webhooks
+Names, as in the settings: `app:ID` for the webhook of a GitHub App, `ORG`, `OWNER/REPO`. An owner may have webhooks
 of others, too; ours are those that lead to our own URL. Tokens need the right to read and test them (`admin:org_hook`
 or `admin:repo_hook`; "Webhooks: write" of a fine-grained one).
 """
@@ -31,11 +31,11 @@ APP: Final = "app:"
 MAX_LISTS: Final = 10
 """Pages of webhooks; an owner may have 20 for each event."""
 MAX_GUID: Final = 128
-"""Characters of an id that are kept, and of an event's name: both are somebody else's words."""
+"""Longest id and event name that are kept: both come from outside."""
 
 
 class GitHubHooks:
-    """Asks through `fetcher`, so that whoever asks keeps to all limits. webhook_url: ours, as GitHub knows it."""
+    """Asks through `fetcher`, and so within all limits. webhook_url: ours, as GitHub knows it."""
 
     def __init__(self, fetcher: GitHubFetcher, api_url: str, names: Sequence[str], webhook_url: str) -> None:
         self.names = tuple(names)
@@ -86,7 +86,7 @@ class GitHubHooks:
         return ApiFailure(kind="away", detail=f"{url} is not ready") if isinstance(came, Pending) else came
 
     async def _ask(self, method: Literal["GET", "POST"], hook: str, url: str) -> Fetched | Pending | ApiFailure:
-        """The answer to whoever may administrate `hook`. What GitHub takes up without doing it at once is pending."""
+        """The answer to a credential that administers `hook`. Work that GitHub accepts for later is pending."""
         try:
             came = await self._retrieved(method, hook, url)
         except FetchError as error:

@@ -68,7 +68,7 @@ class Limits:
         return budget
 
     def change(self, *, concurrency: int, reserve: float) -> None:
-        """So many calls at a time from now on, and so much of each budget left to others."""
+        """Change the number of concurrent calls, and the share of each budget that is left to others."""
         self._concurrency, self._reserve = concurrency, reserve
         for budget in self.budgets.values():
             budget.keep(reserve)

@@ -55,11 +55,11 @@ class Grant:
     spent: tuple[Spent, ...] = ()
 
     def finish(self, finished: Finished) -> None:
-        """The call has ended so. Whoever waits is let go by `lane.serve`, when all consequences are drawn."""
+        """The call has ended. Waiting calls are released by `lane.serve`, once all consequences are recorded."""
         self.slot.lane.finish(self.resource, finished)
 
     def lost(self, seconds: float) -> None:
-        """Nobody knows how the call ended after `seconds`: it is reckoned as charged."""
+        """The result of a call is unknown after `seconds`: it counts as charged."""
         self.finish(Finished(seconds=seconds))
         self.slot.lane.serve()
 
@@ -105,14 +105,14 @@ class Pool:
                 await slot.close(lane_too=id(slot.lane) not in kept)
 
     def limit(self, *, concurrency: int, reserve: float) -> None:
-        """Every principal has these limits from now on; whoever waits for one of them looks again."""
+        """Apply these limits to every principal; waiting calls are checked against them again."""
         self._settings = replace(self._settings, concurrency=concurrency, reserve=reserve)
         for lane in {id(slot.lane): slot.lane for slot in self._slots}.values():
             lane.limits.change(concurrency=concurrency, reserve=reserve)
             lane.serve()
 
     async def close(self) -> None:
-        """Nobody waits, and nothing is being minted."""
+        """No call waits, and no token is being minted."""
         for slot in self._slots:
             await slot.close(lane_too=True)
 
@@ -213,7 +213,7 @@ class Pool:
     # What is known of them ----------------------------------------------------------------------------------
 
     def blocked_until(self) -> datetime | None:
-        """While nobody can ask anything: when the first can again."""
+        """While no principal can ask: when the first can again."""
         first = math.inf
         now = self._clock.now().timestamp()
         for slot in self._slots:
@@ -250,7 +250,7 @@ class Pool:
 
 
 def _preference(slot: CredentialSlot, need: Need) -> tuple[bool, bool]:
-    """Sorts first whoever holds the ETag, then, for private data, whoever was made for its owner."""
+    """Sorts first the holder of the ETag, then, for private data, the installation of its owner."""
     holds = bool(need.prefer) and slot.fingerprint == need.prefer
     return not holds, not (need.private and need.owner in slot.traits.orgs)
 

@@ -111,7 +111,7 @@ class Installation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anonymous:
-    """Nobody: public data, 60 calls an hour for this address."""
+    """No credential: public data, 60 calls an hour for this address."""
 
     traits: Traits = field(default_factory=Traits)
     principal_id: str = ANONYMOUS_ID

@@ -1,4 +1,4 @@
-"""Waiting for a moment for one principal's limits, in order, without holding anybody for long."""
+"""Short waits for one principal's limits, in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Waiter:
 
 
 class RateLimiter:
-    """One principal's limits, and those who wait for them. Whatever changes the limits lets the next ones go."""
+    """One principal's limits, and the calls that wait for them. Every change of the limits releases the next calls."""
 
     def __init__(self, limits: Limits, clock: Clock, *, patience_s: float) -> None:
         self.limits = limits
@@ -93,7 +93,7 @@ class RateLimiter:
             self._alarm_by(min([stay[0].deadline, *(wait.until for wait in blocked.values() if not wait.settles)]))
 
     async def close(self) -> None:
-        """Nobody waits any more, and no alarm runs."""
+        """No call waits, and no timer runs."""
         now = self.now()
         for waiter in self._waiters:
             if not waiter.turn.done():

@@ -22,7 +22,7 @@ MAX_DETAIL: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unauthorized:
-    """The credential is not (or no longer) accepted, whatever it asks."""
+    """The credential is not (or no longer) accepted for anything."""
 
     detail: str
 
@@ -47,7 +47,7 @@ class Limited:
 
 
 def notice(answer: Answer) -> Mapping[str, Json]:
-    """The JSON object of an answer that is no success; empty for HTML pages and the like."""
+    """The JSON object of an unsuccessful answer; empty for HTML pages and other bodies."""
     try:
         body = json.loads(answer.body or b"")
     except (ValueError, RecursionError):
