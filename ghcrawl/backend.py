@@ -120,7 +120,7 @@ class Backend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """The open stores. tags, starts: for a broker that cannot be asked what waits in it."""
+    """The open stores. tags, starts: for a broker that cannot list its messages."""
 
     store: Store
     deadletters: Deadletters

@@ -1,4 +1,4 @@
-"""How dedup markers are used by pushes and pops, where the broker cannot be asked what waits.
+"""How dedup markers are used by pushes and pops, where the broker cannot list its messages.
 
     push   1 find the tags of all keys: a push that is covered by a queued tag bounces off it
            2 every other key gets a pending tag of this push with its body, inserted or in place of the one found
@@ -7,7 +7,7 @@
     take   1 delete the tag of this very copy, before anything else is done with it
            2 if it had none: a queued tag of another copy that covers this one makes this one superfluous; without one,
              it may have been taken before, by a consumer that died of it
-    renew  what a broker has lost is published again from its tags, as a push of what waits already
+    renew  what a broker has lost is published again from its tags, as a push of a request that waits
 
 A push that finds a pending tag gives its owner a moment to finish, and takes the tag over if it does not: the owner may
 be dead. An owner that was only slow then confirms nothing, and its copy waits without a tag: one copy more.

@@ -82,7 +82,7 @@ class Batcher(Generic[Item, Answer]):
     async def _answers(self, items: Sequence[Item]) -> Sequence[Answer | Exception]:
         try:
             return await self._send(items)
-        except Exception as error:  # noqa: BLE001  # raised by `ask` in each caller, which would wait for ever
+        except Exception as error:  # noqa: BLE001  # raised by `ask` in each caller, which would otherwise hang
             if len(items) == 1 or not isinstance(error, self._alone):
                 return [error] * len(items)
         return [answer for item in items for answer in await self._answers([item])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from ghcrawl.ports.store import Saved, latest
@@ -96,8 +96,13 @@ def judge(held: Held, document: Document) -> Saved:
 
 
 def older(document: Document, held: Held) -> bool:
-    """Whether what is held is truer."""
-    return _rank(document.precedence) < _rank(held.precedence)
+    """Whether what is held is truer: changed later, to the second or finer where both say so; else seen later."""
+    new, known = _rank(document.precedence), _rank(held.precedence)
+    if new[0] and new[0] == known[0] and "." in document.changed_at and "." in held.changed_at:
+        ours, theirs = moment(document.changed_at, zone=UTC), moment(held.changed_at, zone=UTC)
+        if ours != theirs:
+            return ours < theirs
+    return new < known
 
 
 def _rank(precedence: str) -> tuple[str, str]:

@@ -108,7 +108,7 @@ def _silent(_sentence: str) -> None:
 
 
 def log_to(shown: Reporter, settings: Settings, origins: Origins) -> None:
-    """Logs go where they do not tear the screen, which shows by itself what a warning would say."""
+    """Logs go where they do not tear the screen, which shows the same as a warning would."""
     level = settings.log.level if "log.level" in origins else LOG_LEVEL
     start_logging(LogSection(level=level, format=settings.log.format), shown.stream)
 

@@ -78,7 +78,7 @@ class Metrics:
         return Histogram(f"ghcrawl_{name}", text, labels, buckets=_SECONDS, registry=self.registry)
 
     def expect(self, platform: str, types: Iterable[str]) -> None:
-        """Requests of types other than those expected are counted together, whatever their origin.
+        """Requests of types other than those expected are counted together, of any origin.
 
         What `platform` may say is counted from 0: a rise from nothing to one is none to Prometheus.
         """

@@ -118,12 +118,12 @@ class Pops:
         if delivery not in self.in_hand:
             return
         self.in_hand.discard(delivery)
+        if delivery.suspect:  # before the broker, which may be away for long and deliver it again meanwhile
+            await self._survived(delivery.name)
         if done:
             await delivery.incoming.ack()
         else:
             await self._put_back(delivery)
-        if delivery.suspect:
-            await self._survived(delivery.name)
 
     async def _survived(self, name: str) -> None:
         """It killed nobody, and whatever waited for that may be popped."""

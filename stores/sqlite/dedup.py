@@ -24,7 +24,7 @@ SCHEMA: Final = (
     "CREATE TABLE starts (message TEXT PRIMARY KEY, begun INTEGER NOT NULL, at INTEGER NOT NULL)",
 )
 MIGRATION: Final = ("DROP TABLE IF EXISTS tags", "DROP TABLE IF EXISTS starts", *SCHEMA)
-"""From the schema in which whoever needed these tables made them. Without its tag, what waits may be queued twice."""
+"""From the schema before which these tables were made on demand. A request without its tag may be queued twice."""
 
 _TAG: Final = "key, token, queued, queue, asked_at, not_before, at, platform"
 _FIND: Final = f"SELECT {_TAG} FROM tags WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants of ours

@@ -152,6 +152,12 @@ class StoreContract:
         assert await rig.store.save(titled("seen later", 9, changed_at="2026-11-21T11:00:00Z")) == "stale"
         assert await title(rig.store) == "changed later"
 
+    async def test_changes_within_a_second_are_put_in_order_where_both_say_the_fraction(self, rig: Rig) -> None:
+        await rig.store.save(titled("changed later", 3, changed_at="2026-11-21T11:00:00.788Z"))
+        assert await rig.store.save(titled("seen later", 9, changed_at="2026-11-21T11:00:00.727Z")) == "stale"
+        assert await rig.store.save(titled("to the second", 10, changed_at="2026-11-21T11:00:00Z")) == "saved"
+        assert await title(rig.store) == "to the second"
+
     @pytest.mark.parametrize("dated_first", [True, False])
     async def test_what_has_a_date_is_truer_than_what_had_none_yet(self, rig: Rig, dated_first: bool) -> None:
         """Whenever the two were seen: a review that was not submitted says no date at all."""

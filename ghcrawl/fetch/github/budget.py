@@ -127,7 +127,7 @@ class Budget:
     def put_off(self) -> float:
         """When one more request that finds nothing left should come back.
 
-        Not all at the reset: a window serves only so many, and whoever comes too early is only put off again.
+        Not all at the reset: a window serves only so much, and a call that comes too early is only deferred again.
         """
         windows = min(self._put_off // max(1, self.limit - self.floor), MAX_WINDOWS_AHEAD)
         self._put_off += 1

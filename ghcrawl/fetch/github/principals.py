@@ -1,6 +1,6 @@
 """Who asks: credentials, what they may see, and which of them a request goes to first.
 
-**Tokens as text** (`GHCRAWL_TOKENS`, a tokens file). Entries are separated by `;` or line ends; a line that begins
+**Tokens as text** (`GHCRAWL_TOKENS`, a tokens file). Entries are separated by `;` or line ends; a line that starts
 with `#` is a comment. An entry is `token` or `token#trait,trait…`. Traits:
 
     public        may be used for public data of any owner
@@ -13,7 +13,7 @@ Where no credential has a trait, all may be used for everything. Otherwise:
 
 * private data is asked for with `private`, `admin`, or `org:` of its owner, and with nothing else;
 * a credential with `org:` traits serves those owners only, unless it is also `public`;
-* public data that nobody serves by these rules is asked for with any credential: traits direct work, they are no
+* public data that no credential serves by these rules is asked for with any: traits direct work, they are no
   fence against it.
 
 **Principals.** A budget belongs to a user, an App's installation or an address, not to a token. A principal's `id` is

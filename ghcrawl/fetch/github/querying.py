@@ -7,7 +7,7 @@ What goes wrong, and what becomes of it:
 * points used up: refused until they are back, unless that is in a moment;
 * a field that is unknown, or needs a scope that the token lacks; an API that is not there: left alone for an hour;
 * a field that differs from REST, which is asked for a few as well: not asked any more by this process;
-* an error beside data: whatever node its path leads to was not given.
+* an error beside data: the node that its path leads to was not given.
 
 Source for each: GitHub's documentation of the API's limits, and threads of those who met them.
 """

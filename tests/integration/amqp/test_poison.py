@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 
 import pytest
@@ -86,6 +87,36 @@ async def test_what_survives_a_death_is_not_suspected_for_ever(place: Place) -> 
         await (await popped(queue)).ack()
         assert await queue.is_empty()
     assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
+
+
+async def test_a_suspect_is_cleared_while_the_broker_does_not_answer(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.starts = starts = MemoryCrashCounter()
+    async with place.process() as queue:
+        await queue.push(push_of(1))
+        await popped(queue)
+        await die(queue)
+    async with place.process() as queue:
+        delivery = await popped(queue)
+        assert await starts.count(delivery.name) == 1
+        answers, send = asyncio.Event(), queue._publisher.send
+
+        async def late(messages: Sequence[Outgoing]) -> None:
+            await answers.wait()
+            await send(messages)
+
+        monkeypatch.setattr(queue._publisher, "send", late)
+        releasing = asyncio.create_task(delivery.release())
+
+        async def cleared() -> bool:
+            return await starts.count(delivery.name) == 0
+
+        await until(cleared)
+        assert not releasing.done(), "the broker has not answered yet"
+        answers.set()
+        await releasing
+        await (await popped(queue)).ack()
 
 
 async def test_to_be_prefetched_by_whoever_stops_or_dies_is_no_start(place: Place) -> None:
