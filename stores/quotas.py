@@ -28,3 +28,11 @@ class MemoryQuotas:
         slots = self._free_at.get(slot.quota, [])
         if slot.number < len(slots) and slots[slot.number] == slot.until:
             slots[slot.number] = min(until, slot.until)
+
+    async def extend(self, slot: Slot, until: float) -> Slot | None:
+        """As the port says."""
+        slots = self._free_at.get(slot.quota, [])
+        if slot.number >= len(slots) or slots[slot.number] != slot.until:
+            return None
+        slots[slot.number] = until
+        return slot._replace(until=until)

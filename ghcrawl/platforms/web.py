@@ -8,10 +8,10 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Annotated, Final
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-from ghcrawl.fetch.web import WebFetcher, WebSettings
-from ghcrawl.fetch.web.settings import Private
+from ghcrawl.fetch.web import WebFetcher, WebSettings, lacking
+from ghcrawl.fetch.web.settings import Private, Scripts
 from ghcrawl.platforms.contract import Platform, Simulated
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
@@ -42,6 +42,11 @@ class WebSection(Section):
     max_body_mb: PositiveInt = 5
     max_pages: PositiveInt = 1_000
     keep_pages: bool = False
+    javascript: Scripts = "never"
+    chromium: str = ""
+    chromium_sandbox: bool = True
+    load_more: Annotated[str, Field(min_length=1)] = DEFAULT.load_more
+    max_clicks: NonNegativeInt = DEFAULT.max_clicks
 
 
 class WebSource(WebFetcher):
@@ -49,8 +54,8 @@ class WebSource(WebFetcher):
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """As the port says. Raises ConfigError where the packages are not installed."""
-        if any(find_spec(name) is None for name in NEEDED):
-            raise ConfigError(EXTRA)
+        if lacks := self.unrecoverable():
+            raise ConfigError(lacks)
         return await super().fetch(request, stored)
 
     def principals(self) -> Sequence[PrincipalView]:
@@ -62,8 +67,8 @@ class WebSource(WebFetcher):
         self.limited(_settings(_mine(section)))
 
     def unrecoverable(self) -> str:
-        """As the port says: the packages are not installed."""
-        return EXTRA if any(find_spec(name) is None for name in NEEDED) else ""
+        """As the port says: the packages are not installed, or the browser is not."""
+        return EXTRA if any(find_spec(name) is None for name in NEEDED) else lacking(self.settings)
 
     async def use(self, credentials: Sequence[Credential]) -> None:  # noqa: ARG002  # of the port
         """As the port says: there are none."""
@@ -87,6 +92,11 @@ def _settings(section: WebSection) -> WebSettings:
         delay_s=section.delay_s,
         timeout_s=section.timeout_s,
         max_body_bytes=section.max_body_mb * 1_000_000,
+        javascript=section.javascript,
+        chromium=section.chromium,
+        chromium_sandbox=section.chromium_sandbox,
+        load_more=section.load_more,
+        max_clicks=section.max_clicks,
     )
 
 

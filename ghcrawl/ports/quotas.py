@@ -31,6 +31,9 @@ class Quotas(Protocol):
     async def release(self, slot: Slot, until: float) -> None:
         """The slot is free from `until` on, earlier than announced. A slot that was taken again stays taken."""
 
+    async def extend(self, slot: Slot, until: float) -> Slot | None:
+        """The slot, taken until then, later than it was said to be. None: it was taken anew meanwhile."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Egress:

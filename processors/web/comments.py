@@ -1,4 +1,7 @@
-"""Comments that a page shows: by the marks that blog software gives them, `id="comment-12"` or schema.org's Comment."""
+"""Comments that a page shows: by the marks that blog software gives them.
+
+`id="comment-12"`, `id="isso-12"`, or schema.org's Comment.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,22 @@ from typing import Any, Final
 from processors.web.html import Node, squeezed, text_of
 
 MAX_COMMENTS: Final = 2_000
-_ID: Final = re.compile(r"(?:div-|li-)?comment-(\d+)")
+_ID: Final = re.compile(r"(?:(?:div-|li-)?comment|isso)-(\d+)")
 _MARKED: Final = (
-    "//*[starts-with(@id, 'comment-') or starts-with(@id, 'li-comment-') or contains(@itemtype, '/Comment')]"
+    "//*[starts-with(@id, 'comment-') or starts-with(@id, 'li-comment-') or starts-with(@id, 'isso-')"
+    " or contains(@itemtype, '/Comment')]"
 )
 _AUTHORS: Final = (
     ".//*[contains(concat(' ', @class, ' '), ' fn ')]",
     ".//*[@itemprop='author' or @itemprop='creator']",
     ".//*[contains(@class, 'comment-author-name') or contains(@class, 'comment-author')]",
+    ".//*[@class='isso-author']",
     ".//cite",
 )
 _TEXTS: Final = (
     ".//*[contains(@class, 'comment-content') or contains(@class, 'comment-text')]",
     ".//*[@itemprop='text']",
+    ".//*[@class='isso-text']",
     ".//*[contains(@class, 'comment-body')]",
     ".//p",
 )

@@ -149,12 +149,13 @@ def _common(visit: Visit, root: html.Node, base: str) -> dict[str, Any]:
     url = visit.fetched.url
     found = html.links(root, base)
     here = host_of(url)
-    return {
+    record = {
         "url": url,
         "links": [each for each in found if host_of(each) == here],
         "outlinks": [each for each in found if host_of(each) != here],
         "blog": notes(visit.request).get("blog", ""),
     }
+    return record | {"rendered": True} if visit.fetched.body.get("rendered") else record
 
 
 def _kept(text: str) -> dict[str, str]:

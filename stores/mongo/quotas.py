@@ -63,3 +63,9 @@ class MongoQuotas:
         """As the port says."""
         which = {"_id": f"{slot.quota}#{slot.number}", "until": slot.until}
         await self._mongo.update(QUOTAS, which, {"$set": {"until": min(until, slot.until)}})
+
+    async def extend(self, slot: Slot, until: float) -> Slot | None:
+        """As the port says."""
+        which = {"_id": f"{slot.quota}#{slot.number}", "until": slot.until}
+        kept = await self._mongo.update(QUOTAS, which, {"$set": {"until": until}})
+        return slot._replace(until=until) if kept else None

@@ -20,7 +20,7 @@ SCHEMA: Final = (
 FIRST: Final = "SELECT number, until FROM quotas WHERE quota = ? AND number < ? ORDER BY until LIMIT 1"
 LAST: Final = "SELECT max(number) FROM quotas WHERE quota = ?"
 _TAKE: Final = "INSERT OR REPLACE INTO quotas (quota, number, until) VALUES (?, ?, ?)"
-_RELEASE: Final = "UPDATE quotas SET until = ? WHERE quota = ? AND number = ? AND until = ?"
+_SET: Final = "UPDATE quotas SET until = ? WHERE quota = ? AND number = ? AND until = ?"
 
 
 class SqliteQuotas:
@@ -50,5 +50,12 @@ class SqliteQuotas:
 
     async def release(self, slot: Slot, until: float) -> None:
         """As the port says."""
-        values = (min(until, slot.until), slot.quota, slot.number, slot.until)
-        await self._file.write(Work(lambda connection: connection.execute(_RELEASE, values).rowcount), StoreError)
+        await self._set(slot, min(until, slot.until))
+
+    async def extend(self, slot: Slot, until: float) -> Slot | None:
+        """As the port says."""
+        return slot._replace(until=until) if await self._set(slot, until) else None
+
+    async def _set(self, slot: Slot, until: float) -> int:
+        values = (until, slot.quota, slot.number, slot.until)
+        return await self._file.write(Work(lambda connection: connection.execute(_SET, values).rowcount), StoreError)

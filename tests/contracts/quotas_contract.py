@@ -56,6 +56,24 @@ class QuotasContract:
         await quotas.release(slot, NOW + 2 * HOUR)
         assert await take(quotas, 1) == NOW + HOUR
 
+    async def test_a_slot_can_be_kept_longer(self, quotas: Quotas):
+        slot = await take(quotas, 1)
+        assert isinstance(slot, Slot)
+        kept = await quotas.extend(slot, NOW + 2 * HOUR)
+        assert kept is not None
+        assert await take(quotas, 1, now=NOW + HOUR) == NOW + 2 * HOUR
+        await quotas.release(slot, NOW)
+        assert await take(quotas, 1) == NOW + 2 * HOUR, "the slot as it was is nobody's any more"
+        await quotas.release(kept, NOW + 1)
+        assert await take(quotas, 1) == NOW + 1
+
+    async def test_a_slot_that_is_anothers_now_is_not_kept(self, quotas: Quotas):
+        slot = await take(quotas, 1)
+        assert isinstance(slot, Slot)
+        assert isinstance(await take(quotas, 1, now=NOW + HOUR), Slot)
+        assert await quotas.extend(slot, NOW + 9 * HOUR) is None
+        assert await take(quotas, 1, now=NOW + HOUR) == NOW + 2 * HOUR
+
     async def test_who_releases_too_late_frees_nobody_elses(self, quotas: Quotas):
         slot = await take(quotas, 1)
         assert isinstance(slot, Slot)

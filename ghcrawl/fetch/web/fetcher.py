@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Final, Self
-from urllib.parse import urljoin
 
 from ghcrawl.fetch.web.addresses import is_literal, is_public, origin
+from ghcrawl.fetch.web.browser import Browser
 from ghcrawl.fetch.web.client import Answer, NotPublic, WebClient
 from ghcrawl.fetch.web.hosts import ROBOTS_HOLD, Host, Hosts, Origin
+from ghcrawl.fetch.web.leases import Leases, Taken
+from ghcrawl.fetch.web.rendering import MAX_REDIRECTS, Parts, target
+from ghcrawl.fetch.web.scripts import wants_scripts
 from ghcrawl.fetch.web.settings import WebSettings
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
-from ghcrawl.ports.quotas import Egress, Slot
+from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.model import Request, Validator
+from ghcrawl.values.model import Json, Request, Validator
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Unchanged
 
 NAME: Final = "web"
-MAX_REDIRECTS: Final = 5
+RENDERED: Final = frozenset({"page", "post"})
+"""Kinds whose scripts may be run."""
 UNREACHABLE_ROBOTS_S: Final = 300.0
 """After a 5xx for robots.txt the whole host is left alone (RFC 9309, 2.3.1.4), and asked again this much later."""
 RETRY_AFTER_S: Final = 60.0
 MAX_RETRY_AFTER_S: Final = 86_400.0
-LEASE_LOOK_S: Final = 1.0
-"""How soon to look again for a host that another replica asks."""
-_MOVED: Final = frozenset({301, 302, 303, 307, 308})
 _GONE: Final = frozenset({404, 410, 451})
 _WAIT: Final = frozenset({429, 503})
 
@@ -47,10 +51,11 @@ class WebFetcher:
     def __init__(self, settings: WebSettings, clock: Clock, observer: Observer, egress: Egress) -> None:
         self.settings = settings
         self._client = WebClient(settings)
+        self._browser = Browser(settings)
         self._clock = clock
         self._observer = observer
         self._hosts = Hosts()
-        self._quotas = egress.quotas
+        self._leases = Leases(egress.quotas, clock, settings.timeout_s)
         self.calls = 0
 
     async def __aenter__(self) -> Self:
@@ -58,6 +63,7 @@ class WebFetcher:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self._browser.close()
         await self._client.close()
 
     def blocked_until(self) -> datetime | None:
@@ -74,11 +80,11 @@ class WebFetcher:
         try:
             for _ in range(MAX_REDIRECTS + 1):
                 answer = await self._hop(url, request, stored)
-                target = _target(url, answer)
-                if not target:
+                onward = target(url, answer)
+                if not onward:
                     return self._read(url, answer, stored, tuple(aliases))
                 aliases.append(url)
-                url = target
+                url = onward
         except Turned as turned:
             answered = turned.answer
             return replace(answered, url=request.url) if isinstance(answered, Fetched) else answered
@@ -98,31 +104,15 @@ class WebFetcher:
         host, now = self._hosts.of(place), self._clock.now()
         if (until := host.turn(now)) is not None:
             raise Turned(Throttled(until=until, reason="busy"))
-        host.busy = True
         try:
-            slot = await self._lease(place, now)
-            try:
+            async with self._leases.hold(place, host):
                 await self._obey(url, place, host, stored, private=private)
-                return await self._ask(url, host, _conditions(url, stored), private=private)
-            except NotPublic as error:
-                raise Turned(self._refused(url, str(error), stored)) from None
-            finally:
-                free_at = max(self._clock.now(), host.free_at or now)
-                await self._quotas.release(slot, free_at.timestamp())
-        finally:
-            host.busy = False
-
-    async def _lease(self, place: Origin, now: datetime) -> Slot:
-        """The host is this replica's until the slot is released. Raises Turned where it is another's; StoreError."""
-        scheme, name, port = place
-        until = now + timedelta(seconds=2 * self.settings.timeout_s)
-        slot = await self._quotas.take(
-            f"{NAME}/{scheme}://{name}:{port}", 1, now=now.timestamp(), until=until.timestamp()
-        )
-        if isinstance(slot, Slot):
-            return slot
-        free_at = min(slot, (now + timedelta(seconds=LEASE_LOOK_S)).timestamp())
-        raise Turned(Throttled(until=datetime.fromtimestamp(free_at, UTC), reason="busy"))
+                answer = await self._ask(url, host, _conditions(url, stored), private=private)
+                return await self._with_scripts(url, place, request, answer)
+        except Taken as taken:
+            raise Turned(Throttled(until=taken.until, reason="busy")) from None
+        except NotPublic as error:
+            raise Turned(self._refused(url, str(error), stored)) from None
 
     def _may_be_private(self, place: Origin, request: Request) -> bool:
         """Whether `place` may be of our own network: what a person typed may, what a page leads to may not."""
@@ -134,7 +124,51 @@ class WebFetcher:
         except ValueError:
             return False
 
-    async def _ask(self, url: str, host: Host, headers: dict[str, str], *, private: bool) -> Answer:
+    # Scripts ----------------------------------------------------------------------------------------------------
+
+    async def _with_scripts(self, url: str, place: Origin, request: Request, answer: Answer) -> Answer:
+        """The page as its scripts leave it, where it is one that needs them. Raises FetchError."""
+        if answer.status != 200 or answer.refused or request.type not in RENDERED:
+            return answer
+        if not wants_scripts(self.settings.javascript, answer.body, answer.headers.get("Content-Type", "")):
+            return answer
+        async with AsyncExitStack() as held:
+            parts = Parts(home=place, hold=self._hold, ask=partial(self._part, request), held=held)
+            text = await self._browser.render(url, answer, parts.get)
+        return answer._replace(body=text.encode("utf-8", "replace"), rendered=True) if text else answer
+
+    @asynccontextmanager
+    async def _hold(self, place: Origin) -> AsyncIterator[bool]:
+        """As `Hold` says."""
+        host = self._hosts.of(place)
+        if host.busy:
+            yield False
+            return
+        async with AsyncExitStack() as held:
+            try:
+                await held.enter_async_context(self._leases.hold(place, host))
+            except Taken:
+                yield False
+                return
+            yield True
+
+    async def _part(self, request: Request, url: str, place: Origin, headers: dict[str, str]) -> Answer | None:
+        """A script, a style or what a script asks for. A host that asked us to wait is not asked."""
+        private, host = self._may_be_private(place, request), self._hosts.of(place)
+        if not private and is_literal(place[1]) and not is_public(place[1]):
+            return None
+        if host.told_until is not None and host.told_until > self._clock.now():
+            return None
+        try:
+            return await self._ask(url, host, headers, private=private, resource="part")
+        except (Turned, NotPublic, FetchError):
+            return None
+
+    # Calls ------------------------------------------------------------------------------------------------------
+
+    async def _ask(
+        self, url: str, host: Host, headers: dict[str, str], *, private: bool, resource: str = "page"
+    ) -> Answer:
         began = self._clock.now()
         status = 0
         try:
@@ -145,20 +179,27 @@ class WebFetcher:
             seconds = max(0.0, (now - began).total_seconds())
             least_s = 0.0 if private else self.settings.delay_s
             host.done(now, seconds, host.pause_s(self.settings.user_agent, least_s))
-            self._count(status, seconds)
+            self._count(resource, status, seconds)
         if status in _WAIT:
-            host.rest(now + timedelta(seconds=_retry_after_s(answer, now)))
+            host.told(now + timedelta(seconds=_retry_after_s(answer, now)))
             if status == 429 or "Retry-After" in answer.headers:
                 assert host.free_at is not None, "it rests"
                 raise Turned(Throttled(until=host.free_at, reason="primary"))
         return answer
 
-    def _count(self, status: int, seconds: float) -> None:
+    def _count(self, resource: str, status: int, seconds: float) -> None:
         self.calls += 1
-        call = Call(
-            platform=NAME, principal="anonymous", resource="page", status=status, seconds=seconds, charged=status != 304
+        charged = status != 304
+        self._observer.called(
+            Call(
+                platform=NAME,
+                principal="anonymous",
+                resource=resource,
+                status=status,
+                seconds=seconds,
+                charged=charged,
+            )
         )
-        self._observer.called(call)
 
     # robots.txt -------------------------------------------------------------------------------------------------
 
@@ -187,10 +228,10 @@ class WebFetcher:
         url = f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}/robots.txt"
         for _ in range(MAX_REDIRECTS):
             answer = await self._ask(url, host, {}, private=private)
-            target = _target(url, answer)
-            if not _near(target, place, private=private):
+            onward = target(url, answer)
+            if not _near(onward, place, private=private):
                 break
-            url = target
+            url = onward
         else:
             answer = answer._replace(status=404)
         if answer.status >= 500:
@@ -204,9 +245,9 @@ class WebFetcher:
     def _read(self, url: str, answer: Answer, stored: Stored | None, aliases: tuple[str, ...]) -> Retrieved:
         """Raises FetchError for what may pass: 5xx."""
         now, status = self._clock.now(), answer.status
-        validator = _validator(url, answer)
+        validator = None if answer.rendered else _validator(url, answer)  # scripts' additions have none
         if status == 304:
-            return Unchanged(checked_at=now, validator=validator if validator.etag or validator.last_modified else None)
+            return Unchanged(checked_at=now, validator=validator)
         if status >= 500:
             raise FetchError(f"{status} from {url}", url=url, status=status)
         if status in _GONE and stored is not None:
@@ -214,11 +255,11 @@ class WebFetcher:
         if status != 200 or answer.refused:
             return self._refused(url, answer.refused or f"status {status}", stored, status=status, aliases=aliases)
         return Fetched(
-            body={"content": answer.body, "type": answer.headers.get("Content-Type", ""), "url": url},
+            body={"content": answer.body, **_described(answer), "url": url},
             url=url,
             observed_at=_date(answer, now),
             checked_at=now,
-            validator=validator if validator.etag or validator.last_modified else None,
+            validator=validator,
             aliases=aliases,
         )
 
@@ -250,15 +291,6 @@ def _near(target: str, place: Origin, *, private: bool) -> bool:
     return there == place if private else there[1] == place[1]
 
 
-def _target(url: str, answer: Answer) -> str:
-    """Where a redirect leads; empty: it is none."""
-    location = answer.headers.get("Location", "")
-    try:
-        return urljoin(url, location).partition("#")[0] if answer.status in _MOVED and location else ""
-    except ValueError:
-        return ""
-
-
 def _conditions(url: str, stored: Stored | None) -> dict[str, str]:
     """Headers that let `url` answer 304. A validator says nothing about another URL."""
     validator = stored.validator if stored is not None else None
@@ -268,8 +300,16 @@ def _conditions(url: str, stored: Stored | None) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _validator(url: str, answer: Answer) -> Validator:
-    return Validator(url=url, etag=answer.headers.get("ETag"), last_modified=answer.headers.get("Last-Modified"))
+def _validator(url: str, answer: Answer) -> Validator | None:
+    etag, last_modified = answer.headers.get("ETag"), answer.headers.get("Last-Modified")
+    return Validator(url=url, etag=etag, last_modified=last_modified) if etag or last_modified else None
+
+
+def _described(answer: Answer) -> dict[str, Json]:
+    """The type of a body, and whether scripts wrote it."""
+    if answer.rendered:
+        return {"type": "text/html; charset=utf-8", "rendered": True}
+    return {"type": answer.headers.get("Content-Type", "")}
 
 
 def _date(answer: Answer, now: datetime) -> datetime:

@@ -24,11 +24,12 @@ MAX_DELAY_S: Final = 120.0
 class Host:
     """busy: a call is under way. free_at: the earliest moment of the next. robots: None while unknown.
 
-    usual_s: how long an answer takes, smoothed.
+    told_until: how long it asked us itself to wait. usual_s: how long an answer takes, smoothed.
     """
 
     busy: bool = False
     free_at: datetime | None = None
+    told_until: datetime | None = None
     usual_s: float = TURN_S
     robots: Protego | None = None
     robots_at: datetime | None = None
@@ -47,6 +48,11 @@ class Host:
     def rest(self, until: datetime) -> None:
         """Nothing is asked before `until`."""
         self.free_at = max(self.free_at, until) if self.free_at else until
+
+    def told(self, until: datetime) -> None:
+        """The host asked us to wait."""
+        self.told_until = until
+        self.rest(until)
 
     def fresh_robots(self, now: datetime) -> bool:
         """Whether robots.txt was read recently enough."""
