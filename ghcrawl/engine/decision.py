@@ -157,7 +157,7 @@ class Decider:
         return replace(decision, refusal=await refusals.document(request, kind, reason=reason))
 
     async def _batch(self, request: Request, kind: Batch, policy: Policy, mounted: Mounted) -> Decision:
-        """What the platform gives of the members, each to be saved by itself; the others are asked for one by one."""
+        """What the platform gives of the members, each to be saved separately; the others are asked for one by one."""
         retrieval, of = self._retrievals[request.platform], mounted.platform.kinds[kind.of]
         assert not isinstance(of, Batch | Planning | Reconciliation)
         places = await batches.sort(request, kind, of, retrieval, covers=self._recent.covers)
@@ -224,7 +224,7 @@ class Decider:
         return await self._tombstone(document, request, platform, at=gone.missing.observed_at, reason=detail)
 
     async def _bury_thing(self, request: Request, kind: Processed, policy: Policy, platform: Platform) -> Decision:
-        """Somebody who must know says that it is gone: a tombstone of what we hold, else of what they know of it."""
+        """A reliable source says that it is deleted: a tombstone of our copy, else of what the source knows of it."""
         deleted_at = request.context.deleted_at
         assert deleted_at is not None
         named: Document | None = None
@@ -318,7 +318,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _as_of(body: Body) -> datetime | None:
-    """A policy that is content with a copy from before it was asked is so for whatever is asked meanwhile, too."""
+    """A policy that accepts a copy from before it was asked accepts one for everything asked meanwhile, too."""
     asked_at, checked_at = body.request.asked_at, body.fetched.checked_at
     return None if asked_at is not None and checked_at < asked_at else checked_at
 

@@ -1,13 +1,13 @@
-"""What was refused, remembered: a 404 or a 403 costs quota every time, and no validator makes it cheaper.
+"""Remembers refusals: a 404 or a 403 costs quota each time, and no validator makes it cheaper.
 
-Much answers so for ever: the teams of a foreign organisation, the traffic of a repository that is not ours, a README
-that nobody wrote. The refusal is kept as a tombstone that never lived, with the digest of what the refused list or part
-belongs to. It stands while that is unchanged and the same credentials ask, for a week at the most; and never for an
-operator's request, which any answer is too old for, or a policy that wants the platform's own word.
+Many refusals are permanent: the teams of a foreign organisation, the traffic of a repository that is not ours, a README
+that does not exist. A refusal is kept as a tombstone without a document, with the digest of the owner of the refused
+list or part. It stands while the owner is unchanged and the same credentials ask, for a week at the most; and never for
+an operator's request, for which every answer is too old, or for a policy that asks the platform in any case.
 
-What others refer to (a blocked repository that its owner's list still names, an account that is gone) belongs to
-nothing. Its refusal is remembered by its URL, beside whatever we hold of it, until that is newer. It stands for those
-who came by a reference: whoever names the thing, heard of it in an event or looks for what is gone gets an answer.
+What others refer to (a blocked repository that its owner's list still names, a deleted account) has no owner. Its
+refusal is remembered by its URL, beside our copy of it, until the copy is newer. It stands for requests that come from
+a reference; one that names the thing, comes from an event or looks for deletions gets an answer.
 """
 
 from __future__ import annotations

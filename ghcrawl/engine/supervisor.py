@@ -55,7 +55,7 @@ class Supervisor:
             self._fit()
 
     def pause(self) -> None:
-        """Pop nothing until `resume`; what is in hand is finished."""
+        """Pop nothing until `resume`; requests in flight are finished."""
         self.tune(replace(self.tuning, paused=True))
 
     def resume(self) -> None:
@@ -63,7 +63,7 @@ class Supervisor:
         self.tune(replace(self.tuning, paused=False))
 
     async def drain(self, grace_s: float) -> bool:
-        """Stop popping, finish what is in hand within `grace_s`, release the rest. True: everything was finished."""
+        """Stop popping, finish requests in flight within `grace_s`, release the rest. True: all were finished."""
         self._draining = True
         loops, self._loops = self._loops, []
         for loop in loops:
@@ -80,7 +80,7 @@ class Supervisor:
         return not late
 
     async def until_empty(self, queue: Queue, *, every_s: float = 0.1) -> None:
-        """Return once nothing waits and nothing is in hand anywhere."""
+        """Return once no request waits and none is in flight anywhere."""
         while self._engine.busy or not await queue.is_empty():
             await self._clock.sleep(every_s)
 
@@ -101,7 +101,7 @@ class Supervisor:
         return loop
 
     def _ended(self, task: asyncio.Task[None], stop: asyncio.Event) -> None:
-        """A loop that ends although nobody stopped it is a bug: say so, and put another in its place."""
+        """A loop that ends without being stopped is a bug: log it, and start another in its place."""
         error = None if task.cancelled() else task.exception()
         if stop.is_set() or self._draining:
             return

@@ -30,11 +30,11 @@ class SimClock:
         return self._now
 
     async def sleeper(self) -> None:
-        """Return once somebody waits for this clock to be moved."""
+        """Return once a task waits for this clock to be moved."""
         await self._slept.wait()
 
     def advance(self, seconds: float) -> None:
-        """Move the clock, and wake whoever slept until then."""
+        """Move the clock, and wake all that slept until then."""
         self._now += timedelta(seconds=seconds)
         due = [future for until, future in self._sleepers if until <= self._now]
         self._sleepers = [(until, future) for until, future in self._sleepers if until > self._now]

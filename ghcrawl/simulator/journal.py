@@ -37,7 +37,7 @@ class Journal:
         self.clear()
 
     def clear(self) -> None:
-        """Begin again at nothing: what a test does between two crawls."""
+        """Forget all calls: a test does so between two crawls."""
         self.calls.clear()
         self.violations.clear()
         self.total = 0
@@ -65,7 +65,7 @@ class Journal:
         self._written.set()
 
     async def reached(self, total: int) -> None:
-        """Return once so many calls were answered since `clear`."""
+        """Return once that many calls were answered since `clear`."""
         while self.total < total:
             self._written.clear()
             await self._written.wait()

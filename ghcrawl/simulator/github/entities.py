@@ -16,7 +16,7 @@ from ghcrawl.simulator.github.people import Owner, User
 from ghcrawl.simulator.github.records import Records
 
 KEPT_HISTORIES: Final = 64
-"""How many heads' histories a repository remembers; a live world pushes for ever."""
+"""Heads whose histories a repository remembers; a live world never stops pushing."""
 
 Standing = Literal["fine", "dmca", "tos"]
 """Whether GitHub itself has blocked a repository, and why."""

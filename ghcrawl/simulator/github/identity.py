@@ -63,7 +63,7 @@ class Doorman:
         self._tokens.pop(token, None)
 
     def somebody(self, address: str) -> Principal:
-        """The budget of whoever comes from that address without a credential, or with a bad one."""
+        """The budget of that address for calls without a credential, or with a bad one."""
         limit = self._manners.anonymous_limit
         return Principal(
             name=f"address:{address}",
@@ -73,7 +73,7 @@ class Doorman:
         )
 
     def admit(self, credential: Credential, address: str) -> Principal:
-        """Who asks. Raises Refusal (401) for credentials that are bad, and where nobody is let in without one."""
+        """The caller. Raises Refusal (401) for bad credentials, and for none where a credential is required."""
         if credential.scheme == "none":
             if self._manners.anonymous_limit is None:
                 raise Refusal(refused(401, "Requires authentication"))

@@ -1,4 +1,4 @@
-"""Quota windows, which everybody can read, and secondary limits, which nobody can."""
+"""Quota windows, which headers show, and secondary limits, which they do not."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Recent:
 
 
 class Limits:
-    """Keeps everybody's windows. A window begins with its first call and is not rolling."""
+    """Keeps the windows of all principals. A window starts with its first call and is not rolling."""
 
     def __init__(self, manners: Manners, clock: Clock) -> None:
         self._secondary = manners.secondary
@@ -68,7 +68,7 @@ class Limits:
         self._recent: dict[str, _Recent] = {}
 
     def budget(self, principal: Principal, resource: Resource = "core") -> Budget:
-        """The bucket as it is now; a new window begins if the last one is over."""
+        """The bucket as it is now; a new window starts if the last one is over."""
         key, now = (principal.name, resource), self._now()
         budget = self._windows.get(key)
         limit = {"core": principal.limit, "search": principal.search_limit, "graphql": principal.points}[resource]

@@ -10,7 +10,7 @@ FREQUENCY_CAP: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secondary:
-    """The limits nobody can read. None: not enforced.
+    """The limits that no header shows. None: not enforced.
 
     concurrent: calls of one principal at a time.
     points_per_minute: calls of one principal in any 60 seconds.
@@ -32,7 +32,7 @@ class Graphql:
 
     answers: there is one; an Enterprise server behind a proxy may have none.
     email_scope: tokens may read e-mail addresses; without it a query that asks for them fails as a whole.
-    too_slow_above: a query for more ids is given up after ten seconds: a 502, or with `slow_as_200` errors alone.
+    too_slow_above: a query for more ids times out after ten seconds: a 502, or with `slow_as_200` errors alone.
     resources_above: of a query for more ids the rest is refused, and the others are given.
     wrong: fields that say something else than REST does.
     """
@@ -51,13 +51,13 @@ class Manners:
 
     anonymous_limit: calls an hour without a token; None refuses them with 401.
     over_limit_status: 403 or 429.
-    cursor_above: a list of issues longer than this is paged by cursor, and pages that end behind so many elements are
+    cursor_above: a list of issues longer than this is paged by cursor, and pages that end behind this element are
     refused unless a cursor leads there: page 11 of a hundred each.
     teams_denied_status: 403 or 404, to those who may not see an organisation's teams.
     alerts_shown: those who may push are shown the alerts about what a repository depends on.
-    stars_cap: so many of those who starred a repository are listed at the most.
+    stars_cap: stargazers of a repository that are listed at most.
     pages_cap: pages of any list behind that one are refused, although the one before leads to them.
-    frequency_cap: the code frequency of a repository with so many commits is refused.
+    frequency_cap: the code frequency of a repository with this many commits is refused.
     gzip: bodies are compressed for those who accept it, which makes their ETags weak.
     graphql: the other API.
     """

@@ -1,4 +1,4 @@
-"""What a full crawl of an owner should come to, read straight from the world: the judge of crawlers.
+"""The expected result of a full crawl of an owner, read straight from the world: the judge of crawlers.
 
 A thing is expected if its type is one of `TYPES`, it is the owner's, and the viewer may see it. Commits are those of
 default branches, and on demand those that only a pull request leads to. Users are those whom any expected thing

@@ -1,4 +1,4 @@
-"""What a full crawl should come to of a repository's records, and of an organisation's plans."""
+"""The expected result of a full crawl for a repository's records, and for an organisation's plans."""
 
 from __future__ import annotations
 

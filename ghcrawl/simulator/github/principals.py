@@ -17,7 +17,7 @@ PrincipalKind = Literal["user", "installation", "anonymous"]
 class Viewer:
     """What an asker may see; equal viewers are shown equal bodies. All by id, so that no renaming changes it.
 
-    user: whose token it is; 0 for nobody and for installations.
+    user: whose token it is; 0 without a credential and for installations.
     insider_of: owners whose private things it may see and where it may push.
     denials: (owner, why) where this credential is turned away.
     """
@@ -60,7 +60,7 @@ ANYBODY = Viewer()
 class Principal:
     """One budget and what it may see. Several tokens of one user lead to the same principal.
 
-    window_s: length of the quota window, which begins with the first request.
+    window_s: length of the quota window, which starts with the first request.
     search_limit: of the `search` bucket, whose window is a minute. points: of the GraphQL API, an hour.
     """
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Star:
-    """Somebody likes the repository, since then."""
+    """A star of a repository, and since when."""
 
     user: User
     starred_at: str
@@ -38,7 +38,7 @@ class IssueEvent:
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Reaction:
-    """What somebody thinks of an issue, a comment or a release."""
+    """A reaction to an issue, a comment or a release."""
 
     id: int
     user: User | None

@@ -61,7 +61,7 @@ def primary_limit(who: str, *, anonymous: bool, status: int) -> Answer:
 
 
 def secondary_limit(*, retry_after_s: int | None, status: int) -> Answer:
-    """Too much at once, whatever the window says."""
+    """Too much at once, even within the window."""
     headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
     text = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
     return refused(status, text, headers=headers)

@@ -59,7 +59,7 @@ class Setup:
     """What one simulator is started with.
 
     tokens: token → whose budget and sight it is.
-    public_url: what URLs in bodies begin with, where it is not found at the address that it listens to.
+    public_url: base of the URLs in bodies, where it is not the address that the server listens to.
     """
 
     tokens: Mapping[str, Principal] = field(default_factory=dict)

@@ -17,7 +17,7 @@ _HASHED_ANONYMOUSLY: Final = ("Accept",)
 
 
 def etag(body: bytes, headers: Mapping[str, str], *, authenticated: bool) -> str:
-    """The strong tag of `body` for whoever sent those headers: sha256 of what Vary names, then the exact bytes.
+    """The strong tag of `body` for these request headers: sha256 of what Vary names, then the exact bytes.
 
     Source: github.com/bored-engineer/github-conditional-http-transport, verified on recorded anonymous answers.
     """

@@ -1,6 +1,6 @@
 """A world: its tables, what is found under which name, and what was renamed.
 
-Names are found whatever their case, as on GitHub. A repository's old name leads to it until another takes that name;
+Names are found in any case, as on GitHub. A repository's old name leads to it until another takes that name;
 an owner's old login leads to nothing, but the repositories behind it are still found.
 """
 
@@ -55,7 +55,7 @@ class Ids:
         self._counters = {kind: count(first) for kind, first in FIRST_IDS.items()}
 
     def take(self, kind: str) -> int:
-        """An id of `kind` that nobody has."""
+        """A new id of `kind`."""
         return next(self._counters[kind])
 
 
@@ -153,7 +153,7 @@ class World:
         self._logins[account.login.lower()] = account
 
     def add_repo(self, repo: Repo) -> None:
-        """`repo` exists from now on; whatever was once called that no longer answers to it."""
+        """`repo` exists from now on; what had its name before no longer answers to it."""
         key = (repo.owner.login.lower(), repo.name.lower())
         self.repos[repo.id] = repo
         self._names[key] = repo
@@ -198,5 +198,5 @@ class World:
             self._names[login.lower(), name] = repo
 
     def changed(self) -> None:
-        """Whatever was made of this world before is out of date."""
+        """Everything derived from this world before is out of date."""
         self.revision += 1

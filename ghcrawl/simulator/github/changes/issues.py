@@ -60,7 +60,7 @@ def close(world: World, repo: Repo, issue: Issue, *, by: User, reason: str = "co
 
 
 def reopen(world: World, repo: Repo, issue: Issue, *, by: User) -> Change:
-    """It is open again, and nobody has closed it."""
+    """It is open again, without `closed_by`."""
     issue.closed_at = issue.closed_by = None
     issue.state_reason = None if issue.pull else "reopened"
     note(world, repo, issue, "reopened", by)

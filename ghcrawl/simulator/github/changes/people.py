@@ -15,7 +15,7 @@ def _done(world: World, what: str, owner: Owner, subject: User | Member | Team, 
 
 
 def add_user(world: World, login: str) -> Change:
-    """Somebody new."""
+    """A new user."""
     now = world.now()
     user = User(id=world.ids.take("account"), login=login, name=None, created_at=now, updated_at=now)
     world.add_account(user)
@@ -54,7 +54,7 @@ def remove_member(world: World, org: Org, user: User) -> Change:
 
 
 def add_team(world: World, org: Org, name: str) -> Change:
-    """A team of nobody."""
+    """A team without members."""
     now = world.now()
     team = Team(
         id=world.ids.take("team"), org=org, name=name, slug=slug(name), description=None, created_at=now, updated_at=now

@@ -27,7 +27,7 @@ def create_repo(world: World, owner: Owner, name: str, *, private: bool = False)
 
 
 def rename_repo(world: World, repo: Repo, name: str) -> Change:
-    """It has another name; the old one leads to it until somebody takes it."""
+    """It has another name; the old one leads to it until another repository takes it."""
     before = repo.name
     world.call_repo(repo, owner=repo.owner, name=name)
     repo.updated_at = world.now()
@@ -50,7 +50,7 @@ def _forget_teams(repo: Repo) -> None:
 
 
 def delete_repo(world: World, repo: Repo) -> Change:
-    """It is gone with all that was in it: 404 from now on, by whatever route."""
+    """It is deleted with all that was in it: 404 from now on, by every route."""
     _forget_teams(repo)
     world.drop_repo(repo)
     return happened(world, "repository.deleted", repo, repo=repo)
@@ -125,7 +125,7 @@ def star(world: World, repo: Repo, *, by: User) -> Change:
 
 
 def unstar(world: World, repo: Repo, *, by: User) -> Change:
-    """One less; whoever came later moves up in the list."""
+    """One less; later ones move up in the list."""
     del repo.records.stars[by.id]
     repo.updated_at = world.now()
     return happened(world, "star.deleted", repo, repo=repo, actor=by)

@@ -16,7 +16,7 @@ from ghcrawl.simulator.github.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Day:
-    """Somebody about to do something somewhere."""
+    """A user about to do something somewhere."""
 
     world: World
     repo: Repo

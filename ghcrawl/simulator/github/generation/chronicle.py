@@ -42,7 +42,7 @@ class Chronicle:
         return int(self.rng.expovariate(math.log(1 + 1 / mean))) if mean > 0 else 0
 
     def somebody(self, *, gone: float = 0.02) -> User | None:
-        """Somebody active here; or nobody any more, with probability `gone`."""
+        """A user active here; None, for a deleted account, with probability `gone`."""
         return None if self.rng.random() < gone else self.rng.choice(self.people)
 
     def between(self, earliest: int, latest: int) -> int:

@@ -38,7 +38,7 @@ def add_odd_repos(setting: Setting, org: Org) -> None:
 
 
 def _add_empty(setting: Setting, org: Org) -> None:
-    """A repository that nobody has pushed to."""
+    """A repository without a push."""
     repo = found_repo(setting, org, "empty")
     label = Label(
         id=setting.world.ids.take("label"),
@@ -60,7 +60,7 @@ def _add_blocked(setting: Setting, org: Org, size: WorldSize) -> None:
 
 
 def _add_fork(setting: Setting, org: Org) -> None:
-    """A fork of another organisation's repository: same commits, no issues, as forks begin."""
+    """A fork of another organisation's repository: same commits, no issues, as every new fork."""
     others = [repo for other in setting.world.orgs() if other is not org for repo in setting.world.repos_of(other)]
     if not others:
         return

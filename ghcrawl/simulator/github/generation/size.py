@@ -50,9 +50,9 @@ class WorldSize:
 
     @classmethod
     def about(cls, entities: int) -> WorldSize:
-        """A size at which the first organisation comes to `entities` things, give or take a tenth.
+        """A size at which the first organisation has about `entities` things, within a tenth.
 
-        The pages of lists that a crawl keeps as well are about a tenth more. The odd repositories alone come to
+        The pages of lists that a crawl keeps as well are about a tenth more. The odd repositories alone have
         hundreds of things, so a smaller world has none.
         """
         repos = max(1, min(60, round((entities / 400) ** 0.6)))

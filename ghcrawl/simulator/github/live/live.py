@@ -1,4 +1,4 @@
-"""Life: one change after the other, each told in feeds and, if somebody wants them, by webhooks."""
+"""Life: one change after the other, each told in feeds and, where configured, by webhooks."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ _TOLD: Final[Mapping[str, Callable[[Telling], Iterator[Hook]]]] = {
 
 
 def hooks(site: Site, world: World, change: Change) -> tuple[Hook, ...]:
-    """The webhooks of `change`, in the order in which they are sent. What happens to a user tells nobody."""
+    """The webhooks of `change`, in the order in which they are sent. A change of a user has none."""
     tell = _TOLD.get(change.event)
     if tell is None:
         return ()
@@ -334,7 +334,7 @@ def hooks(site: Site, world: World, change: Change) -> tuple[Hook, ...]:
 
 
 def _somebody(world: World, change: Change) -> User:
-    """Whoever does what the change does not say the doer of: the owner, or the organisation's first member."""
+    """The actor of a change that names none: the owner, or the organisation's first member."""
     owner = change.owner
     if isinstance(owner, User):
         return owner

@@ -1,4 +1,4 @@
-"""Webhooks on their way: signed as GitHub signs them, sent once, and remembered where nobody took them."""
+"""Sends webhooks: signed as GitHub signs them, once, and remembered where the receiver failed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Sender:
         return status
 
     async def send_failed(self, session: aiohttp.ClientSession) -> int:
-        """Send everything that failed once more, as somebody who asks GitHub to. Returns how many failed again."""
+        """Send all failed ones once more, as a redelivery does. Returns how many failed again."""
         parcels, again = list(self.failed), 0
         self.failed.clear()
         for parcel in parcels:

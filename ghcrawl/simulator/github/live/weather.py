@@ -21,7 +21,7 @@ FEWEST_REPOS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """Somebody about to do something in `org`. stays: user ids of those who are never removed; others: where to."""
+    """A user about to do something in `org`. stays: user ids of those who are never removed; others: where to."""
 
     world: World
     org: Org

@@ -1,4 +1,4 @@
-"""Webhooks as GitHub keeps them: what was sent to each, what became of it, and sent once more when somebody asks.
+"""Webhooks as GitHub keeps them: the deliveries of each, their results, and redelivery on request.
 
 GET /orgs/ORG/hooks; below each of them, and below /app/hook, GET /deliveries and POST /deliveries/ID/attempts. The same
 for /repos/OWNER/NAME.
@@ -110,7 +110,7 @@ class Webhooks:
         self._again: set[asyncio.Task[None]] = set()
 
     def add(self, place: str, sender: Sender) -> Webhook:
-        """From now on whatever `sender` sends is kept as a delivery of a webhook of `place`."""
+        """From now on everything that `sender` sends is kept as a delivery of a webhook of `place`."""
         hook = Webhook(id=HOOK_ID + len(self._hooks), place=place.lower(), sender=sender)
         self._hooks.append(hook)
         sender.told = lambda parcel, status, seconds: self._keep(hook, parcel, status, seconds)
@@ -128,7 +128,7 @@ class Webhooks:
         return None if found is None else (found["app"] or found["owner"]).lower()
 
     def answer(self, method: str, path: str, params: Mapping[str, str]) -> Answer:
-        """What somebody is told who may administrate the place. Raises Refusal."""
+        """The answer to an administrator of the place. Raises Refusal."""
         found = _ROUTE.fullmatch(path)
         assert found is not None, "whoever asks has asked for the place before"
         hooks = [hook for hook in self._hooks if hook.place == (found["app"] or found["owner"]).lower()]
@@ -180,7 +180,7 @@ async def _sent_by(sender: Sender, parcel: Parcel) -> None:
 
 
 def _start(cursor: str) -> int | None:
-    """The delivery that a page begins with. Raises Refusal (422)."""
+    """The first delivery of a page. Raises Refusal (422)."""
     found = _CURSOR.fullmatch(cursor)
     if cursor and found is None:
         raise Refusal(refused(422, "The cursor is invalid"))

@@ -146,7 +146,7 @@ def user_orgs(ask: Ask, thing: Owner) -> Many[Org]:
 
 
 def myself(ask: Ask) -> User:
-    """The user whose token it is. Raises Refusal for those who are nobody."""
+    """The user whose token it is. Raises Refusal without one."""
     if not ask.viewer.authenticated:
         raise Refusal(refused(401, "Requires authentication"))
     account = ask.world.accounts.get(ask.viewer.user)

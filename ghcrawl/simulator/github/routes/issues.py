@@ -99,7 +99,7 @@ def issue_labels(ask: Ask, repo: Repo, text: str) -> Many[Label]:
 
 
 def label(ask: Ask, repo: Repo, name: str) -> One:
-    """`/labels/{name}`, whatever the case."""
+    """`/labels/{name}`, ignoring case."""
     matching = (each for each in repo.labels.values() if each.name.lower() == name.lower())
     thing = found(next(matching, None))
     return One(body=shapes.label(ask.site, repo, thing), last_modified=thing.updated_at)

@@ -23,7 +23,7 @@ def find_pull(repo: Repo, text: str) -> tuple[Issue, Pull]:
 
 
 def pulls(ask: Ask, repo: Repo) -> Many[Issue]:
-    """`/pulls`: open ones unless `state` says otherwise; only the default sort begins with the newest."""
+    """`/pulls`: open ones unless `state` says otherwise; only the default sort puts the newest first."""
     state = ask.choice("state", ("open", "closed", "all"))
     sort = ask.choice("sort", ("created", "updated", "popularity", "long-running"))
     wanted = [issue for issue in repo.pulls if state in ("all", issue.state)]

@@ -73,7 +73,7 @@ def _find_release(ask: Ask, repo: Repo, text: str) -> Release:
 
 
 def release(ask: Ask, repo: Repo, text: str) -> One:
-    """`/releases/{id}`: its Last-Modified is when it was published, whatever files were added since."""
+    """`/releases/{id}`: its Last-Modified is when it was published, also after files were added."""
     thing = _find_release(ask, repo, text)
     return One(body=releases.release(ask.site, repo, thing), last_modified=thing.published_at)
 

@@ -78,7 +78,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """Resolves the paths of one viewer's questions. Raises Refusal for whatever leads nowhere."""
+    """Resolves the paths of one viewer's questions. Raises Refusal for a path that leads nowhere."""
 
     world: World
     site: Site

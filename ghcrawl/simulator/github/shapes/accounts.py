@@ -136,7 +136,7 @@ def org_profile(site: Site, world: World, org: Org) -> Body:
 
 
 def org(site: Site, world: World, org: Org, viewer: Viewer) -> Body:
-    """An organisation asked for by itself."""
+    """An organisation at its own URL."""
     body = org_profile(site, world, org)
     if not viewer.insider(org):
         return body
@@ -197,7 +197,7 @@ def repo_team(site: Site, team: Team, repo_id: int) -> Body:
 
 
 def team(site: Site, world: World, team: Team) -> Body:
-    """A team asked for by itself."""
+    """A team at its own URL."""
     return {
         **listed_team(site, team),
         "created_at": team.created_at,

@@ -53,7 +53,7 @@ def diff_of(commit: Commit) -> list[tuple[str, int, int]]:
 
 
 def commit(site: Site, repo: Repo, commit: Commit) -> Body:
-    """A commit asked for by itself."""
+    """A commit at its own URL."""
     changes = diff_of(commit)
     additions, deletions = sum(added for _, added, _ in changes), sum(removed for *_, removed in changes)
     return {
@@ -115,7 +115,7 @@ def listed_branch(site: Site, repo: Repo, ref: Ref) -> Body:
 
 
 def branch(site: Site, repo: Repo, ref: Ref) -> Body:
-    """A branch asked for by itself: it holds its commit."""
+    """A branch at its own URL: it holds its commit."""
     links = {
         "self": f"{site.repo(repo)}/branches/{quoted_ref(ref.name)}",
         "html": f"{site.page(repo)}/tree/{quoted_ref(ref.name)}",

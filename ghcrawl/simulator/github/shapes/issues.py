@@ -110,7 +110,7 @@ def _issue_side() -> Body:
 
 
 def issue(site: Site, repo: Repo, issue: Issue) -> Body:
-    """An issue asked for by itself: since 2026 it says which comment is pinned, which no list does."""
+    """An issue at its own URL: since 2026 it says which comment is pinned, which no list does."""
     return {**listed_issue(site, repo, issue), "pinned_comment": None}
 
 

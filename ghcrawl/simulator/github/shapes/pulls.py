@@ -96,7 +96,7 @@ def _links(site: Site, repo: Repo, issue: Issue, pull: Pull) -> Body:
 
 
 def pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
-    """A pull request asked for by itself."""
+    """A pull request at its own URL."""
     pull = issue.pull
     assert pull is not None
     changes = [change for commit in pull.commits for change in diff_of(commit)]

@@ -127,7 +127,7 @@ def team_repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Body:
 
 
 def repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Body:
-    """A repository asked for by itself."""
+    """A repository at its own URL."""
     body = listed_repo(site, world, repo, viewer)
     body |= {
         "temp_clone_token": None,

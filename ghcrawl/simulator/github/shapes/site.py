@@ -1,4 +1,4 @@
-"""Where the simulator answers: what URLs in bodies begin with."""
+"""Base URLs of the simulator, as in its bodies."""
 
 from __future__ import annotations
 
