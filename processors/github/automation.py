@@ -175,7 +175,6 @@ WORKFLOW_JOB = Entity(
             query="filter=all",
             complete=True,
             item_at="jobs",
-            on_request=True,
         ),
     ),
 )

@@ -71,7 +71,6 @@ PACKAGE = Entity(
             path="/packages",
             query="package_type=container",
             complete=True,
-            on_request=True,
         )
         for owner in ("org", "user")
     ),

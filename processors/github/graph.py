@@ -151,7 +151,9 @@ class Node:
         self.link(name, urn)
         step = self.visit.onward.links.get(name)
         if type not in self.visit.request.context.covered and step is not None and step.thing is not None and url:
-            self.follow(type, url, step.thing, replace(self.context(scope=scope), changed_at=changed_at))
+            above = ":".join(urn.split(":")[:-2]) if urn.count(":") > 2 else ""
+            context = replace(self.context(qualifier=above, scope=scope), changed_at=changed_at)
+            self.follow(type, url, step.thing, context)
 
     def user(self, url: str, policy: str, account: JsonObject) -> None:
         """Follow a person who is embedded here."""

@@ -30,7 +30,7 @@ SINGLE: Final[Mapping[str, Mapping[str, Node]]] = {
     "issue": {"pull_request": "pull_request"},
     "gist": {"owner": SELF},
     "tag": {"tag_object": SELF},
-    "branch": {"protection": ON_REQUEST + SELF},
+    "branch": {"protection": SELF},
 }
 """The links to one other thing that is no person."""
 PEOPLE_LINKS: Final = frozenset(link for entity in ENTITIES for link in entity.people)

@@ -49,7 +49,7 @@ RULESET = Entity(
 )
 BRANCH_PROTECTION = Entity(
     type="branch_protection",
-    endpoint="/repos/{owner}/{repo}/branches/{branch}/protection",
+    endpoint="/repos/{owner}/{repo}/branches/{branch...}/protection",
     urn=protection_urn,
     describe=describe_protection,
     parent="repo",

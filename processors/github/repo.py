@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote
 
+from ghcrawl.values.errors import Malformed
 from ghcrawl.values.model import Document, JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, sequence, text
@@ -81,7 +82,8 @@ def describe_branch(node: Node) -> None:
     describe_ref(node)
     name, url = text(node.body.get("name")), text(node.body.get("protection_url"))
     if node.body.get("protected") is True and url:
-        node.resource("protection", "branch_protection", url, f"{node.repo}:branch_protection:{name}")
+        urn = f"{node.repo}:branch_protection:{name}"
+        node.resource("protection", "branch_protection", url, urn)
 
 
 def describe_tag(node: Node) -> None:
@@ -94,8 +96,15 @@ def describe_tag(node: Node) -> None:
 
 
 def tag_object_urn(body: JsonObject, qualifier: str) -> str:
-    """`urn:repo:12:tag_object:<sha>`."""
+    """`urn:repo:12:tag_object:<sha>`. A ref that names a commit names no such object: Malformed."""
+    if body.get("type", "tag") != "tag":
+        raise Malformed("the ref names no tag object")
     return f"{repo_of(qualifier)}:tag_object:{required(text(body.get('sha')), 'sha')}"
+
+
+def tag_object_url(body: JsonObject, _base: str) -> str:
+    """The URL that it gives, or the ref that names it; empty for a ref that names a commit."""
+    return text(body.get("url")) if body.get("type", "tag") == "tag" else ""
 
 
 def describe_tag_object(node: Node) -> None:
@@ -218,10 +227,23 @@ TAG_OBJECT = Entity(
     type="tag_object",
     endpoint="/repos/{owner}/{repo}/git/tags/{sha}",
     urn=tag_object_urn,
+    url=tag_object_url,
     describe=describe_tag_object,
     parent="repo",
     changed=(),
     immutable=True,
+    lists=(
+        Listing(
+            type="tag_refs",
+            of="repo",
+            element="tag_object",
+            path="/git/matching-refs/tags",
+            relation=True,
+            inside="object",
+            only_if="`size` > 0",
+            when=lambda repo: not empty(repo),
+        ),
+    ),
 )
 
 ENTITIES: Final = (REPO, LABEL, MILESTONE, RELEASE, BRANCH, TAG, TAG_OBJECT, RELEASE_ASSET)

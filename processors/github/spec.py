@@ -116,7 +116,8 @@ _OTHER_ROUTES: Final[Mapping[str, str]] = {
 def _pattern(endpoint: str) -> re.Pattern[str]:
     root = next((root for root in _OTHER_ROUTES if endpoint.startswith(root)), "")
     rest = re.escape(endpoint.removeprefix(root))
-    rest = re.sub(r"\\{\w+\\.\\.\\.\\}", r"(?!.+/protection(?:/|$)).+", rest)  # names with slashes in them
+    rest = re.sub(r"\\{\w+\\.\\.\\.\\}$", r"(?!.+/protection(?:/|$)).+", rest)  # names with slashes in them
+    rest = re.sub(r"\\{\w+\\.\\.\\.\\}", r".+", rest)
     rest = re.sub(r"\\{\w+_(?:number|id)\\}", r"\\d+", rest)
     rest = re.sub(r"\\{\w+_hash\\}", "[0-9a-f]+", rest)
     return re.compile(_OTHER_ROUTES.get(root, "") + re.sub(r"\\{\w+\\}", "[^/]+", rest))

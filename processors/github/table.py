@@ -63,9 +63,11 @@ Why `default` is not `everything`: reactions, statuses and checks, the commits o
 traffic and statistics cost about a call for every one or two documents, and the stars of a known project take hundreds
 of pages that say little. What `default` adds to the core kinds comes a hundred to a call or costs no call at all.
 Timelines are in no scenario but on request: they take a call an issue, and the repository's lists of events, comments
-and reviews hold all of them but cross-references. So are jobs of workflow runs, files of pull requests, the pull
-requests of a commit, the protection of a branch, packages, child teams, external groups and roles in organisations:
-name their URLs, or name the types in `--only`. Secrets that were found are asked for without the secret itself.
+and reviews hold all of them but cross-references. So are the pull requests of a commit, which would take a call for
+every commit where pull requests lead to theirs: name their URLs, or name the types in `--only`. Roles are told by
+`admins` and `maintainers`, at a page each; the membership of one person, by its URL, says whether an invitation is
+open. Of packages containers are listed; those of other types are read by the URL of their list. Secrets that were
+found are asked for without the secret itself.
 """
 _NOT_CRAWLED: Final[tuple[tuple[str, str], ...]] = (
     (

@@ -18,6 +18,8 @@ from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.simulator.github.oracle import expected
+from ghcrawl.simulator.github.people import User
+from ghcrawl.simulator.github.shapes.accounts import gists_of
 from ghcrawl.values.model import LEGACY_PLATFORM, Context, Document, Request
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from processors.github import ENTITIES, PARTS
@@ -52,6 +54,9 @@ A thing has several forms: `own` (its own URL), `list`, `webhook`, `event`, `bat
 another form had it. `forms` says of each: `observedAt` and `changedAt` of what came in it last; `digest`, empty once
 another form said otherwise, so that what only this form tells is older than the rest; `partial` if it left something
 out. Documents saved before this was told apart have no `forms`.
+
+Other things inside a document (the issue in an issue event, the repository in a pull request) are as they were when
+GitHub last sent this one; how they are now, their own documents say.
 
 `self` and `siblings` are links of every document. A page of a collection holds `{"urn", "url"}` of each element; a page
 of a relation holds the elements, and has the links `origin`, `unique` (its generation) and `resources`.
@@ -112,7 +117,8 @@ def pattern(urn: str) -> str:
     """A URN with what is different about every thing taken out."""
     urn = re.sub(r"(?<=:)[0-9a-f]{40}(?=:|$)", "SHA", urn)
     urn = re.sub(r"(?<=:)\d{4}-\d\d-\d\d$", "DATE", urn)
-    urn = re.sub(r":(branch|tag):.*$", r":\1:NAME", urn)
+    urn = re.sub(r":(branch|branch_protection|tag):.*$", r":\1:NAME", urn)
+    urn = re.sub(r"^urn:gist:[0-9a-f]+", "urn:gist:ID", urn)
     urn = re.sub(r"GHSA-.*$", "GHSA", urn)
     return re.sub(r"(?<=:)\d+(?=:|$)", "N", urn)
 
@@ -123,7 +129,9 @@ def observe() -> dict[str, Seen]:
     member = next(iter(world.org("acme").members.values())).user
     viewer = world.principal(member.login).viewer
     seen: dict[str, Seen] = {}
-    for thing in expected(world, "acme", base=API, viewer=viewer, everything=True).values():
+    owners = ["acme", *(each.login for each in world.accounts.values() if isinstance(each, User) and gists_of(each))]
+    told = (expected(world, login, base=API, viewer=viewer, everything=True) for login in owners[:2])
+    for thing in (each for things in told for each in things.values()):
         shape = thing.single or thing.listed
         assert shape is not None
         seen.setdefault(thing.type, Seen()).add(_processed(thing.type, thing.urn, shape()))

@@ -6,6 +6,7 @@
     403  a throttle (see `limited`), Unfit (this credential), Denied (anybody) 404 410  Missing
     451  Missing, with the notice of the block                                 400 422 and other 4xx  Refused
     429  a throttle                                                            5xx, no JSON  FetchError
+    400 where only an enterprise that manages its accounts has such a thing    Missing
 
 Source: GitHub's REST documentation and recorded exchanges; messages are its own words, for it says some things in no
 other way.
@@ -47,6 +48,8 @@ from ghcrawl.values.outcome import (
 
 PENDING_S: Final = 10.0
 PENDING_CAP_S: Final = 300.0
+UNMANAGED: Final = "not part of externally managed enterprise"
+"""Says that an organisation has no groups of an identity provider."""
 
 
 class Asked(NamedTuple):
@@ -192,6 +195,13 @@ def _missing(answer: Answer, asked: Asked) -> Missing | Refused:
     return Missing(status=answer.status, detail=with_block(answer), observed_at=asked.observed_at)
 
 
+def _unmanaged(answer: Answer, asked: Asked) -> Missing | Refused:
+    """Groups of an identity provider: only organisations have them whose accounts an enterprise manages."""
+    if UNMANAGED in message(answer).lower():
+        return Missing(status=400, detail=said(answer), observed_at=asked.observed_at)
+    return Refused(status=400, reason="refused", detail=said(answer))
+
+
 def _conflict(answer: Answer, asked: Asked) -> Fetched:
     if "empty" not in message(answer).lower():
         raise FetchError(f"{asked.url} answered 409: {said(answer)}", url=asked.url, status=409)
@@ -214,6 +224,7 @@ _READERS: Final[Mapping[int, Callable[[Answer, Asked], Verdict]]] = {
     304: _unchanged,
     307: _moved,
     308: _moved,
+    400: _unmanaged,
     404: _missing,
     409: _conflict,
     410: _missing,

@@ -16,7 +16,7 @@ from typing import Final
 
 from ghcrawl.simulator.github.entities import Commit, Issue, Release, Repo
 from ghcrawl.simulator.github.expectation import Expected
-from ghcrawl.simulator.github.oracle_records import PARTS, named_in, of_everybody, of_org, of_repo
+from ghcrawl.simulator.github.oracle_records import PARTS, named_in, of_everybody, of_org, of_owner, of_repo
 from ghcrawl.simulator.github.people import Org, Owner, User
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.records import Project
@@ -64,6 +64,12 @@ MORE_TYPES: Final = (
     "project_item",
     "security_advisory",
     "dependabot_alert",
+    "secret_scanning_alert",
+    "workflow_job",
+    "branch_protection",
+    "tag_object",
+    "package",
+    "gist",
     *PARTS,
 )
 """What only those get who ask for everything."""
@@ -106,6 +112,8 @@ class _Judge:
             yield from self._teams(owner)
             if self.everything and self.viewer.insider(owner):
                 yield from of_org(self.site, owner)
+        if self.everything:
+            yield from of_owner(self.site, self.world, owner, self.viewer)
         for repo in visible:
             yield from self._repo(repo)
             yield from of_everybody(self.site, repo, self._releases(repo))

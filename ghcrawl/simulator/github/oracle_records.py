@@ -9,9 +9,19 @@ from typing import Any, Final
 from ghcrawl.simulator.github.entities import Release, Repo
 from ghcrawl.simulator.github.expectation import Expected
 from ghcrawl.simulator.github.manners import FREQUENCY_CAP
-from ghcrawl.simulator.github.people import Org, User
+from ghcrawl.simulator.github.people import Org, Owner, User
 from ghcrawl.simulator.github.principals import Viewer
-from ghcrawl.simulator.github.shapes import automation, left_behind, parts, protection, records, releases
+from ghcrawl.simulator.github.shapes import (
+    accounts,
+    automation,
+    belongings,
+    commits,
+    left_behind,
+    parts,
+    protection,
+    records,
+    releases,
+)
 from ghcrawl.simulator.github.shapes.site import Body, Site
 from ghcrawl.simulator.github.world import World
 
@@ -43,7 +53,8 @@ def of_repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Iterator[Ex
     yield from _reactions(site, repo)
     yield from _checks(site, world, repo)
     yield from _machines(site, world, repo)
-    yield from _conversation(site, repo, insider=viewer.insider(repo.owner))
+    yield from _conversation(site, repo, viewer)
+    yield from _refs(site, repo, insider=viewer.insider(repo.owner))
     yield from _parts(site, world, repo, insider=viewer.insider(repo.owner))
 
 
@@ -109,13 +120,29 @@ def _machines(site: Site, world: World, repo: Repo) -> Iterator[Expected]:
     for run in left_behind.artifacts_of(repo):
         form = partial(left_behind.artifact, site, repo, run)
         yield Expected(type="artifact", urn=f"{urn}:artifact:{left_behind.artifact_id(run)}", single=form)
+    for run in held.workflow_runs.values():
+        form, number = partial(left_behind.job, site, repo, run), left_behind.job_id(run)
+        name = f"{urn}:workflow_run:{run.id}:workflow_job:{number}"
+        yield Expected(type="workflow_job", urn=name, single=form)
     for place in left_behind.environments_of(repo):
         form = partial(left_behind.environment, site, repo, place)
         yield Expected(type="environment", urn=f"{urn}:environment:{form()['id']}", single=form)
 
 
-def _conversation(site: Site, repo: Repo, *, insider: bool) -> Iterator[Expected]:
-    urn, held = f"urn:repo:{repo.id}", repo.records
+def _refs(site: Site, repo: Repo, *, insider: bool) -> Iterator[Expected]:
+    urn = f"urn:repo:{repo.id}"
+    for ref in repo.tags.values():
+        if sha := commits.tag_object_sha(repo, ref):
+            form = partial(commits.tag_object, site, repo, ref)
+            yield Expected(type="tag_object", urn=f"{urn}:tag_object:{sha}", single=form)
+    for ref in repo.branches.values() if insider else ():
+        if ref.protected:
+            form = partial(protection.branch_protection, site, repo, ref)
+            yield Expected(type="branch_protection", urn=f"{urn}:branch_protection:{ref.name}", single=form)
+
+
+def _conversation(site: Site, repo: Repo, viewer: Viewer) -> Iterator[Expected]:
+    urn, held, insider = f"urn:repo:{repo.id}", repo.records, viewer.insider(repo.owner)
     for talk in held.discussions.values():
         form = partial(records.discussion, site, repo, talk)
         yield Expected(type="discussion", urn=f"{urn}:discussion:{talk.number}", single=form)
@@ -127,6 +154,10 @@ def _conversation(site: Site, repo: Repo, *, insider: bool) -> Iterator[Expected
         yield Expected(type="dependabot_alert", urn=f"{urn}:dependabot_alert:{alert.number}", single=form)
         form = partial(protection.code_scanning_alert, site, repo, alert)
         yield Expected(type="code_scanning_alert", urn=f"{urn}:code_scanning_alert:{alert.number}", single=form)
+    for alert in held.alerts.values() if (viewer.permissions(repo) or {}).get("admin") else ():
+        name = f"{urn}:secret_scanning_alert:{alert.number}"
+        form = partial(protection.secret_scanning_alert, site, repo, alert, hidden=True)
+        yield Expected(type="secret_scanning_alert", urn=name, single=form)
     yield Expected(
         type="ruleset",
         urn=f"{urn}:ruleset:{repo.id}",
@@ -177,6 +208,19 @@ def of_org(site: Site, org: Org) -> Iterator[Expected]:
         for item in project.items:
             shape = partial(records.project_item, site, org, project, item)
             yield Expected(type="project_item", urn=f"{urn}:project_item:{item.id}", single=shape)
+
+
+def of_owner(site: Site, world: World, owner: Owner, viewer: Viewer) -> Iterator[Expected]:
+    """What an account has beside repositories: containers, which strangers are not told of, and gists."""
+    kind = "org" if isinstance(owner, Org) else "user"
+    for repo in belongings.packages_of(world, owner) if viewer.authenticated else ():
+        shape = partial(belongings.package, site, world, repo)
+        yield Expected(type="package", urn=f"urn:{kind}:{owner.id}:package:{repo.id * 10 + 5}", single=shape)
+    if isinstance(owner, User):
+        for identity in accounts.gists_of(owner):
+            single = partial(belongings.gist, site, owner, identity)
+            listed = partial(belongings.listed_gist, site, owner, identity)
+            yield Expected(type="gist", urn=f"urn:gist:{identity}", single=single, listed=listed)
 
 
 def named_in(repo: Repo, viewer: Viewer, *, everything: bool) -> list[User | None]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ghcrawl.simulator.github.entities import Repo
-from ghcrawl.simulator.github.people import Owner
+from ghcrawl.simulator.github.people import Org, Owner
 
 Denial = Literal["sso", "ip_allow_list", "classic_pat", "pat_lifetime"]
 """Why an organisation turns away a credential that would be good enough elsewhere."""
@@ -44,12 +44,16 @@ class Viewer:
         """Why `owner` turns it away, if it does."""
         return next((why for each, why in self.denials if each == owner.id), None)
 
+    def _administers(self, owner: Owner) -> bool:
+        role = owner.members[self.user].role if isinstance(owner, Org) and self.user in owner.members else ""
+        return owner.id == self.user or role == "admin"
+
     def permissions(self, repo: Repo) -> dict[str, bool] | None:
         """The `permissions` object of a repository's body; None where GitHub leaves it out."""
         if not self.authenticated:
             return None
         push = self.insider(repo.owner)
-        admin = push and repo.owner.id == self.user
+        admin = push and self._administers(repo.owner)
         return {"admin": admin, "maintain": admin, "push": push, "triage": push, "pull": True}
 
 

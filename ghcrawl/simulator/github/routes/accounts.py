@@ -114,8 +114,10 @@ def team(ask: Ask, thing: Org, slug: str) -> One:
 
 
 def team_members(ask: Ask, thing: Org, slug: str) -> Many[User]:
-    """`/orgs/{org}/teams/{slug}/members`."""
-    people = ordered(find_team(ask, thing, slug).members.values(), lambda user: user.id, descending=False)
+    """`/orgs/{org}/teams/{slug}/members`: all of them, or those of one role."""
+    hit, role = find_team(ask, thing, slug), ask.choice("role", ("all", "member", "maintainer"))
+    wanted = (each for each in hit.members.values() if role in ("all", accounts.role_in(hit, each)))
+    people = ordered(wanted, lambda user: user.id, descending=False)
     return Many(elements=people, shape=lambda user: accounts.simple_user(ask.site, user))
 
 

@@ -148,6 +148,12 @@ def git_ref(ask: Ask, repo: Repo, name: str) -> One:
     return One(body=shapes.git_ref(ask.site, repo, ref, kind=kind), last_modified=repo.pushed_at)
 
 
+def tag_object(ask: Ask, repo: Repo, sha: str) -> One:
+    """`/git/tags/{sha}`."""
+    ref = found(next((each for each in repo.tags.values() if shapes.tag_object_sha(repo, each) == sha), None))
+    return One(body=shapes.tag_object(ask.site, repo, ref), last_modified=ref.commit.committed_at)
+
+
 ROUTES: Final[dict[str, Finder]] = {
     "commits": commits,
     "commits/{sha}/comments": commit_comments,
@@ -156,8 +162,8 @@ ROUTES: Final[dict[str, Finder]] = {
     "comments": repo_comments,
     "comments/{id}": commit_comment,
     "branches": branches,
-    "branches/{name*}": branch,
     "tags": tags,
     "git/matching-refs/{prefix*}": matching_refs,
     "git/ref/{name*}": git_ref,
+    "git/tags/{sha}": tag_object,
 }

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.entities import Commit, Issue, Repo
 from ghcrawl.simulator.github.records import Alert, WorkflowRun
 from ghcrawl.simulator.github.refusals import not_found, refused
+from ghcrawl.simulator.github.routes import commits
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
 from ghcrawl.simulator.github.routes.automation import counted
-from ghcrawl.simulator.github.routes.commits import find_commit
 from ghcrawl.simulator.github.routes.table import Finder
-from ghcrawl.simulator.github.shapes import commits, left_behind, protection, pulls
+from ghcrawl.simulator.github.shapes import commits as shapes
+from ghcrawl.simulator.github.shapes import left_behind, protection, pulls
 from ghcrawl.simulator.github.shapes.site import Body
 
 
@@ -29,8 +31,14 @@ def ruleset(ask: Ask, repo: Repo, text: str) -> One:
     return One(body=protection.ruleset(ask.site, repo))
 
 
-def branch_protection(ask: Ask, repo: Repo, name: str) -> One:
-    """`/branches/{branch}/protection`, for those who may administer."""
+def branch(ask: Ask, repo: Repo, name: str) -> One:
+    """`/branches/{branch}` and `/branches/{branch}/protection`: names have slashes, encoded or not."""
+    bare = name.removesuffix("/protection")
+    return commits.branch(ask, repo, name) if bare == name or name in repo.branches else _protection(ask, repo, bare)
+
+
+def _protection(ask: Ask, repo: Repo, name: str) -> One:
+    """For those who may administer."""
     ref = found(repo.branches.get(name))
     if not ask.viewer.insider(repo.owner):
         raise not_found()
@@ -56,6 +64,26 @@ def code_scanning_alert(ask: Ask, repo: Repo, text: str) -> One:
     _admit(ask, repo)
     alert = found(repo.records.alerts.get(number(text)))
     return One(body=protection.code_scanning_alert(ask.site, repo, alert))
+
+
+def _admit_to_secrets(ask: Ask, repo: Repo) -> bool:
+    """Whether the secrets themselves are hidden. Raises Refusal for whoever may not administer."""
+    if not (ask.viewer.permissions(repo) or {}).get("admin") or not ask.manners.alerts_shown:
+        raise not_found()
+    return ask.params.get("hide_secret") == "true"
+
+
+def secret_scanning_alerts(ask: Ask, repo: Repo) -> Many[Alert]:
+    """`/secret-scanning/alerts`, for administrators: newest first."""
+    hidden, held = _admit_to_secrets(ask, repo), list(repo.records.alerts.values())[::-1]
+    shape = partial(protection.secret_scanning_alert, ask.site, repo, hidden=hidden)
+    return Many(elements=held, shape=shape)
+
+
+def secret_scanning_alert(ask: Ask, repo: Repo, text: str) -> One:
+    """`/secret-scanning/alerts/{number}`."""
+    hidden, alert = _admit_to_secrets(ask, repo), found(repo.records.alerts.get(number(text)))
+    return One(body=protection.secret_scanning_alert(ask.site, repo, alert, hidden=hidden))
 
 
 def sbom(_ask: Ask, repo: Repo) -> One:
@@ -130,7 +158,7 @@ def environment(ask: Ask, repo: Repo, name: str) -> One:
 
 def pulls_of_commit(ask: Ask, repo: Repo, text: str) -> Many[Issue]:
     """`/commits/{sha}/pulls`: those that brought the commit."""
-    commit = find_commit(repo, text)
+    commit = commits.find_commit(repo, text)
     brought = [issue for issue in repo.pulls if issue.pull is not None and _brought(issue, commit)]
     return Many(elements=brought, shape=lambda each: pulls.listed_pull(ask.site, ask.world, repo, each))
 
@@ -149,16 +177,18 @@ def files_of_pull(ask: Ask, repo: Repo, text: str) -> Many[Body]:
 
 
 def _files(ask: Ask, repo: Repo, commit: Commit) -> list[Body]:
-    files = commits.commit(ask.site, repo, commit)["files"]
+    files = shapes.commit(ask.site, repo, commit)["files"]
     return files if isinstance(files, list) else []
 
 
 ROUTES: Final[dict[str, Finder]] = {
     "rulesets": rulesets,
     "rulesets/{id}": ruleset,
-    "branches/{branch}/protection": branch_protection,
+    "branches/{name*}": branch,
     "code-scanning/alerts": code_scanning_alerts,
     "code-scanning/alerts/{number}": code_scanning_alert,
+    "secret-scanning/alerts": secret_scanning_alerts,
+    "secret-scanning/alerts/{number}": secret_scanning_alert,
     "dependency-graph/sbom": sbom,
     "actions/runs/{id}/jobs": jobs,
     "actions/jobs/{id}": job,

@@ -15,6 +15,7 @@ from ghcrawl.simulator.github.refusals import blocked, denied, moved, not_found
 from ghcrawl.simulator.github.routes import (
     accounts,
     automation,
+    belongings,
     commits,
     events,
     issues,
@@ -38,9 +39,9 @@ REPO_TABLE: Final = Table(
     | protection.ROUTES
     | events.REPO_ROUTES
 )
-ORG_TABLE: Final = Table(accounts.ORG_ROUTES | records.ORG_ROUTES | events.ORG_ROUTES)
-USER_TABLE: Final = Table(accounts.USER_ROUTES | events.USER_ROUTES)
-ROOT_TABLE: Final = Table(accounts.ROOT_ROUTES)
+ORG_TABLE: Final = Table(accounts.ORG_ROUTES | belongings.ORG_ROUTES | records.ORG_ROUTES | events.ORG_ROUTES)
+USER_TABLE: Final = Table(accounts.USER_ROUTES | belongings.USER_ROUTES | events.USER_ROUTES)
+ROOT_TABLE: Final = Table(accounts.ROOT_ROUTES | belongings.ROOT_ROUTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

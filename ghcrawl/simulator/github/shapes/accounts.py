@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import md5
+from typing import Literal
+
 from ghcrawl.simulator.github.people import Org, Owner, Team, User
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted
@@ -46,6 +50,14 @@ def maybe_user(site: Site, user: User | None) -> Body | None:
     return simple_user(site, user) if user else None
 
 
+def gists_of(account: Owner) -> Sequence[str]:
+    """Ids of the gists of `account`, newest first: of every person up to three."""
+    if not isinstance(account, User) or account.type == "Bot":
+        return ()
+    named = (f"{account.id}/{number}".encode() for number in range(account.id % 4))
+    return [md5(name, usedforsecurity=False).hexdigest() for name in named]
+
+
 def user(site: Site, world: World, account: Owner, viewer: Viewer) -> Body:
     """The whole profile of a user, a bot, or an organisation asked for as a user."""
     is_user = isinstance(account, User)
@@ -61,7 +73,7 @@ def user(site: Site, world: World, account: Owner, viewer: Viewer) -> Body:
         "bio": account.bio if isinstance(account, User) else account.description,
         "twitter_username": None,
         "public_repos": public,
-        "public_gists": 0,
+        "public_gists": len(gists_of(account)),
         "followers": account.followers if isinstance(account, User) else 0,
         "following": account.following if isinstance(account, User) else 0,
         "created_at": account.created_at,
@@ -206,6 +218,12 @@ def team(site: Site, world: World, team: Team) -> Body:
         "repos_count": len(team.repos),
         "organization": org_profile(site, world, team.org),
     }
+
+
+def role_in(team: Team, user: User) -> Literal["maintainer", "member"]:
+    """What `user` is in `team`: those maintain it who own the organisation, and whoever comes first in it."""
+    member, first = team.org.members.get(user.id), next(iter(team.members.values()))
+    return "maintainer" if user is first or (member is not None and member.role == "admin") else "member"
 
 
 def contributor(site: Site, account: User, contributions: int) -> Body:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha1
+
 from ghcrawl.simulator.github.entities import Commit, CommitComment, Ref, Repo
 from ghcrawl.simulator.github.shapes.accounts import association, maybe_user
 from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted_ref, reactions
@@ -134,16 +136,42 @@ def tag(site: Site, repo: Repo, ref: Ref) -> Body:
     }
 
 
+def tag_object_sha(repo: Repo, ref: Ref) -> str:
+    """The object that an annotated tag names; empty for a lightweight one. Versions are annotated."""
+    told = f"tag {repo.id} {ref.name} {ref.commit.sha}"
+    return sha1(told.encode(), usedforsecurity=False).hexdigest() if ref.name.startswith("v") else ""
+
+
+def tag_object(site: Site, repo: Repo, ref: Ref) -> Body:
+    """The object of an annotated tag: who tagged what, and why."""
+    commit, sha, git = ref.commit, tag_object_sha(repo, ref), f"{site.repo(repo)}/git"
+    return {
+        "node_id": f"TA_kwDO{repo.id:x}{sha[:20]}",
+        "tag": ref.name,
+        "sha": sha,
+        "url": f"{git}/tags/{sha}",
+        "message": f"Version {ref.name}\n",
+        "tagger": {"name": commit.committer_name, "email": commit.committer_email, "date": commit.committed_at},
+        "object": {"sha": commit.sha, "type": "commit", "url": f"{git}/commits/{commit.sha}"},
+        "verification": {
+            "verified": False,
+            "reason": "unsigned",
+            "signature": None,
+            "payload": None,
+            "verified_at": None,
+        },
+    }
+
+
 def git_ref(site: Site, repo: Repo, ref: Ref, *, kind: str) -> Body:
-    """A ref of that kind (`heads` or `tags`)."""
-    name = f"refs/{kind}/{ref.name}"
+    """A ref of that kind (`heads` or `tags`): it names a commit, or the object of an annotated tag."""
+    name, git = f"refs/{kind}/{ref.name}", f"{site.repo(repo)}/git"
+    sha = tag_object_sha(repo, ref) if kind == "tags" else ""
+    named = {"sha": sha, "type": "tag", "url": f"{git}/tags/{sha}"}
+    commit = {"sha": ref.commit.sha, "type": "commit", "url": f"{git}/commits/{ref.commit.sha}"}
     return {
         "ref": name,
         "node_id": f"REF_kwDO{repo.id:x}{kind[0]}{ref.commit.sha[:12]}",
         "url": f"{site.repo(repo)}/git/{quoted_ref(name)}",
-        "object": {
-            "sha": ref.commit.sha,
-            "type": "commit",
-            "url": f"{site.repo(repo)}/git/commits/{ref.commit.sha}",
-        },
+        "object": named if sha else commit,
     }

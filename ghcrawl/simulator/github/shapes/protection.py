@@ -68,6 +68,34 @@ def code_scanning_alert(site: Site, repo: Repo, alert: Alert) -> Body:
     }
 
 
+def secret_scanning_alert(site: Site, repo: Repo, alert: Alert, *, hidden: bool) -> Body:
+    """A secret that was found in the code. hidden: it is asked for without the secret itself."""
+    url = f"{site.repo(repo)}/secret-scanning/alerts/{alert.number}"
+    body: Body = {
+        "number": alert.number,
+        "created_at": alert.created_at,
+        "updated_at": alert.updated_at,
+        "url": url,
+        "html_url": f"{site.page(repo)}/security/secret-scanning/{alert.number}",
+        "locations_url": f"{url}/locations",
+        "state": "resolved" if alert.dismissed_by else "open",
+        "resolution": "revoked" if alert.dismissed_by else None,
+        "resolved_at": alert.updated_at if alert.dismissed_by else None,
+        "resolved_by": maybe_user(site, alert.dismissed_by),
+        "resolution_comment": None,
+        "secret_type": "mailchimp_api_key",
+        "secret_type_display_name": "Mailchimp API Key",
+        "push_protection_bypassed": False,
+        "push_protection_bypassed_by": None,
+        "push_protection_bypassed_at": None,
+        "validity": "unknown",
+        "publicly_leaked": False,
+        "multi_repo": False,
+        "is_base64_encoded": False,
+    }
+    return body if hidden else {**body, "secret": f"{'0' * 31}{alert.number % 10}-us2"}
+
+
 def sbom(repo: Repo) -> Body:
     """What the repository is made of."""
     packages = [

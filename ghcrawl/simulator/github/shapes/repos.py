@@ -64,6 +64,10 @@ _SAME_FOR_ALL: Final[Body] = {
 }
 
 
+_SCANNED: Final = {name: {"status": "enabled"} for name in ("secret_scanning", "secret_scanning_push_protection")}
+"""What administrators are told of what is scanned."""
+
+
 def embedded_repo(site: Site, world: World, repo: Repo) -> Body:
     """A repository inside a pull request, or as another's parent."""
     url, page = site.repo(repo), site.page(repo)
@@ -111,8 +115,8 @@ def embedded_repo(site: Site, world: World, repo: Repo) -> Body:
 def listed_repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Body:
     """A repository as an element of a list."""
     permissions = viewer.permissions(repo)
-    body = embedded_repo(site, world, repo)
-    return body | {"permissions": permissions} if permissions else body
+    body = embedded_repo(site, world, repo) | ({"permissions": permissions} if permissions else {})
+    return body | {"security_and_analysis": _SCANNED} if permissions and permissions["admin"] else body
 
 
 def org_repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Body:

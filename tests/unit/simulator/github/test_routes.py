@@ -116,6 +116,10 @@ def own_url(base: str, type: str, body: Any) -> str:
             return f"{base}/orgs/{body['owner']['login']}/projectsV2/{body['number']}"
         case "project_item":
             return str(body["item_url"])
+        case "secret_scanning_alert":
+            return f"{body['url']}?hide_secret=true"
+        case "workflow_job":
+            return f"{base}/repos/acme/web/actions/jobs/{body['id']}"
         case "ruleset":
             return str(body["_links"]["self"]["href"])
         case _ if type in PARTS:
@@ -258,7 +262,10 @@ async def test_refs_are_listed_by_prefix_with_both_validators(settled: World, st
         f"refs/heads/{name}" for name in sorted(settled.repo("acme/web").branches)
     ]
     assert got.headers["Last-Modified"]
-    assert (await hub.get("/repos/acme/web/git/ref/tags/v0.0.0")).json["object"]["type"] == "commit"
+    assert (await hub.get("/repos/acme/web/git/ref/tags/nightly/3")).json["object"]["type"] == "commit"
+    annotated = (await hub.get("/repos/acme/web/git/ref/tags/v0.0.0")).json["object"]
+    assert annotated["type"] == "tag"
+    assert (await hub.get(annotated["url"])).json["tag"] == "v0.0.0"
 
 
 async def test_a_list_inside_an_object_is_paged_as_any_other(settled: World, start: Start) -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.oracle import MORE_TYPES, TYPES, expected
+from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.principals import ANYBODY, Viewer
-from ghcrawl.simulator.github.shapes import accounts, commits, issues, pulls, releases, repos
+from ghcrawl.simulator.github.shapes import accounts, belongings, commits, issues, pulls, releases, repos
 from ghcrawl.simulator.github.shapes.site import Site, in_version
 from ghcrawl.simulator.github.world import World
 
@@ -49,6 +50,12 @@ SINGLES = {
     "environment": "Environment",
     "ruleset": "RepositoryRuleset",
     "code_scanning_alert": "CodeScanningAlert",
+    "secret_scanning_alert": "SecretScanningAlert",
+    "workflow_job": "Job",
+    "branch_protection": "BranchProtection",
+    "tag_object": "GitTag",
+    "package": "Package",
+    "gist": "GistSimple",
     "sbom": "DependencyGraphSpdxSbom",
     "project": "ProjectsV2",
     "project_item": "ProjectsV2ItemWithContent",
@@ -78,10 +85,14 @@ LISTED = {
     "tag": "Tag",
     "check_suite": "CheckSuite",
     "ruleset": "RepositoryRuleset",
+    "gist": "BaseGist",
 }
 INSIDERS_ONLY = {"team", "project", "project_item", "views", "clones", "paths", "referrers"} | {
     "dependabot_alert",
     "code_scanning_alert",
+    "secret_scanning_alert",
+    "branch_protection",
+    "package",
 }
 
 # What the element of a list lacks of the single resource: spec and recordings, as researched for every endpoint.
@@ -139,7 +150,14 @@ USER_LACKS = {
 
 @pytest.fixture
 def insider(settled: World) -> Viewer:
-    return Viewer(user=1, kind="user", insider_of=frozenset({settled.org("acme").id}))
+    """Somebody who may administer: the first member owns the organisation."""
+    acme = settled.org("acme")
+    return Viewer(user=next(iter(acme.members)), kind="user", insider_of=frozenset({acme.id}))
+
+
+def _author_of_gists(world: World) -> User:
+    owners = (each for each in world.accounts.values() if isinstance(each, User) and world.repos_of(each))
+    return next(each for each in owners if accounts.gists_of(each))
 
 
 @pytest.fixture
@@ -167,7 +185,11 @@ def test_every_expected_thing_of_a_world_fits_the_official_schema_of_its_kind(
     world: World, models: Any, insider: Viewer, *, inside: bool
 ) -> None:
     viewer = insider if inside else ANYBODY
-    things = expected(world, "acme", base=SITE.base, viewer=viewer, everything=True)
+    things = {
+        key: thing
+        for login in ("acme", _author_of_gists(world).login)
+        for key, thing in expected(world, login, base=SITE.base, viewer=viewer, everything=True).items()
+    }
     seen = set()
     for thing in things.values():
         seen.add(thing.type)
@@ -243,7 +265,7 @@ def test_a_listed_team_lacks_its_counts_dates_and_organisation(world: World, mod
 
 
 def test_a_listed_user_has_no_profile(world: World, models: Any, insider: Viewer) -> None:
-    user = next(iter(world.org("acme").members.values())).user
+    user = list(world.org("acme").members.values())[-1].user
     listed = accounts.simple_user(SITE, user)
     validated(models, "SimpleUser", listed)
     validated(models, "Contributor", accounts.contributor(SITE, user, 3))
@@ -316,3 +338,13 @@ def test_counters_in_bodies_are_true_to_the_world(world: World) -> None:
     team = next(iter(world.org("acme").teams.values()))
     body = accounts.team(SITE, world, team)
     assert (body["members_count"], body["repos_count"]) == (len(team.members), len(team.repos))
+
+
+def test_memberships_and_groups_fit_their_schemas(world: World, models: Any) -> None:
+    acme = world.org("acme")
+    team, member = next(iter(acme.teams.values())), next(iter(acme.members.values()))
+    validated(models, "OrgMembership", belongings.membership(SITE, acme, member))
+    roles = {belongings.team_membership(SITE, team, user)["role"] for user in team.members.values()}
+    assert roles >= {"maintainer"}
+    validated(models, "TeamMembership", belongings.team_membership(SITE, team, next(iter(team.members.values()))))
+    assert belongings.external_group(team).keys() == {"group_id", "group_name", "updated_at"}
