@@ -221,6 +221,12 @@ async def test_a_retired_api_version_makes_no_tombstones(start: Start, server: S
     assert isinstance(answer, Refused)
 
 
+async def test_groups_of_an_organisation_that_no_enterprise_manages_are_missing(start: Start, server: Scripted) -> None:
+    words = "This organization is not part of externally managed enterprise."
+    answer = await fetched(start, server, no(400, words))
+    assert answer == Missing(status=400, detail=words, observed_at=NOW)
+
+
 async def test_451_is_missing_with_the_notice(start: Start, server: Scripted) -> None:
     block = {"reason": "dmca", "created_at": "2026-01-01T00:00:00Z", "html_url": "https://github.com/dmca/1"}
     reply = Reply(status=451, body={"message": "Repository access blocked", "block": block}, headers=quota())

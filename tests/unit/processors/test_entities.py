@@ -406,6 +406,41 @@ def test_what_has_an_account_of_its_own_in_its_body_is_named_by_it():
         process("membership", {"organization": {"id": 9}})
 
 
+@pytest.mark.parametrize(
+    ("type", "body", "led_to"),
+    [
+        (
+            "branch",
+            {"name": "fix/x", "protected": True, "protection_url": f"{REPO}/branches/fix/x/protection"},
+            ("branch_protection", {"url": f"{REPO}/branches/fix/x/protection"}),
+        ),
+        (
+            "tag",
+            {"ref": "refs/tags/v1", "object": {"type": "tag", "sha": SHA, "url": f"{REPO}/git/tags/{SHA}"}},
+            ("tag_object", {"sha": SHA, "tag": "v1", "url": f"{REPO}/git/tags/{SHA}"}),
+        ),
+    ],
+)
+def test_what_a_ref_leads_to_is_told_its_repository(
+    type: str, body: dict[str, Any], led_to: tuple[str, dict[str, Any]]
+):
+    outcome = saved(type, body, url=f"{REPO}/x", qualifier=IN_REPO, policy=f"default:everything/{type}")
+    (found,) = [push.request for push in outcome.follow_ups if push.request.type == led_to[0]]
+    there = saved(*led_to, url=found.url, qualifier=found.context.qualifier)
+    assert there.document.urn in {link.href for link in outcome.document.links.values()}
+
+
+def test_of_the_refs_of_tags_those_of_annotated_ones_lead_to_an_object():
+    refs = [
+        {"ref": f"refs/tags/{name}", "object": {"type": kind, "sha": sha, "url": f"{REPO}/git/{kind}s/{sha}"}}
+        for name, kind, sha in (("v1", "tag", SHA), ("nightly", "commit", "c"))
+    ]
+    page = saved("tag_refs", refs, qualifier=IN_REPO, policy="default:everything/repo@/tag_refs")
+    assert list(asked(page)) == [f"{REPO}/git/tags/{SHA}"]
+    assert page.document.links["resources"].hrefs == (f"{IN_REPO}:tag_object:{SHA}",)
+    assert [element["ref"] for element in page.document.body["elements"]] == ["refs/tags/v1", "refs/tags/nightly"]
+
+
 def test_an_annotated_tag_leads_to_the_object_that_says_who_tagged_it():
     named = {"type": "tag", "sha": SHA, "url": f"{REPO}/git/tags/{SHA}"}
     tag = {"ref": "refs/tags/v1", "url": f"{REPO}/git/refs/tags/v1", "object": named}

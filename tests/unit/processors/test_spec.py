@@ -64,6 +64,11 @@ def test_roots_are_asked_for_directly(typed: str, type: str, path: str):
             "branch_protection",
             "/repos/acme/web/branches/main/protection",
         ),
+        (
+            f"{API}/repos/acme/web/branches/fix/x/protection",
+            "branch_protection",
+            "/repos/acme/web/branches/fix/x/protection",
+        ),
         (f"{API}/repos/acme/web/git/tags/abc", "tag_object", "/repos/acme/web/git/tags/abc"),
         (f"{API}/repos/acme/web/labels", "labels", "/repos/acme/web/labels?per_page=100"),
         (

@@ -35,7 +35,7 @@ def _ref(type: str) -> Callable[[Body], tuple[str, Body]]:
     return shown
 
 
-def _least(pull: Body) -> Body:
+def least(pull: Body) -> Body:
     """All that is left of a pull request: where it is, and its two ends."""
 
     def end(side: str) -> Body:
@@ -53,13 +53,13 @@ def _least(pull: Body) -> Body:
 
 
 def _pull(body: Body) -> tuple[str, Body]:
-    told = {"action": body["action"], "number": body["number"], "pull_request": _least(body["pull_request"])}
+    told = {"action": body["action"], "number": body["number"], "pull_request": least(body["pull_request"])}
     return "PullRequestEvent", told
 
 
 def _on_pull(type: str, field: str) -> Callable[[Body], tuple[str, Body]]:
     def shown(body: Body) -> tuple[str, Body]:
-        return type, {"action": "created", field: body[field], "pull_request": _least(body["pull_request"])}
+        return type, {"action": "created", field: body[field], "pull_request": least(body["pull_request"])}
 
     return shown
 

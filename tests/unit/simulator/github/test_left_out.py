@@ -8,9 +8,21 @@ from typing import Any
 import pytest
 
 from ghcrawl.simulator.github.entities import Issue, Repo
-from ghcrawl.simulator.github.live import payloads
+from ghcrawl.simulator.github.live import payloads, visible
 from ghcrawl.simulator.github.principals import Viewer
-from ghcrawl.simulator.github.shapes import accounts, automation, commits, issues, pulls, records, repos
+from ghcrawl.simulator.github.shapes import (
+    accounts,
+    automation,
+    belongings,
+    commits,
+    issues,
+    left_behind,
+    protection,
+    pulls,
+    records,
+    releases,
+    repos,
+)
 from ghcrawl.simulator.github.shapes.site import Body, Site
 from ghcrawl.simulator.github.world import World
 from processors.github.entities import BY_TYPE
@@ -36,6 +48,27 @@ def _event(repo: Repo) -> Any:
     return next(iter(repo.records.issue_events.values()))
 
 
+def _comment(repo: Repo) -> Any:
+    return next(iter(repo.issue_comments.values()))
+
+
+def _review(repo: Repo) -> tuple[Any, Any]:
+    return next((issue, review) for issue in repo.pulls if issue.pull for review in issue.pull.reviews)
+
+
+def _remark(repo: Repo) -> Any:
+    return next(iter(repo.review_comments.values()))
+
+
+def _on_commit(repo: Repo) -> Any:
+    return next(iter(repo.commit_comments.values()))
+
+
+def _gist(world: World) -> tuple[Any, str]:
+    author = next(each for each in world.accounts.values() if accounts.gists_of(each))
+    return author, accounts.gists_of(author)[0]
+
+
 def _suite(repo: Repo) -> Any:
     return next(iter(repo.records.check_suites.values()))
 
@@ -50,6 +83,21 @@ OWN: Mapping[str, tuple[str, Shape]] = {
     "pull_request": ("PullRequest", lambda w, r, v: pulls.pull(SITE, w, r, r.pulls[0])),
     "commit": ("Commit", lambda w, r, v: commits.commit(SITE, r, next(iter(r.commits.values())))),
     "branch": ("BranchWithProtection", lambda w, r, v: commits.branch(SITE, r, next(iter(r.branches.values())))),
+    "issue_comment": ("IssueComment", lambda w, r, v: issues.issue_comment(SITE, r, _comment(r))),
+    "review": ("PullRequestReview", lambda w, r, v: pulls.review(SITE, r, *_review(r))),
+    "review_comment": ("PullRequestReviewComment", lambda w, r, v: pulls.review_comment(SITE, r, _remark(r))),
+    "commit_comment": ("CommitComment", lambda w, r, v: commits.commit_comment(SITE, r, _on_commit(r))),
+    "release": ("Release", lambda w, r, v: releases.release(SITE, r, next(iter(r.releases.values())))),
+    "label": ("Label", lambda w, r, v: issues.label(SITE, r, next(iter(r.labels.values())))),
+    "milestone": ("Milestone", lambda w, r, v: issues.milestone(SITE, r, next(iter(r.milestones.values())))),
+    "tag": ("GitRef", lambda w, r, v: commits.git_ref(SITE, r, next(iter(r.tags.values())), kind="tags")),
+    "ruleset": ("RepositoryRuleset", lambda w, r, v: protection.ruleset(SITE, r)),
+    "gist": ("GistSimple", lambda w, r, v: belongings.gist(SITE, *_gist(w))),
+    "code_scanning_alert": (
+        "CodeScanningAlert",
+        lambda w, r, v: protection.code_scanning_alert(SITE, r, next(iter(r.records.alerts.values()))),
+    ),
+    "workflow_job": ("Job", lambda w, r, v: left_behind.job(SITE, r, next(iter(r.records.workflow_runs.values())))),
     "check_suite": ("CheckSuite", lambda w, r, v: automation.whole_check_suite(SITE, w, r, _suite(r))),
 }
 FORMS: Mapping[tuple[str, str], tuple[str, Shape]] = {
@@ -66,6 +114,33 @@ FORMS: Mapping[tuple[str, str], tuple[str, Shape]] = {
         "ShortBranch",
         lambda w, r, v: commits.listed_branch(SITE, r, next(iter(r.branches.values()))),
     ),
+    ("issue", "list"): ("", lambda w, r, v: issues.listed_issue(SITE, r, _issue(r))),
+    ("issue", "event"): ("WebhooksIssue", lambda w, r, v: payloads.hook_issue(SITE, r, _issue(r))),
+    ("org", "webhook"): ("OrganizationSimpleWebhooks", lambda w, r, v: accounts.simple_org(SITE, w.org("acme"))),
+    ("team", "webhook"): ("WebhooksTeam1", lambda w, r, v: accounts.simple_team(SITE, _team(w))),
+    ("pull_request", "webhook"): ("PullRequestWebhook", lambda w, r, v: payloads.hook_pull(SITE, w, r, r.pulls[0])),
+    ("pull_request", "event"): (
+        "PullRequestMinimal",
+        lambda w, r, v: visible.least(payloads.hook_pull(SITE, w, r, r.pulls[0])),
+    ),
+    ("issue_comment", "webhook"): ("WebhooksIssueComment", OWN["issue_comment"][1]),
+    ("review", "webhook"): ("WebhooksReview", OWN["review"][1]),
+    ("review_comment", "webhook"): ("WebhooksReviewComment", OWN["review_comment"][1]),
+    ("commit_comment", "webhook"): (
+        "WebhookCommitCommentCreatedPropComment",
+        OWN["commit_comment"][1],
+    ),
+    ("release", "webhook"): ("WebhooksRelease", OWN["release"][1]),
+    ("label", "webhook"): ("WebhooksLabel", OWN["label"][1]),
+    ("milestone", "webhook"): ("WebhooksMilestone", OWN["milestone"][1]),
+    ("tag", "list"): ("Tag", lambda w, r, v: commits.tag(SITE, r, next(iter(r.tags.values())))),
+    ("ruleset", "list"): ("", lambda w, r, v: protection.listed_ruleset(SITE, r)),
+    ("gist", "list"): ("BaseGist", lambda w, r, v: belongings.listed_gist(SITE, *_gist(w))),
+    ("code_scanning_alert", "list"): (
+        "CodeScanningAlertItems",
+        lambda w, r, v: protection.code_scanning_alert(SITE, r, next(iter(r.records.alerts.values()))),
+    ),
+    ("workflow_job", "list"): ("Job", OWN["workflow_job"][1]),
     ("check_suite", "list"): ("", lambda w, r, v: automation.check_suite(SITE, w, r, _suite(r))),
 }
 """(type, form) → the schema of that form, where GitHub publishes one of its own, and the simulator's shape of it."""
@@ -77,7 +152,7 @@ def fields(name: str) -> set[str]:
     return {info.alias or field for field, info in getattr(models(), name).model_fields.items()}
 
 
-@pytest.mark.parametrize(("type", "form"), FORMS, ids="-".join)
+@pytest.mark.parametrize(("type", "form"), FORMS, ids=str)
 def test_a_form_leaves_out_what_githubs_schema_of_it_does_and_what_its_kind_knows(
     settled: World, type: str, form: str
 ) -> None:
@@ -85,12 +160,43 @@ def test_a_form_leaves_out_what_githubs_schema_of_it_does_and_what_its_kind_know
     viewer = Viewer(user=1, kind="user", insider_of=frozenset({settled.org("acme").id}))
     (whole, own), (schema, shape) = OWN[type], FORMS[type, form]
     said, told = set(own(settled, repo, viewer)), set(shape(settled, repo, viewer))
-    if schema:
-        left_out = fields(whole) - fields(schema)
-        assert sorted(told & left_out - MORE_IN_EMBEDDED) == []
-    lacks = {path for path in BY_TYPE[type].lacks[form] if "." not in path}  # type: ignore[index]  # a form's name
+    left_out = fields(whole) - fields(schema) if schema else set()
+    assert sorted(told & left_out - MORE_IN_EMBEDDED) == []
+    known = BY_TYPE[type].lacks.get(form, ())  # type: ignore[call-overload]  # a form's name
+    lacks = {path for path in known if "." not in path} - SINCE_2025.get((type, form), set())
     assert sorted(lacks & told) == [], "the kind says that this form lacks these"
-    assert lacks & said, "and that the thing itself says so"
+    assert lacks <= said, "and that the thing itself says so"
+    kept_back = said - told - lacks - UNTOLD.get((type, form), set())
+    assert sorted(kept_back - left_out) == [], "nothing else is left out"
+
+
+SINCE_2025 = {("issue", "list"): {"closed_by"}}
+"""What the forms of earlier years, and of other servers, lacked."""
+MERGING = {
+    "allow_auto_merge",
+    "allow_merge_commit",
+    "allow_rebase_merge",
+    "allow_squash_merge",
+    "allow_update_branch",
+    "delete_branch_on_merge",
+    "merge_commit_message",
+    "merge_commit_title",
+    "squash_merge_commit_message",
+    "squash_merge_commit_title",
+    "use_squash_pr_title_as_default",
+}
+UNTOLD: Mapping[tuple[str, str], set[str]] = {
+    ("gist", "list"): {"forks"},
+    ("issue", "list"): {"pinned_comment"},
+    ("issue", "event"): {"pinned_comment"},
+    ("issue", "webhook"): {"pinned_comment"},
+    ("repo", "list"): {"temp_clone_token"},
+    ("repo", "webhook"): {*MERGING, "organization", "permissions", "temp_clone_token"},
+    ("team", "webhook"): {"parent"},
+    ("user", "list"): {"email"},
+}
+"""What these forms may say by their schemas, and never did where they were recorded: PyGithub's exchanges, octokit's
+fixtures and examples of webhooks."""
 
 
 def test_every_form_that_a_kind_knows_to_leave_something_out_is_looked_at_or_has_no_shape_here() -> None:
@@ -103,18 +209,11 @@ ELSEWHERE = {
     ("commit", "batch"),
     ("commit", "event"),
     ("commit", "webhook"),
-    ("gist", "list"),
     ("issue", "batch"),
-    ("issue", "event"),
-    ("issue", "list"),
     ("org", "batch"),
     ("org", "own"),
-    ("pull_request", "event"),
     ("repo", "own"),
-    ("ruleset", "list"),
-    ("tag", "list"),
     ("tag", "own"),
-    ("team", "webhook"),
     ("user", "own"),
 }
 """Own answers that depend on who asks, batches, events, and what the simulator has in one form only."""

@@ -116,16 +116,13 @@ def own_url(base: str, type: str, body: Any) -> str:
             return f"{base}/orgs/{body['owner']['login']}/projectsV2/{body['number']}"
         case "project_item":
             return str(body["item_url"])
-        case "secret_scanning_alert":
-            return f"{body['url']}?hide_secret=true"
-        case "workflow_job":
-            return f"{base}/repos/acme/web/actions/jobs/{body['id']}"
         case "ruleset":
             return str(body["_links"]["self"]["href"])
         case _ if type in PARTS:
             return f"{base}/repos/acme/web/{PARTS[type]}"
         case _:
-            return str(body.get("url") or body.get("_links", {}).get("self"))
+            hidden = "?hide_secret=true" if type == "secret_scanning_alert" else ""
+            return str(body.get("url") or body.get("_links", {}).get("self")) + hidden
 
 
 @pytest.mark.slow
