@@ -9,6 +9,7 @@ the ratios is the result.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import multiprocessing
 import sqlite3
@@ -25,6 +26,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
+from ghcrawl.cli import COLLECTED_AFTER
 from ghcrawl.telemetry.logs import SettledLog, configure_logging
 from ghcrawl.telemetry.metrics import Metrics, Observers
 from ghcrawl.telemetry.tally import Tally
@@ -38,6 +40,7 @@ ROUNDS = 5
 
 def main() -> None:
     """Run and print."""
+    gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])  # of both sides, as the command line does
     configure_logging(level="warning", format="json")
     with _answering() as url:
         ratios, bare_us, engine_us = [], [], []

@@ -25,7 +25,7 @@ from ghcrawl.ports.queue import Delivery, Queue
 from ghcrawl.ports.store import Store
 from ghcrawl.ports.unit_of_work import UnitOfWork
 from ghcrawl.values.errors import CrawlError, QueueError, StoreError
-from ghcrawl.values.model import Lane, QueueName, Request
+from ghcrawl.values.model import QUEUES, Lane, QueueName, Request
 from ghcrawl.values.outcome import Defer, Outcome, Save, Skip
 from ghcrawl.values.shielded import run_to_end
 from ghcrawl.values.tuning import FREE_QUEUES, Tuning
@@ -73,6 +73,7 @@ class Engine:
         self._ports = ports
         self._jitter = jitter
         self._mounted = {mounted.platform.name: mounted for mounted in platforms}
+        self._lanes = {queue: {name: Lane(name, queue) for name in self._mounted} for queue in QUEUES}
         self._recent = RecentlySettled()
         self._decider = Decider(self._mounted, ports.store, ports.clock, worker=worker, recent=self._recent)
         self._settlement = Settlement(
@@ -115,7 +116,7 @@ class Engine:
         blocked = self.blocked()
         asked = [platform for platform in everyone if platform not in blocked]
         return [
-            Lane(platform, queue)
+            self._lanes[queue][platform]
             for queue in self._ports.draw(self.tuning.weights)
             for platform in (everyone if queue in FREE_QUEUES else asked)
         ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final, assert_never
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted
@@ -16,6 +17,7 @@ from ghcrawl.platforms.kind import Thing
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Settled
 from ghcrawl.ports.queue import Delivery
+from ghcrawl.ports.store import Saved
 from ghcrawl.ports.unit_of_work import Committed, Effects, UnitOfWork
 from ghcrawl.values.errors import QueueError, StoreError, Unstorable
 from ghcrawl.values.model import Deadletter, Document, Push, Request
@@ -76,11 +78,8 @@ class Settlement:
         request, outcome = delivery.request, decision.outcome
         match outcome:
             case Save(document=document, follow_ups=follow_ups, supersede=supersede):
-                pushes = self._wanted(follow_ups, tuning)
-                if_tied, if_mixed = self._questions(document, request)
-                return outcome, Effects(
-                    pushes=pushes, document=document, supersede=supersede, if_tied=if_tied, if_mixed=if_mixed
-                )
+                pushes, asks = self._wanted(follow_ups, tuning), partial(self._question, document, request)
+                return outcome, Effects(pushes=pushes, document=document, supersede=supersede, asks=asks)
             case Skip(follow_ups=follow_ups):
                 pushes = self._wanted(follow_ups, tuning)
                 return outcome, Effects(pushes=pushes, touch=decision.touch, document=decision.refusal)
@@ -101,14 +100,17 @@ class Settlement:
         admits, covers = tuning.scope.admits, self._recent.covers
         return tuple(p for p in follow_ups if admits(p.request.context.scope) and not covers(p.request))
 
-    def _questions(self, document: Document, request: Request) -> tuple[Push | None, Push | None]:
-        """What settles a tie, and what makes one moment of two; None where the platform cannot be asked for it."""
-        kind = self._platforms[request.platform].platform.kinds.get(document.type)
+    def _question(self, document: Document, request: Request, saved: Saved | None) -> Push | None:
+        """What settles a tie, or makes one moment of two; None where the platform cannot be asked for it."""
+        if saved not in ("tied", "mixed"):
+            return None
+        platform = self._platforms[request.platform].platform
+        kind = platform.kinds.get(document.type)
         if not isinstance(kind, Thing) or kind.listed:
-            return None, None
-        window = self._platforms[request.platform].platform.tie_window
-        if_mixed = None if kind.immutable else whole_again(document, request)
-        return question(document, request, self._clock.now(), window), if_mixed
+            return None
+        if saved == "tied":
+            return question(document, request, self._clock.now(), platform.tie_window)
+        return None if kind.immutable else whole_again(document, request)
 
 
 _NAMES: Final[Mapping[type, OutcomeName]] = {

@@ -83,8 +83,8 @@ class CircuitBreaker:
 
     def blocked_until(self) -> datetime | None:
         """As the port says; also while the host is out of reach."""
-        waits = (self._closed_until(), self._fetcher.blocked_until())
-        return max((until for until in waits if until is not None), default=None)
+        closed, blocked = self._closed_until(), self._fetcher.blocked_until()
+        return max(closed, blocked) if closed and blocked else closed or blocked
 
     def credential_digest(self) -> str:
         """As the port says."""

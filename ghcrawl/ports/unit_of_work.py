@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,24 +11,24 @@ from ghcrawl.ports.store import Saved, Touch
 from ghcrawl.values.model import Deadletter, Document, Push
 
 
+def asks_nothing(_saved: Saved | None) -> None:
+    """For documents that are settled however they are saved."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """Everything one request leaves behind, as data: made durable in one go where that is possible.
+    """Everything one request leaves behind: made durable in one go where that is possible.
 
-    if_tied, if_mixed: pushed as well if saving the document has that result.
+    asks: what is pushed as well, by the result of saving the document. Pure, and called in any thread; hardly any
+    result asks for something, so it is made only then.
     """
 
     pushes: tuple[Push, ...] = ()
     document: Document | None = None
-    if_tied: Push | None = None
-    if_mixed: Push | None = None
+    asks: Callable[[Saved | None], Push | None] = asks_nothing
     supersede: str = ""
     touch: Touch | None = None
     deadletter: Deadletter | None = None
-
-    def asks(self, saved: Saved | None) -> Push | None:
-        """What is pushed as well, now that it is known what saving the document came to."""
-        return self.if_tied if saved == "tied" else self.if_mixed if saved == "mixed" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

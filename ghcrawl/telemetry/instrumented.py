@@ -160,10 +160,13 @@ class InstrumentedQueue(_Watched):
         before = self._turns.get(task)
         if delivery is None and before is not None and before.request is None:
             return
-        taken = {turn.loop for turn in self.turns()}
-        name = before.loop if before is not None else next(name for name in map(str, count()) if name not in taken)
+        name = before.loop if before is not None else self._new_name()
         request, queue = (delivery.request, delivery.queue) if delivery is not None else (None, None)
         self._turns[task] = Turn(loop=name, since=now, request=request, queue=queue)
+
+    def _new_name(self) -> str:
+        taken = {turn.loop for turn in self.turns()}
+        return next(name for name in map(str, count()) if name not in taken)
 
 
 class InstrumentedUnitOfWork(_Watched):

@@ -84,6 +84,8 @@ FORMS: Final = ("ALTER TABLE documents ADD COLUMN forms TEXT", "DROP VIEW whole_
 """What files lacked before a document said in which forms it was seen. Those in them say nothing of it."""
 DEFLATED: Final = (SCHEMA[7],)
 """What older files lack: the view. The new version warns older programs that bodies may be deflated."""
+DEFLATED_FROM: Final = 1_000
+"""Characters. What is shorter is stored as it is: it would lose half of itself for a twentieth of the CPU of a turn."""
 LEVEL: Final = 3
 WINDOW_BITS: Final = 13
 MEMORY_LEVEL: Final = 6
@@ -111,8 +113,8 @@ class DocumentRow(NamedTuple):
     link_header: str | None
     aliases: str | None
     forms: str | None
-    meta: bytes
-    body: bytes
+    meta: str | bytes
+    body: str | bytes
 
 
 def row_of(document: Document) -> DocumentRow:
@@ -142,8 +144,8 @@ def row_of(document: Document) -> DocumentRow:
         link_header=to_text(dict(document.link_header), urn) if document.link_header else None,
         aliases=aliases_text(document.aliases),
         forms=forms_text(document.forms),
-        meta=_deflated(to_text(meta, urn)),
-        body=_deflated(to_text(document.body, urn)),
+        meta=_packed(to_text(meta, urn)),
+        body=_packed(to_text(document.body, urn)),
     )
 
 
@@ -205,13 +207,13 @@ def document_of(row: Row) -> Document:
     """What a row of `whole_documents` says."""
     stored = stored_of(row[:STORED])
     precedence, link_header, aliases, meta_text, body, _ = row[STORED:]
-    meta = from_text(_inflated(meta_text))
+    meta = from_text(_unpacked(meta_text))
     return Document(
         platform=stored.type_name.platform,
         type=stored.type_name.name,
         url=stored.url,
         urn=stored.urn,
-        body=from_text(_inflated(body)),
+        body=from_text(_unpacked(body)),
         links={name: Link.from_json(link) for name, link in meta["links"].items()},
         observed_at=stored.observed_at,
         fetched_at=moment(meta["fetched_at"]),
@@ -246,12 +248,14 @@ def forms_of_text(text: str | None) -> Forms:
     return forms_of(from_text(text)) if text else {}
 
 
-def _deflated(text: str) -> bytes:
+def _packed(text: str) -> str | bytes:
+    if len(text) < DEFLATED_FROM:
+        return text
     compressor = zlib.compressobj(LEVEL, wbits=WINDOW_BITS, memLevel=MEMORY_LEVEL)
     return compressor.compress(text.encode()) + compressor.flush()
 
 
-def _inflated(value: str | bytes) -> str:
+def _unpacked(value: str | bytes) -> str:
     return value if isinstance(value, str) else zlib.decompress(value).decode()
 
 

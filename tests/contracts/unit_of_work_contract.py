@@ -61,7 +61,7 @@ class LedgerContract:
         )
         outcomes = []
         for document in (one, one, other, other, later):
-            effects = Effects(document=document, if_tied=question)
+            effects = Effects(document=document, asks=lambda saved: question if saved == "tied" else None)
             outcomes.append(await rig.unit_of_work.commit(await popped(rig), effects))
         assert outcomes == [
             Committed(saved="saved"),
