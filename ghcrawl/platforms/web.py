@@ -28,6 +28,8 @@ from processors.web.kinds import SCENARIOS, kinds, read_spec
 NAME: Final = "web"
 NEEDED: Final = ("feedparser", "lxml", "protego", "trafilatura")
 EXTRA: Final = "crawling blogs needs more packages: pip install 'ghcrawl[web]'"
+MAX_IMAGE_KB: Final = 8_000
+"""MongoDB holds documents of up to 16 MB, and base64 makes a third more of a file."""
 DEFAULT: Final = WebSettings()
 
 
@@ -42,6 +44,7 @@ class WebSection(Section):
     max_body_mb: PositiveInt = 5
     max_pages: PositiveInt = 1_000
     keep_pages: bool = False
+    image_kb: Annotated[NonNegativeInt, Field(le=MAX_IMAGE_KB)] = 0
     javascript: Scripts = "never"
     chromium: str = ""
     chromium_sandbox: bool = True
@@ -107,7 +110,7 @@ def _mine(section: Section) -> WebSection:
 
 def _configured(before: Platform, section: Section) -> Platform:
     mine = _mine(section)
-    return replace(before, kinds=kinds(max_pages=mine.max_pages, keep_pages=mine.keep_pages))
+    return replace(before, kinds=kinds(max_pages=mine.max_pages, keep_pages=mine.keep_pages, image_kb=mine.image_kb))
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import trafilatura
 from lxml import etree
@@ -15,6 +16,7 @@ from lxml import etree
 from processors.web import votes
 from processors.web.feeds import MAX_TEXT
 from processors.web.html import Node, squeezed, text_of, title_of
+from processors.web.urls import canonical
 from processors.web.votes import Vote
 
 FIELDS: Final = ("text", "title", "author")
@@ -55,7 +57,9 @@ class Extraction:
         self.article = self._find_text()
         if self.votes.get("author"):
             self.votes["author"] = votes.near(root, self.votes["author"], self.article)
-        self.confirmed = bool(entry) or (self.article is not None and not self._is_list())
+        self.confirmed = bool(entry) or (
+            self.article is not None and not self._is_list() and not self._is_titled_elsewhere()
+        )
         self._find_title()
         self._find_author()
         self._find_date()
@@ -70,14 +74,14 @@ class Extraction:
         return True
 
     def _find_text(self) -> Node | None:
-        """The element that holds the article."""
+        """The element that holds the article, and its images: what is around a paragraph."""
         own = () if self._entry.get("cut") else self.votes.get("text", ())
         own = [vote for vote in own if self._whole or vote.score >= CERTAIN]
         own = votes.ranked(self._root, own, self._foreign, str(self._entry.get("text", "")))
         for vote in (*own, *self._rules.get("text", ())):
             nodes = votes.apply(self._root, vote.rule) if vote.score >= SURE else []
             if self._set("text", votes.text_by(self._root, vote.rule, self._foreign), "rule", vote.score):
-                return nodes[0] if len(nodes) == 1 else nodes[0].getparent()
+                return nodes[0] if len(nodes) == 1 and nodes[0].tag != "p" else nodes[0].getparent()
         if self._whole:
             self._set("text", str(self._entry["text"]), "feed", SURE)
         return None
@@ -85,6 +89,17 @@ class Extraction:
     def _is_list(self) -> bool:
         """Whether the blog's rules find several texts and several titles, as on a page with the latest posts."""
         return all(votes.places(self._root, self._rules.get(name, ())) > 1 for name in ("text", "title"))
+
+    def _is_titled_elsewhere(self) -> bool:
+        """Whether the title leads to another page of this host: a list that shows one post whole."""
+        for vote in self._rules.get("title", ()):
+            for node in votes.apply(self._root, vote.rule)[:1]:
+                hrefs = node.xpath("ancestor-or-self::a/@href | .//a/@href")
+                urls = [urlsplit(canonical(str(href), self._url)) for href in hrefs]
+                here = urlsplit(self._url)
+                paths = [url.path.rstrip("/") for url in urls if url.netloc == here.netloc]
+                return bool(paths) and here.path.rstrip("/") not in paths
+        return False
 
     @property
     def _whole(self) -> bool:

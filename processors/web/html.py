@@ -130,12 +130,6 @@ def feeds(root: Node, base: str) -> list[str]:
     return list(dict.fromkeys(url for _, _, url in sorted(found)))
 
 
-def images(node: Node, base: str) -> list[str]:
-    """The images in it, as absolute URLs."""
-    found = [canonical(str(src), base) for src in node.xpath(".//img/@src")[:500]]
-    return list(dict.fromkeys(filter(None, found)))
-
-
 def title_of(root: Node) -> str:
     """The page's own title."""
     found = root.xpath("//title")

@@ -15,28 +15,43 @@ from ghcrawl.values.visitor_map import Node
 from processors.web.urls import canonical, host_of
 
 VERSION: Final = 1
+POST_VERSION: Final = 2
+"""2: `rendered`; images and outlinks are documents, and outlinks those of the article."""
 SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {
     "default": {
         "blog": {"feed": "feed", "posts": "post", "pages": "page"},
         "feed": {},
         "page": {},
-        "post": {"comments": {"comment": "comment"}, "comment": "comment"},
+        "post": {
+            "comments": {"comment": "comment"},
+            "comment": "comment",
+            "image": "image",
+            "outlink": "outlink",
+        },
         "comment": {},
+        "image": {},
+        "outlink": {},
     }
 }
 
 
-def kinds(*, max_pages: int = 1_000, keep_pages: bool = False) -> Mapping[str, Kind]:
-    """All kinds. max_pages: of one crawl of a blog; keep_pages: documents hold the page itself, compressed."""
+def kinds(*, max_pages: int = 1_000, keep_pages: bool = False, image_kb: int = 0) -> Mapping[str, Kind]:
+    """All kinds.
+
+    max_pages: of one crawl of a blog. keep_pages: documents hold the page itself, compressed. image_kb: the largest
+    image file that is kept; 0: none is fetched.
+    """
     return {
         "blog": Planning(
             scope=_scope, types=("blog", "feed", "page", "post"), plan=partial(_plan, max_pages), position="blog"
         ),
         "feed": Thing(processor=_feed, position="feed", version=VERSION),
         "page": Thing(processor=partial(_page, keep_pages), position="page", version=VERSION),
-        "post": Thing(processor=partial(_post, keep_pages), position="post", version=VERSION),
+        "post": Thing(processor=partial(_post, keep_pages, image_kb), position="post", version=POST_VERSION),
         "comments": List(processor=_comments, position="post@/comments", version=VERSION),
         "comment": Thing(processor=_comment, position="comment", version=VERSION, listed=True),
+        "image": Thing(processor=partial(_image, image_kb), position="image", version=VERSION, listed=not image_kb),
+        "outlink": Thing(processor=_outlink, position="outlink", version=VERSION, listed=True),
     }
 
 
@@ -71,10 +86,10 @@ def _page(keep_pages: bool, visit: Visit) -> Save:  # bound by partial
     return page(visit, keeps=keep_pages)
 
 
-def _post(keep_pages: bool, visit: Visit) -> Save:  # the same
+def _post(keep_pages: bool, image_kb: int, visit: Visit) -> Save:  # the same
     from processors.web.pages import post
 
-    return post(visit, keeps=keep_pages)
+    return post(visit, keeps=keep_pages, fetches=image_kb > 0)
 
 
 def _comments(visit: Visit) -> Save:
@@ -87,3 +102,15 @@ def _comment(visit: Visit) -> Save:
     from processors.web.pages import comment
 
     return comment(visit)
+
+
+def _image(image_kb: int, visit: Visit) -> Save:
+    from processors.web.media import image
+
+    return image(visit, max_bytes=image_kb * 1_000)
+
+
+def _outlink(visit: Visit) -> Save:
+    from processors.web.media import outlink
+
+    return outlink(visit)

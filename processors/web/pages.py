@@ -11,7 +11,7 @@ from typing import Any, Final
 from ghcrawl.values.model import Link, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.web import comments as marks
-from processors.web import feeds, html
+from processors.web import feeds, html, media
 from processors.web.extraction import Extraction
 from processors.web.records import back_to_plan, name_of, noted, notes, payload_of, save
 from processors.web.urls import canonical, host_of, urn
@@ -44,8 +44,8 @@ def _page(visit: Visit, root: html.Node, text: str, *, keeps: bool) -> Save:
     return save(visit, "page", name_of(visit, "page", url), record, {}, follow_ups=back_to_plan(visit))
 
 
-def post(visit: Visit, *, keeps: bool = False) -> Save:
-    """A post: what it says, the votes of its page, its comments and its images."""
+def post(visit: Visit, *, keeps: bool = False, fetches: bool = False) -> Save:
+    """A post: what it says, the votes of its page, its comments, images and outlinks. fetches: the image files, too."""
     body = visit.fetched.body
     if visit.fetched.origin == "storage" or "refused" in body:
         return _as_is(visit, "post")
@@ -63,24 +63,31 @@ def post(visit: Visit, *, keeps: bool = False) -> Save:
     around = found.article if found.article is not None else root
     record = _common(visit, root, base) | found.record
     record |= {"fields": found.fields, "votes": {name: _written(each) for name, each in found.votes.items()}}
-    record |= {"images": html.images(around, base), "comments": len(shown), "in_feed": bool(entry)}
+    images, outlinks = media.images(around, base), media.outlinks(around, base, host_of(url))
+    record |= {"images": _urls(images), "outlinks": _urls(outlinks), "comments": len(shown), "in_feed": bool(entry)}
     record |= _kept(text) if keeps else {}
-    links = {"images": Link(type="resource", hrefs=tuple(record["images"]))}
-    follow_ups = (*back_to_plan(visit), *_comments(visit, shown), *_more_comments(visit, entry, len(shown)))
-    return save(visit, "post", name_of(visit, "post", url), record, links, follow_ups=follow_ups)
+    told = (*_comments(visit, shown), *_more_comments(visit, entry, len(shown)))
+    told += (*media.follow_ups(visit, "image", images, fetched=fetches), *media.follow_ups(visit, "outlink", outlinks))
+    name, links = name_of(visit, "post", url), media.links(visit, record)
+    return save(visit, "post", name, record, links, follow_ups=(*back_to_plan(visit), *told))
 
 
 def feed(visit: Visit) -> Save:
     """A feed's entries."""
     body, url = visit.fetched.body, visit.fetched.url
     if visit.fetched.origin == "storage":
-        return save(visit, "feed", name_of(visit, "feed", url), body, {})  # unchanged: there is nothing to plan
+        return save(visit, "feed", name_of(visit, "feed", url), body, _posts(visit, body))  # there is nothing to plan
     if "refused" in body:
         return _refused(visit, "feed", str(body["refused"]))
     found = feeds.parse(body["content"], body["type"], url)
     record = {"url": url, "asked": visit.request.url, **found}
-    posts = Link(type="collection", hrefs=tuple(name_of(visit, "post", entry["url"]) for entry in found["entries"]))
-    return save(visit, "feed", name_of(visit, "feed", url), record, {"posts": posts}, follow_ups=back_to_plan(visit))
+    links = _posts(visit, record)
+    return save(visit, "feed", name_of(visit, "feed", url), record, links, follow_ups=back_to_plan(visit))
+
+
+def _posts(visit: Visit, body: Mapping[str, Any]) -> dict[str, Link]:
+    hrefs = tuple(name_of(visit, "post", entry["url"]) for entry in body.get("entries", ()))
+    return {"posts": Link(type="collection", hrefs=hrefs)}
 
 
 def comments(visit: Visit) -> Save:
@@ -174,7 +181,8 @@ def _as_is(visit: Visit, type: str) -> Save:
     body = visit.fetched.body
     if "refused" in body and visit.fetched.origin != "storage":
         return _refused(visit, type, str(body["refused"]))
-    return save(visit, type, name_of(visit, type, visit.fetched.url), body, {}, follow_ups=back_to_plan(visit))
+    links = media.links(visit, body) if type == "post" else {}
+    return save(visit, type, name_of(visit, type, visit.fetched.url), body, links, follow_ups=back_to_plan(visit))
 
 
 def _refused(visit: Visit, type: str, reason: str) -> Save:
@@ -189,6 +197,10 @@ def _refused(visit: Visit, type: str, reason: str) -> Save:
 def read_rules(value: Mapping[str, Any]) -> dict[str, tuple[Vote, ...]]:
     """The rules that a plan wrote down."""
     return {name: tuple(Vote(str(rule), float(score)) for rule, score in each) for name, each in value.items()}
+
+
+def _urls(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [each["url"] for each in found]
 
 
 def _written(found: Sequence[Vote]) -> list[list[Any]]:

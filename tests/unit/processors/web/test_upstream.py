@@ -20,7 +20,7 @@ from processors.web.html import tree
 from processors.web.pattern import learn
 from processors.web.planning import plan
 from processors.web.urls import urn
-from processors.web.votes import rule_of
+from processors.web.votes import Vote, elect, rule_of, votes
 from tests.support.builders import at
 
 TIMES = (
@@ -85,24 +85,57 @@ def found(type: str, path: str, second: int, **body: Any) -> Document:
     )
 
 
-def test_pages_like_those_that_led_to_posts_come_first():
-    """Upstream predicts 155 for `/category/infos/category` and 1 for `/tag/a_tag`: we keep the order."""
-    known = [f"{HERE}{path}" for path in ("/tag/a_tag", "/category/infos/category")]
+def asked_next(*more: Document, links: Sequence[str]) -> list[tuple[str, str]]:
+    """Type and URL of what a plan asks for that knows `LED_TO` and three posts, and has `links` on its start page."""
     entries = [{"url": f"{HERE}/{number}/"} for number in (1, 2, 3)]
     documents = [
-        found("page", "/", 0, links=known, feeds=[f"{HERE}/feed"]),
+        found("page", "/", 0, links=links, feeds=[f"{HERE}/feed"]),
         found("feed", "/feed", 1, entries=entries),
         *(found("post", f"/{number}/", 1 + number, blog=urn("blog", f"{HERE}/")) for number in (1, 2, 3)),
         *(
-            found("page", path, 5 + number, links=[f"{HERE}{link}" for link in links])
-            for number, (path, links) in enumerate(LED_TO.items())
+            found("page", path, 5 + number, links=[f"{HERE}{link}" for link in leads])
+            for number, (path, leads) in enumerate(LED_TO.items())
         ),
+        *more,
     ]
     request = Request(platform="web", type="blog", url=f"{HERE}/", policy="default", asked_at=at(-1))
     onward = NextHops(links={})
     outcome = plan(Prospect(request=request, documents=documents, onward=onward, version=1, now=at(60)))
     assert isinstance(outcome, Save)
-    asked = [push.request.url for push in outcome.follow_ups if push.request.type == "page"]
+    return [(push.request.type, push.request.url) for push in outcome.follow_ups if push.request.type != "blog"]
+
+
+def test_pages_like_those_that_led_to_posts_come_first():
+    """Upstream predicts 155 for `/category/infos/category` and 1 for `/tag/a_tag`: we keep the order."""
+    known = [f"{HERE}{path}" for path in ("/tag/a_tag", "/category/infos/category")]
+    asked = [url for _, url in asked_next(links=known)]
     assert asked[0] == known[1]
     assert known[0] not in asked, "it comes after everything that nothing is known of"
     assert len(asked) == 3
+
+
+def test_what_looks_like_a_post_comes_before_every_page():
+    """Upstream's highest priority, `sys.maxint / 2`; pages come when no post is left, as its 155 does after that."""
+    links = [f"{HERE}{path}" for path in ("/category/infos/category", "/4/", "/tag/a_tag", "/5/")]
+    assert asked_next(links=links) == [("post", links[1]), ("post", links[3])]
+
+
+KORBEN = """<html><body><div id="main"><div class="post-7 entry"><h2 class="post-title"><a href="/x">{title}</a></h2>
+<div class="post-content"><p>{text}</p><p>Second part of number {number}.</p></div>
+<div class="meta">Tags</div></div></div>
+<div class="sidebar"><h2>Others</h2><p>{other}</p></div></body></html>"""
+
+
+def test_rules_of_a_blog_are_upstreams_for_one_of_the_same_marks():
+    """Upstream learns these two from korben.info's feed; the pages here are ours, with that blog's class names."""
+    ballots: dict[str, list[Sequence[Vote]]] = {"text": [], "title": []}
+    for number in range(6):
+        title, text = f"Title of number {number}", f"First part of {number}, with some more words about it."
+        root = tree(KORBEN.format(title=title, text=text, number=number, other="Elsewhere it rains. " * number))
+        found = votes(root, {"text": f"{text} Second part of number {number}.", "title": title})
+        for name, ballot in ballots.items():
+            ballot.append(found[name])
+    assert [elect(ballot)[0].rule for ballot in ballots.values()] == [
+        "//*[@class='post-content']",
+        "//*[@class='post-title']",
+    ]
