@@ -90,7 +90,7 @@ class Browser:
                         accept_downloads=False, service_workers="block", user_agent=self._settings.user_agent
                     )
             except (Error, OSError, TimeoutError) as error:
-                await self._stop()
+                await self.close()  # with its driver, which may be what died
                 raise FetchError(f"Chromium does not start: {_first_line(error)}", url=url) from error
             try:
                 return await _Visit(self._settings, context, url, answer, ask).text()
@@ -138,10 +138,15 @@ class Browser:
 
     async def close(self) -> None:
         """Chromium and its driver have ended."""
-        if self._driver is not None:
-            await self._stop()
-            await self._driver.stop()
-            self._driver = None
+        driver, self._driver = self._driver, None
+        if driver is None:
+            return
+        from playwright.async_api import Error  # noqa: PLC0415  # an extra
+
+        await self._stop()
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await driver.stop()
 
 
 @dataclass

@@ -223,18 +223,19 @@ async def test_a_page_grown_too_large_is_taken_as_it_was_sent(browser: dict[str,
 # The browser itself ---------------------------------------------------------------------------------------------
 
 
-def ours(mark: str) -> list[int]:
-    """Processes with `mark` in their environment that are browsers."""
+def ours(mark: str, program: bytes = b"chrom") -> list[int]:
+    """Processes with `mark` in their environment that run `program`."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if mark.encode() in (folder / "environ").read_bytes() and b"chrom" in (folder / "cmdline").read_bytes():
+            if mark.encode() in (folder / "environ").read_bytes() and program in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
     return found
 
 
+@pytest.mark.parametrize("program", [b"chrom", b"run-driver"])
 async def test_a_browser_that_crashes_is_started_again_and_none_is_left(
-    browser: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: bytes
 ):
     monkeypatch.setenv("GHCRAWL_TEST_MARK", mark := f"mark-{tmp_path}")
     killed = 0
@@ -242,7 +243,7 @@ async def test_a_browser_that_crashes_is_started_again_and_none_is_left(
     async def answer(request: web.Request) -> web.Response:
         nonlocal killed
         if request.path == "/app.js":
-            for process in ours(mark) if not killed else ():
+            for process in ours(mark, program) if not killed else ():
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
                     killed += 1
@@ -252,8 +253,10 @@ async def test_a_browser_that_crashes_is_started_again_and_none_is_left(
 
     async with site(answer) as (url, paths):
         found = await crawl(tmp_path / "a.db", url, **browser)
-    assert killed > 1
-    assert paths.count("/") == 2, "it costs an attempt"
+    assert killed
+    assert paths.count("/") >= 2, "it costs an attempt"
     assert of_text(found, "made") == [url]
     assert found.deadletters == []
-    assert ours(mark) == []
+    async with asyncio.timeout(20):
+        while ours(mark) or ours(mark, b"run-driver"):  # noqa: ASYNC110  # nobody tells
+            await asyncio.sleep(0.05)
