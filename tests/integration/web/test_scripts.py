@@ -233,9 +233,9 @@ def ours(mark: str, program: bytes = b"chrom") -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("program", [b"chrom", b"run-driver"])
+@pytest.mark.parametrize("victim", [b"chrom", b"run-driver"])
 async def test_a_browser_that_crashes_is_started_again_and_none_is_left(
-    browser: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: bytes
+    browser: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, victim: bytes
 ):
     monkeypatch.setenv("GHCRAWL_TEST_MARK", mark := f"mark-{tmp_path}")
     killed = 0
@@ -243,7 +243,7 @@ async def test_a_browser_that_crashes_is_started_again_and_none_is_left(
     async def answer(request: web.Request) -> web.Response:
         nonlocal killed
         if request.path == "/app.js":
-            for process in ours(mark, program) if not killed else ():
+            for process in ours(mark, victim) if not killed else ():
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
                     killed += 1
