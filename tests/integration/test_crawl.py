@@ -129,6 +129,21 @@ async def test_after_five_issues_change_only_those_and_their_comments_are_saved_
         assert {after.documents["issue", urn].body["comments"] for urn in changed} != {0}
 
 
+async def test_what_happened_to_an_issue_embeds_it_as_it_was_then_and_its_own_document_says_how_it_is(tmp_path: Path):
+    async with stage(tmp_path, TINY) as it:
+        await it.crawl()
+        event = next(each for each in it.repo.records.issue_events.values() if each.issue.pull is None)
+        number = event.issue.number
+        change_issues.comment(it.world, it.repo, event.issue, by=it.member)
+        after = await it.crawl(policy="refresh")
+
+        issue = f"urn:repo:{it.repo.id}:issue:{number}"
+        told = after.documents["issue_event", f"{issue}:issue_event:{event.id}"].body
+        assert told["issue"]["comments"] == len(event.issue.comments) - 1
+        assert after.documents["issue", issue].body["comments"] == len(event.issue.comments)
+        assert_complete_but_for_what_is_embedded(after, it)
+
+
 def assert_complete_but_for_what_is_embedded(crawled: Crawled, stage: Stage) -> None:
     bodies = stage.bodies()
     assert crawled.entities == set(bodies)
