@@ -164,8 +164,8 @@ def seed_tables(users: int, days: int, seeds: Sequence[int]) -> dict[str, Any]:
             },
             "ascending": {"paper": None, "ours": paper.once(events, ascending)},
         },
-        "table3_two_parts": _beside(division.HALVES, division.table(many, 2, seeds)),
-        "table4_sixteen_parts": _beside(division.SIXTEENTHS, division.table(sixteen, 16, seeds)),
+        "table3_two_parts": _beside(division.HALVES, division.table(many, 2)),
+        "table4_sixteen_parts": _beside(division.SIXTEENTHS, division.table(sixteen, 16)),
         "table5_6_machines": {
             count: {"central": division.CENTRAL[count], "distributed": division.DISTRIBUTED[count], "ours": row}
             for count, row in division.architectures(machines, seeds).items()

@@ -1,12 +1,15 @@
 """When news of 200 repositories is seen in a month: the schedule beside polling all alike, on the simulator.
 
-    python -m benchmarks month [--repos 200] [--days 30] [--every 12] [--json]
+    python -m benchmarks month [--repos 200] [--days 30] [--every 12] [--spread 2.8] [--json]
 
 Three crawlers with the code that ships read the same simulated GitHub over HTTP, in one run, by one clock that is moved
 five minutes at a time. The first follows: it polls every feed each `--every` hours, as `--follow` does each minute. The
-second watches the same repositories with a budget of as many calls, the third with a third of them. All ask without a
-token, so that every call is charged, unchanged answers too. Repositories have from less than an event a year to a
-hundred a day, in bursts and by day rather than by night.
+second watches the same repositories with a budget of as many calls, the third so that it makes a third at most. All ask
+without a token, so that every call is charged, unchanged answers too; none audits. Repositories have from less than an
+event a year to a hundred a day, in bursts and by day rather than by night. How unlike they are is `--spread`, which by
+default is that of real committers: of 12,000 in a quarter, 74 % made none of the 48,606 commits.
+
+fresh: of all events, those that were found, each worth 1/e for every day that it waited.
 """
 
 from __future__ import annotations
@@ -41,8 +44,10 @@ from tests.support.clock import FakeClock
 
 BEGIN: Final = datetime(2026, 3, 2, tzinfo=UTC)
 HISTORY_D: Final = 10
-SPREAD: Final = 2.2
+SPREAD: Final = 2.8
 """Sigma of the lognormal distribution of rates."""
+ON_TOP: Final = 1.5
+"""Calls for each repository that come on top of a schedule's budget: what it is, and second pages of its feed."""
 A_DAY: Final = 2.0
 """Events of a repository on the mean."""
 NIGHT: Final = 0.2
@@ -56,13 +61,17 @@ QUIET: Final = {"github.calls_per_min": 0, "github.response_s_per_min": 0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """calls: charged. share: of the events that happened. Delays: hours, over those that were found."""
+    """calls: charged. share: of the events that happened. Delays: hours, over those that were found.
+
+    fresh: of the events that happened, each worth exp(-delay in days).
+    """
 
     calls: int
     found: int
     share: float
     mean_h: float
     median_h: float
+    fresh: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,11 +83,11 @@ class Reader:
     follower: Follower | None = None
 
     async def turn(self) -> None:
-        """What `ghcrawl` does every few seconds, to the end."""
+        """What `ghcrawl` does every few seconds, to the end; but for streams, of which there are none."""
         if self.follower is not None:
             await self.follower.attend(complete=False)
-        else:
-            await self.service.look_again()
+        for ticker in self.service.tickers:
+            await ticker.turn()
         every = [Lane("github", queue) for queue in QUEUES]
         while (delivery := await self.service.queue.pop(every, patience_s=0)) is not None:
             await self.service.engine.step(delivery)
@@ -97,6 +106,7 @@ class Reader:
             share=round(len(delays) / max(happened, 1), 4),
             mean_h=round(fmean(delays), 3),
             median_h=round(median(delays), 3),
+            fresh=round(sum(exp(-each / 24.0) for each in delays) / max(happened, 1), 4),
         )
 
 
@@ -132,18 +142,18 @@ class Month:
         )  # fmt: skip
 
 
-def paces(repos: int) -> Sequence[float]:
+def paces(repos: int, spread: float) -> Sequence[float]:
     """Events a day of each repository."""
-    rates = [NormalDist(0.0, SPREAD).inv_cdf((number + 0.5) / repos) for number in range(repos)]
+    rates = [NormalDist(0.0, spread).inv_cdf((number + 0.5) / repos) for number in range(repos)]
     raw = [*map(exp, rates)]
     return [A_DAY * repos * each / sum(raw) for each in raw]
 
 
-def chronicle(repos: int, days: int, seed: int) -> list[tuple[datetime, int]]:
+def chronicle(repos: int, days: int, seed: int, spread: float = SPREAD) -> list[tuple[datetime, int]]:
     """When each event happens, and in which repository; soonest last."""
     random, events = Random(seed), []
     hours = [1.0 if 8 <= hour < 20 else NIGHT for hour in range(24)]
-    for number, pace in enumerate(paces(repos)):
+    for number, pace in enumerate(paces(repos, spread)):
         for day in range(-HISTORY_D, days):
             mean, passed = pace * random.expovariate(1.0), random.expovariate(1.0)
             while passed < mean:
@@ -154,7 +164,7 @@ def chronicle(repos: int, days: int, seed: int) -> list[tuple[datetime, int]]:
 
 
 @asynccontextmanager
-async def a_month(repos: int, days: int, seed: int) -> AsyncIterator[Month]:
+async def a_month(repos: int, days: int, seed: int, spread: float) -> AsyncIterator[Month]:
     """The simulator, with the days before that first calls can still see."""
     clock = FakeClock(BEGIN)
     size = WorldSize(
@@ -167,7 +177,7 @@ async def a_month(repos: int, days: int, seed: int) -> AsyncIterator[Month]:
         public = list(world.repos_of(world.org("acme")))
         for repo in public:
             repo.private = False
-        coming = chronicle(repos, days, seed)
+        coming = chronicle(repos, days, seed, spread)
         month = Month(world=world, server=server, clock=clock, repos=public, coming=coming)
         month.pass_until(BEGIN)
         yield month
@@ -197,15 +207,17 @@ async def reading(month: Month, *, hourly: float = 0.0, every: timedelta | None 
         yield Reader(service=service, tally=tally, follower=follower)
 
 
-async def compared(*, repos: int, days: int, every_h: float, seed: int = 1) -> dict[str, Seen]:
+async def compared(*, repos: int, days: int, every_h: float, seed: int = 1, spread: float = SPREAD) -> dict[str, Seen]:
     """What each crawler saw of the same month."""
     an_hour = repos / every_h
     async with AsyncExitStack() as stack:
-        month = await stack.enter_async_context(a_month(repos, days, seed))
+        month = await stack.enter_async_context(a_month(repos, days, seed, spread))
         readers = {
             "follow": await stack.enter_async_context(reading(month, every=timedelta(hours=every_h))),
             "watch": await stack.enter_async_context(reading(month, hourly=an_hour)),
-            "watch, a third": await stack.enter_async_context(reading(month, hourly=an_hour / 3)),
+            "watch, a third": await stack.enter_async_context(
+                reading(month, hourly=an_hour / 3 - ON_TOP * repos / (days * 24))
+            ),
         }
         for step in range(days * timedelta(days=1) // STEP):
             month.pass_until(BEGIN + step * STEP)
@@ -223,18 +235,21 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=30, help="days that pass (default 30)")
     parser.add_argument("--every", type=float, default=12.0, help="hours between two polls (default 12)")
     parser.add_argument("--seed", type=int, default=1, help="what happens when (default 1)")
+    parser.add_argument("--spread", type=float, default=SPREAD, help="sigma of the logarithms of rates (default 2.8)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     asked = parser.parse_args()
     if min(asked.repos, asked.days, asked.every) <= 0:
         parser.error("repositories, days and hours must be positive")
-    seen = asyncio.run(compared(repos=asked.repos, days=asked.days, every_h=asked.every, seed=asked.seed))
+    seen = asyncio.run(
+        compared(repos=asked.repos, days=asked.days, every_h=asked.every, seed=asked.seed, spread=asked.spread)
+    )
     if asked.json:
         print(json.dumps({name: asdict(each) for name, each in seen.items()}))
         return
-    print(f"{'':<16}{'calls':>8}{'found':>8}{'share':>8}{'mean h':>9}{'median h':>10}")
+    print(f"{'':<16}{'calls':>8}{'found':>8}{'share':>8}{'mean h':>9}{'median h':>10}{'fresh':>8}")
     for name, each in seen.items():
-        row = f"{each.calls:>8,}{each.found:>8,}{each.share:>8.1%}{each.mean_h:>9.2f}{each.median_h:>10.2f}"
-        print(f"{name:<16}{row}")
+        counts = f"{each.calls:>8,}{each.found:>8,}{each.share:>8.1%}"
+        print(f"{name:<16}{counts}{each.mean_h:>9.2f}{each.median_h:>10.2f}{each.fresh:>8.1%}")
 
 
 if __name__ == "__main__":

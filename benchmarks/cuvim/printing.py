@@ -53,8 +53,14 @@ def tables(found: Mapping[str, Any]) -> str:
         *(
             (title, ["users", "paper random / RR", *next(iter(found[name].values()))["ours"]], _divided(found[name]))
             for name, title in (
-                ("table3_two_parts", "Table 3, two parts: difference of their daily messages"),
-                ("table4_sixteen_parts", "Table 4, sixteen parts: difference of their daily messages"),
+                (
+                    "table3_two_parts",
+                    "Table 3, two parts: difference of their daily messages; ours: means of 20 draws",
+                ),
+                (
+                    "table4_sixteen_parts",
+                    "Table 4, sixteen parts: difference of their daily messages; recursive is the same as round-robin",
+                ),
             )
         ),
         (

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from statistics import fmean
 from typing import Any, Final
 
 from ghcrawl.schedule.pool import Pool
+from ghcrawl.values.source import DAY_S
 
-WINDOW_D: Final = 61.0 / 1440.0
-"""How long spending is remembered, in seconds: an hour, and a minute for clocks that differ."""
+OWN_D: Final = 3599.999 / DAY_S
+WINDOW_D: Final = 3660.0 / DAY_S
+"""How long spending counts: an hour, but for what is lost in rounding; with a minute more for clocks that differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +36,15 @@ class PoolState:
     types: frozenset[str] = frozenset()
     oldest: float = 0.0
 
-    def left(self, now: float, rate: float) -> float:
-        """Calls of this hour's that are left: what was allowed on the mean, less what was spent, by any clock."""
-        last = [(calls, allowed) for at, calls, allowed in self.spent if at > now - WINDOW_D]
-        mean = fmean([*(allowed for _, allowed in last), rate])
-        return max(mean - sum(calls for calls, _ in last), 0.0)
+    def left(self, now: float, rate: float, own: Container[float] = ()) -> float:
+        """Calls of this hour's that are left: what was allowed on the mean, less what was spent.
+
+        The mean is rounded up, because a call cannot be divided. own: moments that the clock wrote that says `now`; a
+        tick by another clock counts for a minute longer.
+        """
+        last = [each for each in self.spent if each[0] > now - (OWN_D if each[0] in own else WINDOW_D)]
+        mean = fmean([*(allowed for _, _, allowed in last), rate])
+        return max(ceil(mean - 1e-6) - sum(calls for _, calls, _ in last), 0.0)
 
 
 def state_name(platform: str) -> str:

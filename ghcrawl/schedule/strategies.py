@@ -104,13 +104,15 @@ class RoundRobin:
 
 @dataclass(frozen=True, slots=True)
 class Hash:
-    """CUVIM's Hash model: a table of expected items for each hour of the day, and a call every 30 days at least."""
+    """CUVIM's Hash model: a table of expected items for each hour of the day, and a call every 30 days at least.
+
+    Those 30 days make it due. They give it no precedence, because all of the quiet reach them on one day: that would
+    cost a third of what the strategy finds at 27 calls an hour for 10,000 sources.
+    """
 
     def value(self, source: Source, now: float, _outlook: Outlook) -> float:
         """What its table expects since the last call."""
-        last = _last(source)
-        items = pending(source.trace, last, now)
-        return items + source.page * (1.0 + now - last) if now - last >= HASH_SPAN_D else items
+        return pending(source.trace, _last(source), now)
 
     def due(self, source: Source, price: float, _outlook: Outlook) -> float:
         """When its table has filled up to `price`, or after 30 days."""

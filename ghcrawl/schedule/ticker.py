@@ -113,6 +113,7 @@ class Ticker:
     _noticed: list[tuple[Source, Reading]] = field(default_factory=list)
     _plan: tick.Plan = field(default_factory=tick.Plan)
     _reach: float = 0.0
+    _own: set[float] = field(default_factory=set)
     _discovered: set[str] = field(default_factory=set)
 
     # Ticking
@@ -168,6 +169,7 @@ class Ticker:
         )
         if not await self.store.swap_state(state_name(self.platform), leased, to_json(done)):
             return None  # the lease ran out: its new holder spends this
+        self._own = {now, *(each for each in self._own if each > now - WINDOW_D)}
         asked = await self._ask(choice, now)
         ticked = Ticked(
             asked=asked,
@@ -189,7 +191,7 @@ class Ticker:
 
     def _budget(self, state: PoolState, now: float, rate: float, saved: float) -> tick.Budget:
         """What was saved up, and never more than an hour's less what was spent within one."""
-        calls = min(saved, state.left(now, rate)) if rate > 0 else 0.0
+        calls = min(saved, state.left(now, rate, self._own)) if rate > 0 else 0.0
         if not self.free_now():
             return tick.Budget(calls=calls, asks=int(calls + 1e-6))
         asks = int(rate * _passed(state, now) * 24.0 * FREE_ASKS + 1.0) if calls > 0 else 0

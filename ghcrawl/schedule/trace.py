@@ -11,8 +11,11 @@ from ghcrawl.values.source import HOURS, TRACE_DAYS, Trace
 
 UserClass = Literal["inactive", "instable", "constant", "authority"]
 
-LAST_DAY: Final = 0.5
-"""Weight of the last day in the Hash model's table; the days before have its powers."""
+LAST_DAY: Final = 0.05
+"""Weight of the last day in the Hash model's table, the days before fading by as much each: what it does best with.
+
+With 0.5, which is CUVIM's, it finds 4 % less, and 1.6 times as late, at 150 calls an hour for 10,000 sources.
+"""
 
 
 def traced(trace: Trace, times: Sequence[float], *, since: float | None, now: float) -> Trace:

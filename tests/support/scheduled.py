@@ -18,7 +18,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.schedule.ticker import Options, Ticker, watch, watched
 from ghcrawl.values.model import Document, Payload, Push, Request
 from ghcrawl.values.outcome import Save
-from ghcrawl.values.source import Source, days
+from ghcrawl.values.source import DAY_S, Source, days
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
 from stores.sources import MemorySources
@@ -30,6 +30,8 @@ FEED = Feed(
     request=lambda type, url: Request(platform="web", type="feed", url=url) if type == "blog" else None, type="feed"
 )
 MINUTE = 60.0
+HOUR_D = 3599.999 / DAY_S
+"""An hour less what is lost in rounding."""
 
 
 def a_blog(name: str | int) -> Request:
@@ -152,4 +154,4 @@ class World:
     def most_in_an_hour(self) -> int:
         """The most calls that any hour saw."""
         at = sorted(self.asked_at)
-        return max((place + 1 - bisect_right(at, now - 1 / 24) for place, now in enumerate(at)), default=0)
+        return max((place + 1 - bisect_right(at, now - HOUR_D) for place, now in enumerate(at)), default=0)

@@ -57,6 +57,19 @@ class TestTheSeed:
             assert sorted(each for part in parts for each in part) == sorted(loads)
         assert division.difference(division.longest_first(loads, 8)) <= division.difference(method(loads, 8)) + 1e-9
 
+    @pytest.mark.parametrize("parts", [2, 4, 16])
+    def test_recursive_round_robin_is_round_robin(self, parts: int):
+        loads = division.frequencies(np.random.default_rng(1), 640).tolist()
+        ours, plain = division.recursive(loads, parts), division.round_robin(loads, parts)
+        assert sorted(map(sorted, ours)) == sorted(map(sorted, plain))
+
+    def test_tables_3_and_4_are_near_the_papers(self):
+        [two] = division.table([10_000], 2).values()
+        [sixteen] = division.table([10_000], 16).values()
+        assert two["random"] == pytest.approx(1_996, rel=0.35)
+        assert two["round_robin"] == pytest.approx(145, rel=0.5)
+        assert sixteen["recursive"] == pytest.approx(340, rel=0.5)
+
     def test_one_queue_is_even_to_one_answer(self):
         row = division.architectures([8], [1])[8]
         assert row["one_queue"] <= 100 < row["central"]

@@ -102,7 +102,7 @@ def test_a_free_source_is_not_due_before_its_gap():
 def test_hash_asks_after_thirty_days_at_the_latest_and_when_its_table_has_filled():
     silent = read_source(rate=0)
     assert Hash().due(silent, 10.0, Outlook()) == DAY + 30
-    assert Hash().value(silent, DAY + 31, Outlook()) > 100
+    assert Hash().value(silent, DAY + 31, Outlook()) == 0, "due, but without precedence"
     noon = [DAY - day + 0.5 for day in range(1, 20)]
     punctual = replace(read_source(rate=1), trace=traced(Trace(), noon, since=None, now=DAY))
     due = Hash().due(punctual, sum(punctual.trace.table) * 1.5, Outlook())

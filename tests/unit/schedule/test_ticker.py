@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from math import ceil
 from typing import Any
 
 import pytest
 
 from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.schedule.budget import hourly
-from ghcrawl.schedule.poolstate import from_json, state_name, to_json
+from ghcrawl.schedule.poolstate import PoolState, from_json, state_name, to_json
 from ghcrawl.schedule.ticker import ASKED_D, Options, asking, watch, watched
 from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.model import Request, TypeName
@@ -66,8 +67,7 @@ async def test_the_budget_of_an_hour_is_never_exceeded_and_half_of_it_is_half_th
         world.pass_time(MINUTE)
     at = world.asked_at
     begin = at[0]
-    for now in at:
-        assert sum(now - 1 / 24 < each <= now for each in at) <= 120
+    assert world.most_in_an_hour() <= 120
     halves = Counter(int((moment - begin) * 48 + 1e-9) for moment in at)
     assert [halves[half] for half in (1, 2)] == pytest.approx([60, 60], abs=2)
     assert [halves[half] for half in (3, 4, 5)] == pytest.approx([30, 30, 30], abs=2), "at once, and no swing"
@@ -299,13 +299,21 @@ async def test_a_source_that_cannot_be_kept_is_discovered_again():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("calls", [5.0, 33.0, 50.0])
-async def test_parts_of_calls_are_saved_up_and_none_is_lost(calls: float):
+@pytest.mark.parametrize("calls", [0.4, 2.8, 5.0, 33.3, 50.0])
+async def test_a_budget_is_spent_to_the_last_call_and_parts_of_calls_are_saved_up(calls: float):
     world = World(calls=calls)
     await world.name(*map(str, range(100)), rate=10.0)
-    for _ in range(6 * 60):
+    for _ in range(20 * 60):
         await world.tickers[0].turn()
         await world.answer(world.tickers[0])
         world.pass_time(MINUTE)
-    assert 0.96 * 6 * calls - 1 <= len(world.asked_at) <= 6 * calls + 1
-    assert world.most_in_an_hour() <= calls
+    assert 20 * calls - 1 <= len(world.asked_at) <= 20 * calls + 1
+    assert world.most_in_an_hour() <= ceil(calls), "a call cannot be divided"
+
+
+def test_what_another_clock_spent_counts_for_a_minute_longer():
+    tick = days(NOW)
+    state = PoolState(spent=((tick, 4.0, 10.0),))
+    at = [tick + minutes / 1440 for minutes in (0, 59, 60, 60.9, 61)]
+    assert [state.left(now, 10.0) for now in at] == [6.0, 6.0, 6.0, 6.0, 10.0]
+    assert [state.left(now, 10.0, {tick}) for now in at] == [6.0, 6.0, 10.0, 10.0, 10.0]

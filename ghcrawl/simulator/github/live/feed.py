@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,6 +15,8 @@ HELD: Final = 300
 KEPT: Final = timedelta(days=30)
 REMEMBERED: Final = 20_000
 """Of all feeds together; a busy world forgets sooner than 30 days."""
+HELD_OF_REPO: Final = 1000
+"""More than are shown, because the newest may not be seen yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,9 @@ class FeedLog:
     latency: timedelta = timedelta()
     poll_interval_s: int = 60
     _events: deque[FeedEvent] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _of_repos: defaultdict[int, deque[FeedEvent]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=HELD_OF_REPO))
+    )
     _next_id: int = 44_000_000_001
 
     def take_id(self) -> int:
@@ -49,10 +54,11 @@ class FeedLog:
     def add(self, event: FeedEvent) -> None:
         """`event` is in the feeds that it belongs to from now on."""
         self._events.append(event)
+        self._of_repos[event.repo.id].append(event)
 
-    def newest(self, now: datetime) -> Iterator[FeedEvent]:
-        """What may be seen at `now`, newest first."""
-        for event in reversed(self._events):
+    def newest(self, now: datetime, repo: Repo | None = None) -> Iterator[FeedEvent]:
+        """What may be seen at `now` of a repository, or of all, newest first."""
+        for event in reversed(self._events if repo is None else self._of_repos[repo.id]):
             if event.at < now - KEPT:
                 return
             if event.at <= now - self.latency:

@@ -16,7 +16,7 @@ from ghcrawl.simulator.github.shapes.site import Body
 
 def of_repo(ask: Ask, repo: Repo) -> Many[FeedEvent]:
     """`/repos/{owner}/{repo}/events`."""
-    return _feed(ask, lambda event: event.repo is repo)
+    return _feed(ask, lambda event: event.repo is repo, repo)
 
 
 def of_org(ask: Ask, org: Org) -> Many[FeedEvent]:
@@ -35,9 +35,9 @@ ORG_ROUTES: Final = {"events": of_org}
 USER_ROUTES: Final = {"events": of_user}
 
 
-def _feed(ask: Ask, belongs: Callable[[FeedEvent], bool]) -> Many[FeedEvent]:
+def _feed(ask: Ask, belongs: Callable[[FeedEvent], bool], repo: Repo | None = None) -> Many[FeedEvent]:
     log = ask.world.happenings
-    shown = (event for event in log.newest(ask.world.clock.now()) if belongs(event))
+    shown = (event for event in log.newest(ask.world.clock.now(), repo) if belongs(event))
     return Many(
         elements=list(islice(shown, HELD)),
         shape=lambda event: _event(ask, event),
