@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -41,9 +41,7 @@ class FeedLog:
     latency: timedelta = timedelta()
     poll_interval_s: int = 60
     _events: deque[FeedEvent] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
-    _of_repos: defaultdict[int, deque[FeedEvent]] = field(
-        default_factory=lambda: defaultdict(lambda: deque(maxlen=HELD_OF_REPO))
-    )
+    _of_repos: dict[int, deque[FeedEvent]] = field(default_factory=dict)
     _next_id: int = 44_000_000_001
 
     def take_id(self) -> int:
@@ -54,11 +52,11 @@ class FeedLog:
     def add(self, event: FeedEvent) -> None:
         """`event` is in the feeds that it belongs to from now on."""
         self._events.append(event)
-        self._of_repos[event.repo.id].append(event)
+        self._of_repos.setdefault(event.repo.id, deque(maxlen=HELD_OF_REPO)).append(event)
 
     def newest(self, now: datetime, repo: Repo | None = None) -> Iterator[FeedEvent]:
         """What may be seen at `now` of a repository, or of all, newest first."""
-        for event in reversed(self._events if repo is None else self._of_repos[repo.id]):
+        for event in reversed(self._events if repo is None else self._of_repos.get(repo.id, ())):
             if event.at < now - KEPT:
                 return
             if event.at <= now - self.latency:
