@@ -1,6 +1,6 @@
 # One target for each thing a person does. Everything sets itself up in .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit faults lint bench lock clean image compose servers rehearsal
+.PHONY: help demo test unit faults lint bench peers lock clean image compose servers rehearsal
 
 unexport PYTHONDONTWRITEBYTECODE # tests start a thousand processes, and each would compile everything anew
 
@@ -41,7 +41,10 @@ lint: $(VENV)/.dev ## format, lint, types and import contracts
 	$(VENV)/bin/lint-imports
 
 bench: $(VENV)/.dev ## the benchmarks, as ratios
-	$(RUN) -m benchmarks
+	@$(RUN) -m benchmarks $(filter-out bench,$(MAKECMDGOALS))
+
+peers: bench ## ghcrawl beside the tools that people use today: ten minutes
+	@:
 
 image: ## the container image, by docker or by what BUILD says
 	$(BUILD) --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(shell git rev-parse HEAD) --tag ghcrawl:$(VERSION) .

@@ -13,7 +13,7 @@ from textwrap import fill
 from typing import Final
 
 EMBEDDED: Final = ("engine", "queue_pops", "queue_memory", "choosing")
-AT_LENGTH: Final = ("freshness", "month", "tables")
+AT_LENGTH: Final = ("freshness", "month", "peers", "tables")
 ON_SERVERS: Final = ("amqp", "backlog", "deadletters", "mongo", "processes", "webhooks")
 ALL: Final = (*EMBEDDED, *ON_SERVERS, *AT_LENGTH)
 WITHOUT_OPTIONS: Final = ("engine", "mongo")
@@ -30,7 +30,7 @@ GHCRAWL_TEST_MONGO_URL name:
 
 {on_servers}
 
-And these, because they take a quarter of an hour:
+And these, because they take up to a quarter of an hour:
 
 {at_length}
 

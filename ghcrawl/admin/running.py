@@ -14,6 +14,7 @@ from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
 from ghcrawl.admin.running_shapes import (
     ChangeShape,
     ChangesShape,
+    DifferenceShape,
     PrincipalShape,
     PrincipalsShape,
     SettingsShape,
@@ -22,6 +23,7 @@ from ghcrawl.admin.running_shapes import (
 )
 from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape
 from ghcrawl.admin.site import Site
+from ghcrawl.engine import differences
 from ghcrawl.settings.live import Contended, Entry, value_of
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError, StoreError
@@ -87,7 +89,14 @@ async def _loops(asked: Asked[Nothing, None]) -> Answer:
 
 
 async def _show_principals(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=PrincipalsShape(principals=_principals(asked.site)))
+    site = asked.site
+    found = {mount.name: await differences.read(site.store, mount.name, mount.base_url) for mount in site.mounts}
+    differing = [
+        DifferenceShape(platform=platform, type=type, fields=list(fields))
+        for platform, known in found.items()
+        for type, fields in known.items()
+    ]
+    return Answer(value=PrincipalsShape(principals=_principals(site), differences=differing))
 
 
 def _principals(site: Site) -> list[PrincipalShape]:

@@ -73,10 +73,19 @@ class PrincipalShape(BaseModel):
         )
 
 
+class DifferenceShape(BaseModel):
+    """Batches of a type that differed from the platform's own answers, in these fields: no replica uses them."""
+
+    platform: str
+    type: str
+    fields: list[str]
+
+
 class PrincipalsShape(BaseModel):
-    """The principals of this replica."""
+    """The principals of this replica, and what any replica found to differ until the version changes."""
 
     principals: list[PrincipalShape]
+    differences: list[DifferenceShape] = []
 
 
 class DoingShape(BaseModel):

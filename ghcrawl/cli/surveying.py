@@ -99,4 +99,4 @@ class Surveyor:
 def _reply(retrieved: Retrieved) -> Reply:
     if isinstance(retrieved, Fetched):
         return Reply(body=retrieved.body, link=retrieved.link)
-    return Reply(body=None if isinstance(retrieved, Missing) else [])
+    return Reply() if isinstance(retrieved, Missing) else Reply(body=[], refused=True)

@@ -86,10 +86,7 @@ async def _differing(settings: Settings) -> Sequence[str]:
     async with open_backend(settings) as backend:
         for mount in mounts(settings):
             for type, fields in (await differences.read(backend.store, mount.name, mount.base_url)).items():
-                sentences.append(
-                    f"{mount.name}: batches of type {type} differ from single answers in {', '.join(fields)}; "
-                    "they are off until ghcrawl is updated."
-                )
+                sentences.append(served.differ(mount.name, type, fields))
     return sentences
 
 

@@ -19,9 +19,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The page. body None: there is none, or it was refused."""
+    """The page. body None: there is none. refused: nobody here may see it."""
 
     body: Json = None
+    refused: bool = False
     link: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -43,6 +43,9 @@ PULLS_IN_A_BATCH: Final = 50
 REVIEWED_IN_A_BATCH: Final = 25
 NEW_IN_A_BATCH: Final = 15
 """People of a batch whom no earlier one brought, on the average: every page names some."""
+PROVEN: Final = 3
+"""The first of each kind that batches bring are asked for alone as well, and then one in so many."""
+PROVEN_ONE_IN: Final = 500
 CHECKED: Final = 36
 """Of so many commits, of all repositories that are looked at, it is asked whether anything was run for them."""
 _TWICE: Final = frozenset(part.type for part in PARTS if part.path.startswith("/stats/"))
@@ -74,6 +77,7 @@ class _Surveyor:
         self._since = floor_of(policy)
         self._calls: Counter[str] = Counter()
         self._documents: Counter[str] = Counter()
+        self._batched_things: Counter[str] = Counter()
         self._seen: Counter[int] = Counter()
         self._whole = True
         self._checked = CHECKED
@@ -95,6 +99,7 @@ class _Surveyor:
             yield from self._repo(repo)
         self._extrapolate(before, seen_before, len(repos), len(sample))
         self._people()
+        self._proofs()
         return Estimate(calls=self._calls, documents=self._documents, repos=len(repos), sampled=len(sample))
 
     def _onward(self, map_name: str) -> NextHops:
@@ -146,7 +151,9 @@ class _Surveyor:
         questions = [Question(type=row.type, url=self._first(row, url)) for row in probed]
         # One a page: the number of the last page is how many there are; the first issue has the largest number.
         questions += [Question(type=type, url=f"{url}/{type}?state=all&per_page=1") for type in ("pulls", "issues")]
-        *replies, pulls, issues = yield questions
+        *replies, pulls, issues = answers = yield questions
+        if all(reply.refused for reply in answers):  # blocked: a crawl asks for nothing below it either
+            return
         newest = max((number(mapping(item).get("number")) or 0 for item in sequence(issues.body)), default=0)
         suites = self._calls[_SUITES.type]
         for row, reply in zip(probed, replies, strict=True):
@@ -234,7 +241,7 @@ class _Surveyor:
                 found = item.get(link)
                 people += map(mapping, found if isinstance(found, list) else [found])
             self._meet(people, KNOWN if known else 1)
-        for child in _children(row.element, links):
+        for child in _children(row.element, links) if row.element != "pull_request" else ():  # `_pulls` counts those
             self._calls[child.type] += round(share * sum(child.when(item) for item in items))
 
     def _meet(self, people: Iterable[JsonObject], times: int) -> None:
@@ -256,6 +263,8 @@ class _Surveyor:
             in_batches = (listed or not whole) and child.type in self._batched
             reviews = batches or -(-total // REVIEWED_IN_A_BATCH)
             self._calls["review_batch" if in_batches else child.type] += reviews if in_batches else total
+            self._batched_things[child.type] += total if in_batches else 0
+        self._batched_things["pull_request"] += total if listed else 0
 
     def _parts(self, repo: JsonObject) -> None:
         links = self._onward("repo").links
@@ -286,9 +295,15 @@ class _Surveyor:
         people = len(self._seen) + min(unseen, 4.0 * len(self._seen))
         if self._depths.users == "full" and "user" in self._batched:
             self._calls["user_batch"] += -(-round(people) // NEW_IN_A_BATCH)
+            self._batched_things["user"] += round(people)
         elif self._depths.users == "full":
             self._calls["user"] += round(people)
         self._documents["user"] += round(people)
+
+    def _proofs(self) -> None:
+        """What is asked for alone although a batch brings it."""
+        for type, things in self._batched_things.items():
+            self._calls[type] += min(things, PROVEN) + things // PROVEN_ONE_IN
 
 
 def _items(reply: Reply, row: Listing) -> list[Json]:

@@ -14,10 +14,11 @@ from ghcrawl.cli.estimating import Foreseen, foresee, show
 from ghcrawl.cli.options import Place
 from ghcrawl.fetch.github import read_tokens
 from ghcrawl.simulator.faults import Broken, Faults
-from ghcrawl.simulator.github.generation.size import SMALL, TINY
+from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.narrowing import narrow
 from ghcrawl.wiring import load
+from tests.integration.test_crawl import SIX_REPOS, THREE_REPOS
 from tests.support.clock import FakeClock, FastClock
 from tests.support.crawling import Stage, stage
 from tests.support.platforms import SIMULATED
@@ -25,8 +26,8 @@ from tests.support.platforms import SIMULATED
 
 async def dry_run(it: Stage, *specs: str, tokens: str = "", **more: Any) -> tuple[Foreseen, list[str]]:
     """The estimate, and what a person was told meanwhile."""
-    policy = {"crawl.policy": more.pop("policy")} if "policy" in more else {}
-    settings, _ = load(None, {}, {"github.api_url": it.server.url, **SIMULATED, **policy})
+    chosen = more.pop("settings", {}) | ({"crawl.policy": more.pop("policy")} if "policy" in more else {})
+    settings, _ = load(None, {}, {"github.api_url": it.server.url, **SIMULATED, **chosen})
     credentials, said = {"github": read_tokens(tokens or it.tokens[0])}, list[str]()
     plan = Plan(specs=specs or ("acme",), place=Place(), settings=settings, credentials=credentials, **more)
     return await foresee(plan, said.append, clock=it.clock), said
@@ -118,6 +119,35 @@ async def test_it_reckons_with_what_is_left_out(tmp_path: Path, wanted: dict[str
         foreseen, _ = await dry_run(it, policy=policy)
         it.server.journal.clear()
         await it.crawl(policy=policy)
+        made = it.server.journal.total
+
+    assert abs(foreseen.total - made) <= 0.10 * made
+
+
+WORLDS = {
+    "three repositories": replace(THREE_REPOS, users=60),
+    "the demo's": WorldSize.about(2000),
+    "six large repositories": replace(SIX_REPOS, users=150),
+}
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["full", "list"])
+@pytest.mark.parametrize("batches", ["auto", "off"])
+@pytest.mark.parametrize(
+    "world",
+    [
+        *("three repositories", "the demo's"),
+        pytest.param("six large repositories", marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
+    ],
+)
+async def test_the_estimate_is_right_within_a_tenth(tmp_path: Path, world: str, batches: str, listed: bool):
+    chosen = {"github.pull_requests": "list", "github.users": "list"} if listed else {}
+    settings = {"github.batches": batches, **chosen}
+    async with stage(tmp_path, WORLDS[world], clock=FastClock(60)) as it:
+        it.settings |= settings
+        foreseen, _ = await dry_run(it, settings=settings)
+        it.server.journal.clear()
+        await it.crawl()
         made = it.server.journal.total
 
     assert abs(foreseen.total - made) <= 0.10 * made

@@ -90,8 +90,8 @@ def crawl(
     already queued in the file.
 
     [bold]Resume:[/bold] run the same command again to continue an interrupted crawl.
-    After a finished crawl, the same command refreshes it; unchanged data costs
-    no quota.
+    After a finished crawl, the same command refreshes it. The first refresh costs
+    up to three calls per repository; after that, unchanged data costs no quota.
 
     [bold]Ctrl-C[/bold] finishes requests in flight and shows what remains. A second
     Ctrl-C stops immediately. Neither loses data.

@@ -24,7 +24,7 @@ Principal = Mapping[str, Any]
 
 async def list_(url: str, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
-    found = await _principals(url)
+    found, _ = await _answered(url)
     if json:
         output.write_json([_brief(one) for one in found])
         return 0
@@ -38,7 +38,7 @@ async def list_(url: str, *, json: bool) -> int:
 
 async def check(url: str, *, json: bool) -> int:
     """Returns the exit status: 2 where one is of no use. Raises ConfigError, StoreError."""
-    found, now = await _principals(url), SystemClock().now()
+    (found, differing), now = await _answered(url), SystemClock().now()
     if json:
         output.write_json([_figures(one) for one in found])
     elif not found:
@@ -46,16 +46,28 @@ async def check(url: str, *, json: bool) -> int:
     else:
         headings = ("credential", "calls left", "resets at", "state")
         output.show_rows(headings, [_row(one, now) for one in found], numbers=("calls left",))
+    for one in differing:
+        say(differ(one["platform"], one["type"], one["fields"]))
     useless = [one for one in found if one["retired"]]
     for one in useless:
         complain(f"{one['label']} does not work: {one['retired']}")
     return FAILED if useless else 0
 
 
-async def _principals(url: str) -> Sequence[Principal]:
+def differ(platform: str, type: str, fields: Sequence[str]) -> str:
+    """The sentence on batches that are off."""
+    return (
+        f"{platform}: batches of type {type} differ from single answers in {', '.join(fields)}; "
+        "they are off until ghcrawl is updated."
+    )
+
+
+async def _answered(url: str) -> tuple[Sequence[Principal], Sequence[Mapping[str, Any]]]:
+    """The principals with a credential, and the differences, of which earlier versions do not tell."""
     async with connected(url, setting.environment()) as client:
         found = await client.get("/api/v1/principals")
-    return [one for one in found["principals"] if not one.get("anonymous", one["id"] == ANONYMOUS_ID)]
+    principals = [one for one in found["principals"] if not one.get("anonymous", one["id"] == ANONYMOUS_ID)]
+    return principals, found.get("differences", ())
 
 
 def _none(url: str) -> str:

@@ -16,6 +16,7 @@ from ghcrawl.admin import search
 from ghcrawl.admin.openapi import document
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import DESCRIBED
+from ghcrawl.engine import differences
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.settings.live import Base, LiveSettings
@@ -283,6 +284,14 @@ async def test_the_status_shows_everything_and_no_secret(rig: Rig, asker: Asker)
     assert (idle["type"], idle["since"]) == (None, "2026-11-21T12:00:00.000Z")
     (principal,) = (await asker.get("/api/v1/principals")).json["principals"]
     assert principal["budgets"][0]["remaining"] == 4000
+
+
+async def test_principals_come_with_the_batches_that_are_off(rig: Rig, asker: Asker):
+    assert (await asker.get("/api/v1/principals")).json["differences"] == []
+    (mount,) = rig.site().mounts
+    await differences.remember(rig.store, mount.name, mount.base_url, {"user": ("company",)})
+    found = (await asker.get("/api/v1/principals")).json["differences"]
+    assert found == [{"platform": mount.name, "type": "user", "fields": ["company"]}]
 
 
 def shown(**counts: int) -> list[dict[str, Any]]:

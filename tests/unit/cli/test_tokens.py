@@ -62,13 +62,15 @@ def test_an_api_that_nobody_answers_at_is_told_of_as_a_crawl_does(
     assert ran.err == f"ghcrawl: cannot reach {url}: connection refused\n"
 
 
-def principals(monkeypatch: pytest.MonkeyPatch, *found: PrincipalView) -> None:
+def principals(
+    monkeypatch: pytest.MonkeyPatch, *found: PrincipalView, differing: Sequence[Mapping[str, Any]] = ()
+) -> None:
     """A service answers with these."""
 
-    async def answered(url: str) -> Sequence[Mapping[str, Any]]:
-        return [PrincipalShape.of(one).model_dump() for one in found]
+    async def answered(url: str) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
+        return [PrincipalShape.of(one).model_dump() for one in found], differing
 
-    monkeypatch.setattr(served, "_principals", answered)
+    monkeypatch.setattr(served, "_answered", answered)
 
 
 def test_a_service_tells_what_is_left_and_whom_it_no_longer_asks_as(
@@ -98,6 +100,14 @@ def test_a_service_tells_what_is_left_and_whom_it_no_longer_asks_as(
     )
     assert set(good) == {"label", "login", "limit", "remaining", "reset_at", "scopes", "expires_at", "trouble"}
     assert ghcrawl("tokens", "--server", url).rows == [["ghp_…one", "public"], ["ghp_…two", "any"]]
+
+
+def test_a_service_tells_which_batches_are_off(ghcrawl: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    differing = [{"platform": "github", "type": "user", "fields": ["company", "blog"]}]
+    principals(monkeypatch, PrincipalView(id="p1", label="ghp_…one"), differing=differing)
+    ran = ghcrawl("tokens", "check", "--server", "http://127.0.0.1:1")
+    assert ran.status == 0
+    assert ran.err.startswith("github: batches of type user differ from single answers in company, blog; they are off")
 
 
 def test_a_service_without_tokens_says_so_and_has_tokens_and_an_api_of_its_own(
