@@ -33,7 +33,7 @@ AT_ONCE: Final = 2
 CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ghcrawl" / "peers"
 
 
-def main() -> int:
+def main() -> None:
     """Run and print."""
     options = read_options(sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="ghcrawl-peers-") as folder:
@@ -42,7 +42,6 @@ def main() -> int:
         print(json.dumps([asdict(each) | {"things": each.things} for each in measured]))
     else:
         print(tables(measured))
-    return 0
 
 
 def read_options(words: Sequence[str]) -> argparse.Namespace:
@@ -83,4 +82,4 @@ def run(tools: Sequence[Tool], cache: Path, folder: Path, size: int) -> Sequence
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
