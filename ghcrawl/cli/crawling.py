@@ -365,6 +365,7 @@ class _Crawl:
             quotas=quotas(self._service),
             restarts=self._service.supervisor.restarts,
             suggested=plan.place.typed(),
+            free_again=all(plan.mounts[root.request.platform].platform.free_unchanged for root in wanted),
         )
 
 

@@ -31,6 +31,7 @@ class Result:
     interrupted: by which signal. trouble: why it could not go on. drained: requests in flight were finished.
     refused: what led to nothing. restarts: of loops that died, which only a bug makes them do.
     max_calls: the limit of calls. suggested: options for commands that are suggested.
+    free_again: no platform that was crawled counts answers that something is unchanged.
     """
 
     specs: Sequence[str]
@@ -55,6 +56,7 @@ class Result:
     restarts: int = 0
     max_calls: int | None = None
     suggested: tuple[str, ...] = ()
+    free_again: bool = False
 
     @property
     def exit_status(self) -> int:

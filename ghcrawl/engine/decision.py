@@ -121,8 +121,9 @@ class Decider:
         kind = mounted.platform.kinds.get(request.type) if mounted else None
         if mounted is None or kind is None:
             return self._bury("no_processor", f"nothing here processes {request.platform}:{request.type}")
-        if not tuning.scope.admits(request.context.scope):
-            return Decision(outcome=Skip(reason="excluded", detail=request.context.scope))
+        scope = mounted.platform.scope(request)
+        if not tuning.scope.admits(scope):
+            return Decision(outcome=Skip(reason="excluded", detail=scope))
         if isinstance(kind, Reconciliation):
             return Decision(outcome=await reconcile(kind.comparison(request), request, self._store))
         policy = _in_scenario(tuning.scenario, parse(request.policy).placed(kind.position), mounted.platform)

@@ -97,8 +97,12 @@ class Settlement:
                 assert_never(outcome)
 
     def _wanted(self, follow_ups: Sequence[Push], tuning: Tuning) -> tuple[Push, ...]:
-        admits, covers = tuning.scope.admits, self._recent.covers
-        return tuple(p for p in follow_ups if admits(p.request.context.scope) and not covers(p.request))
+        covers = self._recent.covers
+        return tuple(p for p in follow_ups if self._admits(p.request, tuning) and not covers(p.request))
+
+    def _admits(self, request: Request, tuning: Tuning) -> bool:
+        mounted = self._platforms.get(request.platform)
+        return mounted is None or tuning.scope.admits(mounted.platform.scope(request))
 
     def _question(self, document: Document, request: Request, saved: Saved | None) -> Push | None:
         """What settles a tie, or makes one moment of two; None where the platform cannot be asked for it."""

@@ -23,7 +23,7 @@ from ghcrawl.values.model import Document, Push
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
 from processors.atproto.events import Subscription, missed_by
-from processors.atproto.names import NAME
+from processors.atproto.names import NAME, did_in
 from processors.atproto.registry import KINDS, SCENARIOS
 from processors.atproto.spec import read_spec
 
@@ -166,6 +166,7 @@ BLUESKY: Final = Platform(
     read_spec=read_spec,
     open=_open,
     section=BlueskySection,
+    scope=lambda request: did_in(request.url),
     base="api_url",
     scheme=NAME,
     simulator=_simulated,

@@ -213,6 +213,8 @@ class Platform:
     open: its source of answers. batched: types of which that can be asked for many at once, just now.
     disproved: a batch of that type differed in these fields from the platform's own answer; it is not asked any more.
     section, live: its part of the settings, and the names in it that may change while a crawl runs.
+    scope: what `crawl.allow` and `crawl.exclude` match for a request: an owner or `owner/part`; empty: any.
+    free_unchanged: its answer that something is unchanged (304) is not counted against any limit.
     base: name of the setting that holds the base URL of its API; empty: every URL names its own host.
     scheme: of its URLs, which name things and not places to ask; empty: they are those of its API.
     named_only: it understands any URL, so words are its own only where its name stands before them (`web:URL`).
@@ -239,6 +241,8 @@ class Platform:
     disproved: Callable[[Source, str, Sequence[str]], None] = lambda _source, _type, _fields: None
     section: type[Section] = Section
     live: tuple[str, ...] = ()
+    scope: Callable[[Request], str] = lambda request: request.context.scope
+    free_unchanged: bool = False
     base: str = ""
     scheme: str = ""
     named_only: bool = False

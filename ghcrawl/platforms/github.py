@@ -271,6 +271,7 @@ def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Nod
         disproved=_disproved,
         section=GitHubSection,
         live=("concurrency", "reserve"),
+        free_unchanged=True,
         base="api_url",
         options={"--api-url": "api_url", "--tokens-file": "tokens_file"},
         configured=_configured,

@@ -143,6 +143,7 @@ MASTODON: Final = Platform(
     read_spec=read_spec,
     open=_open,
     section=MastodonSection,
+    scope=lambda request: host_of(request.url),
     scheme=NAME,
     streaming=Streaming(type="stream", open=_stream),
     simulator=_simulated,

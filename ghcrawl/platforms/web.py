@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -136,6 +137,7 @@ WEB: Final = Platform(
     open=_open,
     section=WebSection,
     live=("delay_s",),
+    scope=lambda request: urlsplit(request.url).netloc,
     named_only=True,
     configured=_configured,
     simulator=_simulated,

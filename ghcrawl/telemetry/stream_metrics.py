@@ -28,11 +28,15 @@ class StreamMetrics(StreamObserver):
             registry=registry,
         )
         self._lag = Gauge(
-            "ghcrawl_stream_lag_seconds", "Age of the last item when it was queued", LABELS, registry=registry
+            "ghcrawl_stream_lag_seconds",
+            "Age of the last item when it was queued, of the stream of this process where that is most",
+            LABELS,
+            registry=registry,
         )
         self._items = Counter("ghcrawl_stream_items", "Items queued from streams", LABELS, registry=registry)
         self._breaks = Counter("ghcrawl_stream_disconnects", "Connections that broke", LABELS, registry=registry)
         self._moved: dict[str, dict[str, datetime]] = {}
+        self._late_s: dict[str, dict[str, float]] = {}
 
     def expect(self, platforms: Iterable[str]) -> None:
         """These have streams: they are counted from 0."""
@@ -53,6 +57,7 @@ class StreamMetrics(StreamObserver):
     def left(self, platform: str, stream: str) -> None:
         """As `StreamObserver` says."""
         self._moved.get(platform, {}).pop(stream, None)
+        self._late_s.get(platform, {}).pop(stream, None)
         self._show(platform)
 
     def queued(self, platform: str, stream: str, items: int, *, at: datetime, happened_at: datetime | None) -> None:
@@ -60,7 +65,7 @@ class StreamMetrics(StreamObserver):
         self._moved.setdefault(platform, {})[stream] = at
         self._items.labels(platform).inc(items)
         if happened_at is not None:
-            self._lag.labels(platform).set(max(0.0, (at - happened_at).total_seconds()))
+            self._late_s.setdefault(platform, {})[stream] = max(0.0, (at - happened_at).total_seconds())
         self._show(platform)
 
     def disconnected(self, platform: str) -> None:
@@ -68,9 +73,13 @@ class StreamMetrics(StreamObserver):
         self._breaks.labels(platform).inc()
 
     def _show(self, platform: str) -> None:
-        moved = self._moved[platform]
+        moved, late_s = self._moved[platform], self._late_s.get(platform)
         self._held.labels(platform).set(len(moved))
         if moved:
             self._cursor.labels(platform).set(min(moved.values()).timestamp())
         else:  # nothing is late where nothing is read
             self._cursor.remove(platform)
+        if late_s:
+            self._lag.labels(platform).set(max(late_s.values()))
+        else:
+            self._lag.remove(platform)

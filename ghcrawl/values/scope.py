@@ -1,4 +1,4 @@
-"""What may be crawled: allow-lists and exclude patterns over `owner` and `owner/repo`, the same for every type."""
+"""What may be crawled: allow-lists and exclude patterns over what a platform says of a request, for every type."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 class Scope:
     """Shell patterns, ignoring case. An empty `allow` admits everything; `exclude` wins over `allow`.
 
+    A request belongs to an owner, to `owner/part`, or to nobody: `Platform.scope` says to whom.
     A pattern without a slash means an owner and all that is theirs.
     """
 

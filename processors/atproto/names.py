@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote
 
 NAME: Final = "bluesky"
 POSTS: Final = "app.bsky.feed.post"
 
 _DID: Final = re.compile(r"did:[a-z]+:[a-zA-Z0-9._:%-]{1,2000}(?<![:%])")
+_DID_IN: Final = re.compile(rf"{NAME}:(?:profile/|q/[a-z,]+/(?:[^/?]*,)?user=)(did:[^/?,]+)")
 _LABEL: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _HANDLE: Final = re.compile(rf"(?=.{{1,253}}$)(?:{_LABEL}\.)+[a-zA-Z](?:[a-zA-Z0-9-]{{0,61}}[a-zA-Z0-9])?")
 _RKEY: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}")
@@ -39,6 +41,12 @@ class Record:
 def is_did(text: str) -> bool:
     """Whether it is a DID."""
     return _DID.fullmatch(text) is not None
+
+
+def did_in(url: str) -> str:
+    """Whose a URL of this platform is, of a thing or of an account's list; empty: it names nobody by DID."""
+    found = _DID_IN.match(url)
+    return unquote(found[1]) if found else ""
 
 
 def is_handle(text: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +18,12 @@ from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.model import Push
 from processors.atproto.events import Subscription
 from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
+from tests.support.backends import backend
 from tests.support.bluesky import Stage, jetstream, left
-from tests.support.killed import killed
+from tests.support.bluesky_killed import Place, ten_kills_lose_nothing_and_save_nothing_twice
 from tests.support.waiting import until
+
+__all__ = ["backend"]
 
 
 @pytest.fixture
@@ -116,51 +119,26 @@ async def test_a_stream_that_is_refused_is_a_deadletter_and_requeued_it_is_tried
         await service.supervisor.drain(5)
 
 
-KILLS = 10
-IN_THE_CRAWL = 3
-"""This many of the kills come before there is a stream."""
-KILLED_S = 60.0
+class Simulated(Place):
+    def __init__(self, server: Server) -> None:
+        self.url, self.stream_url, self.handle = server.url, jetstream(server.url), "alice.test"
+        self._server = server
+
+    def calls(self) -> int:
+        return len(self._server.calls)
+
+    def streaming(self) -> int:
+        return self._server.streaming
+
+    async def post(self, text: str) -> None:
+        self._server.world.post(self._server.world.named("alice"), text)
+
+    async def posts(self) -> list[str]:
+        return [post.rkey for post in self._server.world.named("alice").posts]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # eleven processes
-async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing_and_saves_nothing_twice(tmp_path: Path):
-    spec = "bluesky:q/post,profile/user=alice.test?stream"
+async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing(backend: Mapping[str, Any]):
     async with running(generate(posts=900, accounts=3)) as server:
-        alice, db = server.world.named("alice"), tmp_path / "a.db"
-        for moment in range(KILLS):
-            await _one_life(server, db, spec, moment)
-        deleted = server.world.post(alice, "soon gone")
-        server.world.delete(alice, deleted)
-        settings = {"bluesky.stream_url": jetstream(server.url)}
-        stage = Stage(db=db, api_url=server.url, settings=settings, worker="one")
-        tally = Tally()
-        async with stage.open(tally) as service:
-            service.supervisor.start()
-            await service.look_again()
-
-            async def all_here() -> bool:
-                return len((await left(service, tally)).of("post")) >= len(alice.posts)
-
-            await until(all_here, within_s=KILLED_S, every_s=0.05)
-            await service.supervisor.drain(5)
-            found = await left(service, tally)
-    assert found.deadletters == []
-    assert Counter(each.urn.rpartition(":")[2] for each in found.of("post")) == Counter(p.rkey for p in alice.posts)
-    assert len({each.url for each in found.of("post")}) == len(alice.posts), "each once"
-    assert len(found.of("stream")) == len(found.of("profile")) == 1
-
-
-async def _one_life(server: Server, db: Path, spec: str, moment: int) -> None:
-    """Kill it after some calls of the crawl, or in the middle of events; a post follows while no process runs."""
-    alice, begun = server.world.named("alice"), len(server.calls)
-    async with killed("tests.support.bluesky_child", db, server.url, spec):
-        if moment < IN_THE_CRAWL:
-            await until(lambda: len(server.calls) > begun + moment, within_s=KILLED_S)
-        else:
-            await until(lambda: server.streaming > 0, within_s=KILLED_S)
-            for number in range(3 * moment):
-                server.world.post(alice, f"live {moment} {number}")
-                await asyncio.sleep(0.01)  # events come in several batches, and the kill falls between some
-    server.world.post(alice, f"nobody looks {moment}")
-    await until(lambda: server.streaming == 0)
+        await ten_kills_lose_nothing_and_save_nothing_twice(Simulated(server), backend)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +13,14 @@ import pytest
 from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
 from ghcrawl.fetch.mastodon.tokens import read_tokens
 from ghcrawl.ports.quotas import Egress
+from ghcrawl.simulator.answers import Answer
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.mastodon.server import Setup, running
 from ghcrawl.simulator.mastodon.world import World, generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import Request
-from ghcrawl.values.outcome import Fetched, Throttled
+from ghcrawl.values.outcome import Fetched, SkipReason, Throttled
 from ghcrawl.wiring import simulator
 from stores.quotas import MemoryQuotas
 from tests.support.builders import at
@@ -186,13 +188,24 @@ async def test_a_list_that_a_host_does_not_show_is_remembered_for_a_week(world: 
             assert [status for _, status in server.calls] == [401] * calls
 
 
-async def test_a_host_that_refuses_everything_is_left_alone(world: World, tmp_path: Path):
-    async with running(world, Setup(forbidding=True)) as server:
+@pytest.mark.parametrize(("status", "one_by_one"), [(403, "denied_forbidden"), (410, "missing")])
+async def test_a_host_that_refuses_everything_is_left_alone(
+    world: World, tmp_path: Path, status: int, one_by_one: SkipReason
+):
+    async with running(world, Setup(refusing=Answer(status=status, body={"error": "no"}))) as server:
         specs = [f"mastodon://{server.host}/q/profile/user=user{number}" for number in range(30)]
         crawled = await Stage(db=tmp_path / "a.db", settings={"crawl.loops": 1}).crawl(*specs)
     assert crawled.deadletters == []
-    assert crawled.tally.skipped["denied_forbidden"] == 30
-    assert [status for _, status in server.calls] == [403] * 10
+    assert crawled.tally.skipped == Counter({one_by_one: 10}) + Counter({"denied_forbidden": 20})
+    assert [answered for _, answered in server.calls] == [status] * 10
+
+
+async def test_a_host_that_is_excluded_is_not_asked(world: World, tmp_path: Path):
+    async with running(world) as one, running(world) as other:
+        specs = [f"mastodon://{server.host}/q/profile/user=user1" for server in (one, other)]
+        crawled = await Stage(db=tmp_path / "a.db", settings={"crawl.exclude": [other.host]}).crawl(*specs)
+    assert (len(one.calls), other.calls) == (1, [])
+    assert crawled.tally.skipped == {"excluded": 1}
 
 
 async def test_a_host_that_wants_no_more_calls_is_left_alone_until_its_window_is_over(tmp_path: Path):

@@ -45,7 +45,10 @@ class Crawled:
 
 @dataclass(kw_only=True)
 class Stage:
-    """A network to be crawled into one file. worker: who takes streams over at once from a process of that name."""
+    """A network to be crawled into one file, unless its settings say otherwise.
+
+    worker: who takes streams over at once from a process of that name.
+    """
 
     db: Path
     api_url: str
@@ -78,6 +81,11 @@ class Stage:
             await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
             await service.supervisor.drain(5)
             return await left(service, tally)
+
+
+def killable(url: str, settings: dict[str, Any]) -> Stage:
+    """As a process runs it that is killed, and the next one that goes on: both by the same name."""
+    return Stage(db=Path(settings.get("sqlite.path", "")), api_url=url, settings=settings, worker="one")
 
 
 async def left(service: Service, tally: Tally) -> Crawled:

@@ -1,23 +1,24 @@
-"""A process that crawls one request of a simulated network and reads its Jetstream, until somebody kills it.
+"""A process that crawls one request of a network and reads its stream, until somebody kills it.
 
-`python -m tests.support.bluesky_child FILE URL SPEC`
+`python -m tests.support.bluesky_child URL SETTINGS [SPEC]`, the settings as JSON; without a SPEC it goes on with what
+waits.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
-from pathlib import Path
 
 from ghcrawl.telemetry.tally import Tally
-from tests.support.bluesky import Stage, jetstream
+from tests.support.bluesky import killable
 
 
-async def main(db: str, url: str, spec: str) -> None:
+async def main(url: str, settings: str, *specs: str) -> None:
     """Never returns."""
-    stage = Stage(db=Path(db), api_url=url, settings={"bluesky.stream_url": jetstream(url)}, worker="one")
+    stage = killable(url, json.loads(settings))
     async with stage.open(Tally()) as service:
-        await stage.push(service, spec)
+        await stage.push(service, *specs)
         service.supervisor.start()
         while True:
             await service.streams.look()

@@ -93,7 +93,7 @@ class MastodonFetcher:
     def principals(self) -> Sequence[PrincipalView]:
         """What may be shown of who asks, one view each."""
         now = self.clock.now()
-        return [seat.view(now) for seat in self.hosts.seats()]
+        return self.hosts.views(now)
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """Ask for `request.url`; conditionally, where `stored` has a validator that serves. Raises FetchError."""
@@ -107,8 +107,10 @@ class MastodonFetcher:
         host = self.hosts.at(name)
         host.asked = True
         if (until := host.closed(self.clock.now())) is not None:
-            detail = f"{name} refused its last {host.refusals} calls, and is left alone until {iso(until)}"
-            return Denied(status=403, reason="forbidden", detail=detail)
+            detail = (
+                f"{name} answered {host.refusal} to its last {host.refusals} calls; nothing is asked until {iso(until)}"
+            )
+            return Denied(status=host.refusal, reason="forbidden", detail=detail)
         return await self._asked(request, url, host, name, stored)
 
     async def _asked(self, request: Request, url: str, host: Host, name: str, stored: Stored | None) -> Retrieved:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
@@ -22,8 +22,10 @@ RETIRED: Final = timedelta(hours=1)
 """How long a request waits for another token: a person has to bring one."""
 SAME_S: Final = 5.0
 """Answers of one period differ by no more about when it ends."""
+REFUSING: Final = frozenset({403, 410})
+"""What a host answers that shows us nothing, whatever is asked."""
 FORBIDDEN: Final = 10
-"""After this many answers 403 in a row, the host as a whole counts as closed to us."""
+"""After this many such answers in a row, the host as a whole counts as closed to us."""
 FORBIDDEN_FOR: Final = timedelta(hours=1)
 MAX_HOSTS: Final = 10_000
 
@@ -117,8 +119,8 @@ class Seat:
 class Host:
     """One host and those who ask it.
 
-    put_off: requests that found nothing left since somebody last asked. refusals: answers 403 since the last other one;
-    closed_until: nothing is asked after many of them.
+    put_off: requests that found nothing left since somebody last asked. refusals: answers 403 and 410 since the last
+    other one; closed_until: nothing is asked after many of them. refusal: the last one.
     """
 
     seats: list[Seat]
@@ -126,11 +128,13 @@ class Host:
     put_off: int = 0
     refusals: int = 0
     closed_until: datetime | None = None
+    refusal: int = 0
 
     def answered(self, status: int, now: datetime) -> None:
         """What an answer says of the host as a whole."""
         self.put_off = 0
-        self.refusals = self.refusals + 1 if status == 403 else 0
+        self.refusal = status if status in REFUSING else 0
+        self.refusals = self.refusals + 1 if self.refusal else 0
         self.closed_until = now + FORBIDDEN_FOR if self.refusals >= FORBIDDEN else None
 
     def closed(self, now: datetime) -> datetime | None:
@@ -187,6 +191,17 @@ class Hosts:
     def seats(self) -> list[Seat]:
         """All of them; of nobody's only those that asked."""
         return [seat for host in self.known.values() for seat in host.seats if seat.token or seat.calls]
+
+    def views(self, now: datetime) -> list[PrincipalView]:
+        """What may be shown of who asks, and of hosts that are left alone."""
+        return [
+            replace(view, benched_until=until, benched_for=f"it answers {host.refusal} to everything")
+            if until
+            else view
+            for host in self.known.values()
+            for until in (host.closed(now),)
+            for view in (seat.view(now) for seat in host.seats if seat.token or seat.calls)
+        ]
 
     def digest(self) -> str:
         """Of all tokens."""

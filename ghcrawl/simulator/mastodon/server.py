@@ -22,7 +22,6 @@ from ghcrawl.simulator.serving import serving
 
 PERIOD: Final = timedelta(minutes=5)
 INVALID: Final = Answer(status=401, body={"error": "The access token is invalid"})
-FORBIDDEN: Final = Answer(status=403, body={"error": "This action is not allowed"})
 GONE: Final = Answer(status=404, body={"error": "Record not found"})
 
 
@@ -30,13 +29,13 @@ GONE: Final = Answer(status=404, body={"error": "Record not found"})
 class Setup:
     """tokens: token → whose. limit: calls in five minutes, of each account and of each address.
 
-    closed: the API is for those with a token only. forbidding: everything is refused.
+    closed: the API is for those with a token only. refusing: the answer to everything.
     """
 
     tokens: dict[str, str] = field(default_factory=dict)
     limit: int = 300
     closed: bool = False
-    forbidding: bool = False
+    refusing: Answer | None = None
 
 
 class Server:
@@ -66,7 +65,7 @@ class Server:
         try:
             headers = self._charge(whose or "", request)
             known = whose is not None and (whose or not self.setup.closed)
-            answer = FORBIDDEN if self.setup.forbidding else self._answer(request) if known else INVALID
+            answer = self.setup.refusing or (self._answer(request) if known else INVALID)
         except Refusal as refusal:
             answer, headers = refusal.answer, dict(refusal.answer.headers)
         return self._sent(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from tests.integration.atproto.writing import Ask, asking
+from tests.support.backends import backend
 from tests.support.services import atproto
 from tests.support.services.atproto import Network
 from tests.support.services.debian import Unavailable
 from tests.support.services.fixtures import keeper
 from tests.support.services.wanted import absent
+
+__all__ = ["backend"]
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +31,10 @@ def network() -> Iterator[Network]:
         except Unavailable as error:
             absent(error)
         yield started
+
+
+@pytest.fixture
+async def ask(network: Network) -> AsyncIterator[Ask]:
+    """Calls a method: `await ask(name, token="", body={…}, **params)`; its body, whatever the status."""
+    async with asking(network) as call:
+        yield call

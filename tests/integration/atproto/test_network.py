@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import aiohttp
 import jwt
 import pytest
 
@@ -20,30 +17,13 @@ from ghcrawl.fetch.redaction import Secret
 from ghcrawl.platforms.atproto import BlueskySource
 from ghcrawl.telemetry.tally import Tally
 from processors.atproto.events import Subscription
+from tests.integration.atproto.writing import Ask, posted, repository, signed_in
 from tests.support.bluesky import Stage, left
 from tests.support.services.atproto import PASSWORD, SECRET, Network
 from tests.support.services.proxy import proxied
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.timeout(900)  # the servers start, and the first time on a machine they are built
-
-Ask = Any
-
-
-@pytest.fixture
-async def ask(network: Network) -> AsyncIterator[Ask]:
-    """Calls a method: `await ask(name, token="", body={…}, **params)`; its body, whatever the status."""
-    async with aiohttp.ClientSession() as session:
-
-        async def call(name: str, *, at: str = network.pds, token: str = "", body: Any = None, **params: str) -> Any:
-            headers = {"Authorization": f"Bearer {token}"} if token else {}
-            method = "GET" if body is None else "POST"
-            async with session.request(
-                method, f"{at}/xrpc/{name}", headers=headers, json=body, params=params
-            ) as response:
-                return await response.json(), response
-
-        yield call
 
 
 @pytest.fixture
@@ -53,19 +33,6 @@ def stage(network: Network, tmp_path: Path) -> Stage:
 
 def account(network: Network, name: str) -> Account:
     return Account(identifier=f"{name}.test", password=Secret(PASSWORD), service=network.pds)
-
-
-async def signed_in(ask: Ask, name: str) -> Mapping[str, Any]:
-    body, _ = await ask("com.atproto.server.createSession", body={"identifier": f"{name}.test", "password": PASSWORD})
-    return dict(body)
-
-
-async def posted(ask: Ask, session: Mapping[str, Any], text: str) -> str:
-    """The URI of a new post."""
-    record = {"$type": "app.bsky.feed.post", "text": text, "createdAt": datetime.now(UTC).isoformat()}
-    body = {"repo": session["did"], "collection": "app.bsky.feed.post", "record": record}
-    made, _ = await ask("com.atproto.repo.createRecord", token=session["accessJwt"], body=body)
-    return str(made["uri"])
 
 
 async def test_an_account_is_saved_as_its_profile_counts_it_and_again_costs_no_document(
@@ -113,12 +80,6 @@ async def test_a_deleted_post_becomes_a_tombstone(stage: Stage, network: Network
     after = await stage.crawl("bluesky:q/post/user=carla.test")
     assert after.documents[post.urn].deleted_at is not None
     assert len(after.of("post")) == len(before.of("post")) - 1
-
-
-async def repository(ask: Ask, did: str) -> list[str]:
-    """The URIs of all posts of an account."""
-    found, _ = await ask("com.atproto.repo.listRecords", repo=did, collection="app.bsky.feed.post", limit="100")
-    return [record["uri"] for record in found["records"]]
 
 
 async def shown(ask: Ask, network: Network, uri: str, count: int) -> None:

@@ -26,6 +26,11 @@ class Proxy:
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def open(self) -> int:
+        """Connections that are there."""
+        return len(self._tasks)
+
     def cut(self) -> None:
         """Every connection is reset; new ones are welcome."""
         for writer in self._writers:

@@ -52,6 +52,7 @@ def a_result(**over: Any) -> Result:
         "depths": dict.fromkeys(QUEUES, Depth()),
         "stored": by_type(issue=60, org=1, repo=2, issues=3, cursor=1),
         "deadletters": DeadletterCounts(),
+        "free_again": True,
     }
     return Result(**(fields | over))
 
@@ -177,6 +178,14 @@ def test_what_to_type_next_leads_to_the_same_file() -> None:
     assert "refresh; unchanged data is free" not in waiting
     nowhere = [purpose for _, purpose in summary.advice(a_result(refused=REFUSED))]
     assert "refresh; unchanged data is free" not in nowhere
+
+
+def test_a_refresh_is_called_free_only_where_an_unchanged_answer_costs_nothing() -> None:
+    said = {free: [purpose for _, purpose in summary.advice(a_result(free_again=free))][-1] for free in (True, False)}
+    assert said == {
+        True: "refresh; unchanged data is free",
+        False: "refresh; unchanged data is not saved again, but each call counts",
+    }
 
 
 def test_what_went_wrong_is_one_line_each() -> None:

@@ -155,15 +155,21 @@ def test_what_is_left_counts_calls_in_flight_and_never_rises_in_a_period() -> No
     assert seat.take(at(302)) is None
 
 
-def test_a_host_that_refuses_everything_is_left_alone_for_an_hour_and_then_asked_once() -> None:
-    host = Hosts().at("a.example")
-    for status in (403,) * 9 + (404,) + (403,) * 9:
+@pytest.mark.parametrize("refusal", [403, 410])
+def test_a_host_that_refuses_everything_is_left_alone_for_an_hour_and_then_asked_once(refusal: int) -> None:
+    hosts = Hosts()
+    host = hosts.at("a.example")
+    host.seats[0].calls = 1
+    for status in (refusal,) * 9 + (404,) + (refusal,) * 9:
         host.answered(status, NOW)
     assert host.closed(NOW) is None, "something else was answered in between"
-    host.answered(403, NOW)
+    host.answered(refusal, NOW)
     assert host.closed(NOW) == at(3600)
+    (view,) = hosts.views(NOW)
+    assert (view.benched_until, view.benched_for) == (at(3600), f"it answers {refusal} to everything")
+    assert [view.benched_until for view in hosts.views(at(3600))] == [None]
     assert host.closed(at(3600)) is None
-    host.answered(403, at(3600))
+    host.answered(refusal, at(3600))
     assert host.closed(at(3600)) == at(7200)
     host.answered(200, at(7200))
     assert host.closed(at(7200)) is None

@@ -13,7 +13,7 @@ from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
 from ghcrawl.values.model import Push, Request
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from processors.atproto.events import Subscription
-from processors.atproto.names import POSTS, Record, is_did, is_handle, is_rkey, record_of
+from processors.atproto.names import POSTS, Record, did_in, is_did, is_handle, is_rkey, record_of
 from tests.support.builders import NOW
 
 ADA, BOB = "did:plc:ada234567abcdefghijklmno", "did:plc:bob234567abcdefghijklmno"
@@ -82,6 +82,24 @@ def test_what_is_a_name(named: Any, text: str, holds: bool) -> None:
 def test_records_are_named_by_did(uri: object, record: Record | None) -> None:
     assert record_of(uri) == record
     assert record is None or record.uri == uri
+
+
+@pytest.mark.parametrize(
+    ("url", "did"),
+    [
+        (f"bluesky:profile/{ADA}", ADA),
+        (f"bluesky:profile/{ADA}/post/3kabc", ADA),
+        (f"bluesky:profile/{ADA}/followers", ADA),
+        (f"bluesky:q/post/user={ADA}?limit=5", ADA),
+        (f"bluesky:q/post,profile/query=river,user={ADA}", ADA),
+        ("bluesky:q/profile/user=did:web:host%2525", "did:web:host%25"),
+        ("bluesky:q/post/user=ada.test", ""),
+        (f"bluesky:q/post/related={ADA}#follows", ""),
+        (f"bluesky:q/post/query=user%3D{ADA}", ""),
+    ],
+)
+def test_what_belongs_to_an_account_says_so_in_its_url(url: str, did: str) -> None:
+    assert did_in(url) == did
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,20 @@ def test_what_is_read_no_longer_is_not_late_and_other_platforms_do_not_mind() ->
     assert (scraped("streams_held", "q"), scraped("stream_cursor_timestamp_seconds", "q")) == (1, NOW.timestamp())
 
 
+def test_the_lag_is_that_of_streams_that_are_read_here() -> None:
+    scraped = Scraped()
+    for stream, late_s in (("one", 9), ("two", 4)):
+        scraped.metrics.held("p", stream, since=NOW)
+        scraped.metrics.queued("p", stream, 1, at=at(10), happened_at=at(10 - late_s))
+    assert scraped("stream_lag_seconds") == 9
+    scraped.metrics.left("p", "one")
+    assert scraped("stream_lag_seconds") == 4
+    scraped.metrics.left("p", "two")
+    assert scraped("stream_lag_seconds") is None, "another replica says it now"
+    scraped.metrics.held("p", "one", since=NOW)
+    assert scraped("stream_lag_seconds") is None, "nothing was queued since"
+
+
 def test_an_item_of_a_clock_ahead_of_ours_is_not_late() -> None:
     scraped = Scraped()
     scraped.metrics.queued("p", "one", 1, at=NOW, happened_at=at(5))
