@@ -95,6 +95,16 @@ async def test_related_asks_about_each_whom_an_account_follows_or_is_followed_by
     assert others
 
 
+async def test_nothing_of_an_excluded_account_is_saved_whoever_leads_to_it(stage: Stage, server: Server):
+    bob = server.world.named("bob")
+    spec = "bluesky:q/post/user=alice.test,related=alice.test"
+    assert any(bob.did in post.urn for post in (await stage.crawl(spec)).of("post"))
+    stage.db, stage.settings["crawl.exclude"] = stage.db.with_name("b.db"), [bob.did]
+    found = await stage.crawl(spec, "bluesky:q/post/user=bob.test")
+    assert {post.body["author"]["handle"] for post in found.of("post")} >= {"alice.test"}
+    assert [urn for urn in found.documents if urn.startswith(f"urn:atproto:{bob.did}")] == []
+
+
 async def test_two_authors_match_nothing_and_the_request_says_so(stage: Stage):
     found = await stage.crawl("bluesky:q/post/user=alice.test,user=bob.test")
     (request,) = found.of("request")

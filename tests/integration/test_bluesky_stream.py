@@ -21,9 +21,10 @@ from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRi
 from tests.support.backends import backend
 from tests.support.bluesky import Stage, jetstream, left
 from tests.support.bluesky_killed import Place, ten_kills_lose_nothing_and_save_nothing_twice
+from tests.support.services.fixtures import mongo_url, rabbitmq, vhost
 from tests.support.waiting import until
 
-__all__ = ["backend"]
+__all__ = ["backend", "mongo_url", "rabbitmq", "vhost"]
 
 
 @pytest.fixture

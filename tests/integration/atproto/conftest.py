@@ -12,10 +12,10 @@ from tests.support.backends import backend
 from tests.support.services import atproto
 from tests.support.services.atproto import Network
 from tests.support.services.debian import Unavailable
-from tests.support.services.fixtures import keeper
+from tests.support.services.fixtures import keeper, mongo_url, rabbitmq, vhost
 from tests.support.services.wanted import absent
 
-__all__ = ["backend"]
+__all__ = ["backend", "mongo_url", "rabbitmq", "vhost"]
 
 
 @pytest.fixture(scope="session")

@@ -59,6 +59,23 @@ async def test_a_search_by_author_holds_only_that_author_although_the_server_ign
     assert {post.body["author"]["handle"] for post in found.of("post")} == {"bob.test"}
 
 
+async def test_a_thread_is_read_where_the_scenario_says_so(stage: Stage, network: Network, ask: Ask):
+    feed, _ = await ask("app.bsky.feed.getAuthorFeed", at=network.appview, actor="alice.test", limit="100")
+    did, rkey = next(
+        (each["post"]["author"]["did"], each["post"]["uri"].rpartition("/")[2])
+        for each in feed["feed"]
+        if each["post"]["record"].get("reply") and "reason" not in each
+    )
+    spec = f"bluesky:profile/{did}/post/{rkey}"
+    alone = await stage.crawl(spec)
+    assert (len(alone.of("post")), alone.of("thread")) == (1, [])
+    found = await stage.crawl(spec, policy="default:threads/")
+    assert len(found.of("thread")) == 1
+    assert len(found.of("post")) > 1
+    assert len(found.of("profile")) == 1
+    assert not found.deadletters
+
+
 async def test_a_repository_is_read_without_an_appview(network: Network, tmp_path: Path, ask: Ask):
     stage = Stage(db=tmp_path / "a.db", api_url=network.pds, settings={"bluesky.records": True})
     found = await stage.crawl("bluesky:q/post,relations,profile/user=bob.test")
