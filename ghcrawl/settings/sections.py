@@ -379,9 +379,17 @@ def _from_environment(environ: Mapping[str, str], model: type[Settings]) -> dict
 
 
 def typed(name: str, text: str, model: type[Settings]) -> Any:
-    """What a person typed for a setting: lists are written with commas, and pydantic reads the rest from text."""
+    """What a person typed for a setting: lists with commas or as arrays; pydantic reads the rest from text.
+
+    Raises ConfigError for what begins as an array with quotes, and is none.
+    """
     if not _is_list(_field(name, model)):
         return text
+    if text.lstrip().startswith("[") and ('"' in text or "'" in text):  # `[ab]*` is a pattern
+        try:
+            return tuple(tomllib.loads(f"list = {text.strip()}")["list"])
+        except tomllib.TOMLDecodeError:
+            raise ConfigError(f"{name}: {text!r} is no list; write names with commas, or an array") from None
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

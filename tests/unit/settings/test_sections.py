@@ -96,6 +96,25 @@ def test_a_variable_with_our_prefix_that_is_no_setting_is_a_mistake():
         load(None, {"GHCRAWL_CRAWL__LOOP": "3"})
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ('["acme/w*"]', ("acme/w*",)),
+        ("['acme/w*', \"acme/x\"]", ("acme/w*", "acme/x")),
+        ("acme/w*, acme/x", ("acme/w*", "acme/x")),
+        ("[ab]*", ("[ab]*",)),
+    ],
+)
+def test_a_list_in_the_environment_is_written_with_commas_or_as_an_array(text: str, read: tuple[str, ...]):
+    assert load(None, {"GHCRAWL_CRAWL__EXCLUDE": text}, {})[0].crawl.exclude == read
+
+
+@pytest.mark.parametrize("text", ['["acme/w*"', '["acme/w*"] and more', "[acme/'w*]"])
+def test_what_begins_as_an_array_and_is_none_is_no_pattern(text: str):
+    with pytest.raises(ConfigError, match="is no list"):
+        load(None, {"GHCRAWL_CRAWL__EXCLUDE": text}, {})
+
+
 def test_a_missing_file_is_named(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"config file .*c\.toml not found"):
         load(tmp_path / "c.toml", {})
