@@ -2,29 +2,60 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from ghcrawl.platforms.tables import LinkTable, Schema, Table
-from ghcrawl.tables.folder import FolderTarget
+from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
+from ghcrawl.tables.folder import FolderTarget, same
 from ghcrawl.tables.projection import Row
 from ghcrawl.values.model import iso
 
-LONGEST: Final = 2**31 - 1
-"""A field may be a whole body; the standard library stops at 128 KB unless told otherwise."""
 _REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
+_FIRST: Final = re.compile(rb'"(?:[^"]|"")*"|[^,\r\n]*')
+"""The first field of a record. No line ends within it: it is a key."""
 
 
 def csv_target(where: Path, schema: Schema) -> FolderTarget:
     """`where/issues.csv`, and so on."""
-    return FolderTarget(where, schema, lambda name: f"{name}.csv", _opened)
+    return FolderTarget(where, schema, lambda folder: _file(folder, ACCOUNTS).is_file(), CsvTable)
 
 
-def _opened(path: Path, table: Table | LinkTable) -> CsvRows:
-    return CsvRows(path.open("w", encoding="utf-8", newline=""), table)
+def _file(folder: Path, table: str) -> Path:
+    return folder / f"{table}.csv"
+
+
+class CsvTable:
+    """The file of one table."""
+
+    def __init__(self, new: Path, before: Path | None, table: Table | LinkTable) -> None:
+        self._table, self._path = table, _file(new, table.name)
+        self._before = _file(before, table.name) if before is not None else None
+        self._open: CsvRows | None = None
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """As the protocol says."""
+        if self._open is None:
+            self._open = CsvRows(self._path.open("w", encoding="utf-8", newline=""), self._table)
+        self._open.write(rows)
+
+    def finish(self, gone: Collection[Any]) -> None:
+        """As the protocol says."""
+        if self._before is not None and self._open is None and not gone:
+            same(self._before, self._path)
+            return
+        self.write([])
+        self.close()
+        if self._before is not None:
+            append_records(self._path, self._before, gone)
+
+    def close(self) -> None:
+        """As the protocol says."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
 
 class CsvRows:
@@ -35,40 +66,28 @@ class CsvRows:
         self._file.write(f"{','.join(column.name for column in table.columns)}\r\n")
 
     def write(self, rows: Sequence[Row]) -> None:
-        """As the protocol says."""
+        """As the protocol of a file says."""
         write_rows(self._file, rows)
 
-    def copy(self, before: Path, gone: Collection[Any]) -> None:
-        """As the protocol says. Lines are copied as they are."""
-        keys = {str(one) for one in gone}
-        csv.field_size_limit(LONGEST)
-        with before.open(encoding="utf-8", newline="") as file:
-            lines = _Recorded(file)
-            for place, record in enumerate(csv.reader(lines)):
-                text = lines.taken()
-                if place and record[0] not in keys:
-                    self._file.write(text)
-
     def close(self) -> None:
-        """As the protocol says."""
+        """As the protocol of a file says."""
         self._file.close()
 
 
-class _Recorded:
-    """Lines, and what was read of them since the last look."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file, self._read = file, list[str]()
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._file:
-            self._read.append(line)
-            yield line
-
-    def taken(self) -> str:
-        text = "".join(self._read)
-        self._read.clear()
-        return text
+def append_records(path: Path, before: Path, gone: Collection[Any]) -> None:
+    """Appends the records of an older file as they are, but for those whose first field is in `gone`."""
+    keys = {cell(one).encode() for one in gone}
+    with before.open("rb") as file, path.open("ab") as into:
+        next(file)  # the header
+        inside = kept = False
+        for line in file:
+            if not inside:
+                first = _FIRST.match(line)
+                kept = first is None or first[0] not in keys
+            if kept:
+                into.write(line)
+            if line.count(b'"') % 2:
+                inside = not inside
 
 
 def write_rows(file: TextIO, rows: Sequence[Row]) -> None:

@@ -1,6 +1,6 @@
 """Tables as a folder of files, Parquet or CSV. A run builds a whole new folder, and the two change places in one step.
 
-A later run writes anew only the files of tables that changed; the others are the same files, linked.
+A later run writes anew only files with rows that changed; the others are the same files, linked.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,8 @@ from ghcrawl.tables.target import Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
 
 STATE: Final = "_ghcrawl.json"
+AT_ONCE: Final = 4
+"""Tables finished at a time: reading and writing Parquet leaves the interpreter to others."""
 
 
 class RowFile(Protocol):
@@ -29,25 +32,36 @@ class RowFile(Protocol):
     def write(self, rows: Sequence[Row]) -> None:
         """Appends `rows`."""
 
-    def copy(self, before: Path, gone: Collection[Any]) -> None:
-        """Appends the rows of an older file, but for those whose first column is in `gone`."""
-
     def close(self) -> None:
         """The file is complete, header and all."""
 
 
-Opens = Callable[[Path, Table | LinkTable], RowFile]
+class TableFiles(Protocol):
+    """The files of one table in the folder that a run builds."""
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Appends `rows`."""
+
+    def finish(self, gone: Collection[Any]) -> None:
+        """Takes over the rows of the run before, but for those whose first column is in `gone`."""
+
+    def close(self) -> None:
+        """Closes open files, complete or not. Harmless after `finish`."""
+
+
+Opens = Callable[[Path, Path | None, Table | LinkTable], TableFiles]
+"""Begins the files of a table, given the folder to write and that of the run before, if its rows are taken over."""
 
 
 class FolderTarget:
-    """The tables of `schema` in the folder `where`. path: of a table's file, below it. opens: begins such a file."""
+    """The tables of `schema` in the folder `where`. holds: whether a folder has this format. opens: begins a table."""
 
-    def __init__(self, where: Path, schema: Schema, path: Callable[[str], str], opens: Opens) -> None:
+    def __init__(self, where: Path, schema: Schema, holds: Callable[[Path], bool], opens: Opens) -> None:
         self.where = where
         self._schema, self._tables = schema, by_name(schema)
-        self._path, self._opens = path, opens
+        self._holds, self._opens = holds, opens
         self._partial = where.with_name(f"{where.name}.partial")
-        self._files: dict[str, RowFile] = {}
+        self._files: dict[str, TableFiles] = {}
         self._accounts: dict[Any, Row] = {}
         self._gone: dict[str, set[Any]] = {}
         self._whole = True
@@ -62,7 +76,7 @@ class FolderTarget:
             if not self.where.exists() or (self.where.is_dir() and not any(self.where.iterdir())):
                 return None
             file = self.where / STATE
-            if not file.is_file() or not self._is_of_this_format():
+            if not file.is_file() or not self._holds(self.where):
                 raise not_ours(self.where)
             return State.read(file.read_text(encoding="utf-8"), self.where, self._schema)
 
@@ -92,8 +106,8 @@ class FolderTarget:
             if self._accounts:
                 self._file(ACCOUNTS).write(list(self._accounts.values()))
                 self._gone[ACCOUNTS] = set(self._accounts)
-            for name in self._tables:
-                self._finish(name)
+            with ThreadPoolExecutor(min(AT_ONCE, os.cpu_count() or 1)) as pool:
+                list(pool.map(self._finish, self._tables))
             (self._partial / STATE).write_text(state.text(), encoding="utf-8")
             exchange(self._partial, self.where)
             shutil.rmtree(self._partial, ignore_errors=True)
@@ -106,29 +120,14 @@ class FolderTarget:
         self._files = {}
         shutil.rmtree(self._partial, ignore_errors=True)
 
-    def _is_of_this_format(self) -> bool:
-        return (self.where / self._path(ACCOUNTS)).is_file()
-
-    def _file(self, name: str) -> RowFile:
+    def _file(self, name: str) -> TableFiles:
         if name not in self._files:
-            path = self._partial / self._path(name)
-            path.parent.mkdir(exist_ok=True)
-            self._files[name] = self._opens(path, self._tables[name])
+            before = None if self._whole else self.where
+            self._files[name] = self._opens(self._partial, before, self._tables[name])
         return self._files[name]
 
     def _finish(self, name: str) -> None:
-        """The file of one table, with what an earlier one held that still is true."""
-        before = self.where / self._path(name)
-        if not self._whole and name not in self._files and not self._gone.get(name):
-            path = self._partial / self._path(name)
-            path.parent.mkdir(exist_ok=True)
-            _same(before, path)
-            return
-        file = self._file(name)
-        if not self._whole:
-            file.copy(before, self._gone.get(name, set()))
-        del self._files[name]
-        file.close()
+        self._file(name).finish(self._gone.get(name, set()))
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -138,7 +137,8 @@ class FolderTarget:
             raise ConfigError(f"{self.where} cannot be written: {error.strerror or error}") from error
 
 
-def _same(before: Path, path: Path) -> None:
+def same(before: Path, path: Path) -> None:
+    """The file at `before` stands at `path` too."""
     try:
         os.link(before, path)
     except OSError:  # a file system without links

@@ -1,59 +1,137 @@
-"""Parquet: a folder for each table, zstd, row groups large enough to be read fast."""
+"""Parquet: a folder for each table, zstd, in parts, so that a later run rewrites only those with rows that changed."""
 
 # ruff: noqa: PLC0415  # pyarrow is an extra
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from ghcrawl.platforms.tables import LinkTable, Schema, Table
+from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
 from ghcrawl.tables.arrow import arrow_schema, arrow_table
-from ghcrawl.tables.folder import FolderTarget
+from ghcrawl.tables.folder import FolderTarget, same
 from ghcrawl.tables.projection import Row
 
-GROUP_ROWS: Final = 16_384
-GROUP_BYTES: Final = 4 * 2**20
+GROUP_ROWS: Final = 65_536
+GROUP_BYTES: Final = 8 * 2**20
+PART_ROWS: Final = 262_144
+SMALL_ROWS: Final = PART_ROWS // 8
+SMALL_PARTS: Final = 8
+"""With more small parts than this, the next run merges them."""
 
 
 def parquet_target(where: Path, schema: Schema) -> FolderTarget:
-    """`where/issues/issues.parquet`, and so on."""
-    return FolderTarget(where, schema, lambda name: f"{name}/{name}.parquet", ParquetRows)
+    """`where/issues/part-00000.parquet`, and so on. Each row is in one part, so that readers may take all of them."""
+    return FolderTarget(where, schema, lambda folder: bool(parts(folder / ACCOUNTS)), ParquetTable)
 
 
-class ParquetRows:
-    """One file, in row groups."""
+def parts(folder: Path) -> Sequence[Path]:
+    """The files of a table."""
+    return sorted(folder.glob("*.parquet"))
 
-    def __init__(self, path: Path, table: Table | LinkTable) -> None:
-        import pyarrow.parquet as pq
 
-        self._table = table
-        self._writer = pq.ParquetWriter(path, arrow_schema(table), compression="zstd")
-        self._held: list[Any] = []
+class ParquetTable:
+    """The parts of one table."""
+
+    def __init__(self, new: Path, before: Path | None, table: Table | LinkTable) -> None:
+        self._table, self._folder = table, new / table.name
+        self._before = parts(before / table.name) if before is not None else ()
+        self._next = 1 + max((_number(part) for part in self._before), default=-1)
+        self._open: ParquetRows | None = None
+        self._folder.mkdir()
 
     def write(self, rows: Sequence[Row]) -> None:
         """As the protocol says."""
         self._hold(arrow_table(self._table, rows))
 
-    def copy(self, before: Path, gone: Collection[Any]) -> None:
+    def finish(self, gone: Collection[Any]) -> None:
         """As the protocol says."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        import pyarrow.parquet as pq
-
-        schema = arrow_schema(self._table)
-        dropped = pa.array(list(gone), type=schema.field(0).type)
-        with pq.ParquetFile(before) as file:
-            for batch in file.iter_batches(batch_size=GROUP_ROWS):
-                kept = batch.filter(pc.invert(pc.is_in(batch.column(0), value_set=dropped)))
-                self._hold(pa.Table.from_batches([kept], schema=schema))
+        changed = Changed(self._table, gone)
+        small = [part for part in self._before if rows_in(part) < SMALL_ROWS]
+        merged = small if len(small) > SMALL_PARTS else []
+        for part in self._before:
+            if part in merged:
+                for rows in changed.kept(part):
+                    self._hold(rows)
+            elif changed.touches(part):
+                self._rewrite(part, changed)
+            else:
+                same(part, self._folder / part.name)
+        if self._open is None and not parts(self._folder):
+            self._hold(arrow_schema(self._table).empty_table())  # a reader of the folder finds the columns
+        self.close()
 
     def close(self) -> None:
         """As the protocol says."""
-        self._flush()
-        self._writer.close()
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
-    def _hold(self, table: Any) -> None:
+    def _hold(self, rows: Any) -> None:
+        if self._open is None:
+            self._open = ParquetRows(self._folder / f"part-{self._next:05}.parquet", self._table)
+            self._next += 1
+        self._open.hold(rows)
+        if self._open.rows >= PART_ROWS:
+            self.close()
+
+    def _rewrite(self, part: Path, changed: Changed) -> None:
+        path = self._folder / part.name
+        with closing(ParquetRows(path, self._table)) as file:
+            for rows in changed.kept(part):
+                file.hold(rows)
+        if not file.rows:
+            path.unlink()
+
+
+class Changed:
+    """The rows of `table` whose first column is in `gone`: what a later run replaces or drops."""
+
+    def __init__(self, table: Table | LinkTable, gone: Collection[Any]) -> None:
+        import pyarrow as pa
+
+        self._schema = arrow_schema(table)
+        self._gone = pa.array(list(gone), type=self._schema.field(0).type)
+
+    def touches(self, part: Path) -> bool:
+        """Whether one of them is there."""
+        if not len(self._gone):
+            return False
+        return any(self._among(group).true_count for group in _groups(part, [self._schema.field(0).name]))
+
+    def kept(self, part: Path) -> Iterator[Any]:
+        """All other rows there, a row group at a time."""
+        import pyarrow.compute as pc
+
+        for group in _groups(part, None):
+            among = self._among(group)
+            yield group.filter(pc.invert(among)) if among.true_count else group
+
+    def _among(self, group: Any) -> Any:
+        import pyarrow.compute as pc
+
+        return pc.is_in(group.column(0).combine_chunks(), value_set=self._gone)
+
+
+class ParquetRows:
+    """One file, in row groups. rows: that it was given."""
+
+    def __init__(self, path: Path, table: Table | LinkTable) -> None:
+        import pyarrow.parquet as pq
+
+        self.rows = 0
+        self._table = table
+        self._writer = pq.ParquetWriter(path, arrow_schema(table), compression="zstd")
+        self._held: list[Any] = []
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """As the protocol of a file says."""
+        self.hold(arrow_table(self._table, rows))
+
+    def hold(self, table: Any) -> None:
+        """Appends an Arrow table, which is kept in memory until a row group is full."""
+        self.rows += table.num_rows
         self._held.append(table)
         if (
             sum(one.num_rows for one in self._held) >= GROUP_ROWS
@@ -61,9 +139,35 @@ class ParquetRows:
         ):
             self._flush()
 
+    def close(self) -> None:
+        """As the protocol of a file says."""
+        self._flush()
+        self._writer.close()
+
     def _flush(self) -> None:
         import pyarrow as pa
 
         if self._held:
             self._writer.write_table(pa.concat_tables(self._held))
             self._held = []
+
+
+def rows_in(part: Path) -> int:
+    """How many."""
+    import pyarrow.parquet as pq
+
+    count: int = pq.read_metadata(part).num_rows
+    return count
+
+
+def _groups(part: Path, columns: Sequence[str] | None) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(part) as file:
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number, columns=columns, use_threads=False)
+
+
+def _number(part: Path) -> int:
+    digits = part.stem.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0

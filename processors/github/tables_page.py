@@ -27,6 +27,13 @@ say where from. A second run into the same target reads and writes only what cha
 `--since` or `--until`, with another selection, or with `--whole`, it rebuilds all tables. A run that ends early leaves
 the old tables as they were.
 
+A Parquet table is several files: read all of them with `read_parquet('acme/issues/*.parquet')`. Each row is in one
+file. A later run rewrites only files with changed rows, adds new rows as another file, and merges small files when
+they are many. On Linux it replaces the folder in one step.
+
+Names keep their case: `acme/web` and `Acme/Web` are two rows, as are the branches `main` and `Main`. This also holds on
+file systems that ignore case: files are named after tables, never after what was crawled.
+
 ## What is the same everywhere
 
 * A kind's table has a row for each document, tombstones included: `_deleted_at` says since when it is gone.

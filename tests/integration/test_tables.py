@@ -25,6 +25,7 @@ import pytest
 from ghcrawl.cli import asking, export, tables
 from ghcrawl.cli.documents import Which
 from ghcrawl.cli.options import Place
+from ghcrawl.platforms.tables import primary_key
 from ghcrawl.simulator.github.entities import Commit, Issue, Repo
 from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.tables import asking as answers
@@ -92,22 +93,37 @@ def ask(to: Path, sql: str) -> Sequence[tuple[Any, ...]]:
     return answers.ask(to, TABLES, sql, limit=0).rows
 
 
-def test_every_key_is_found_or_its_column_says_why_it_may_lie_outside(crawled: Any) -> None:
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_key_is_found_or_its_column_says_why_it_may_lie_outside(crawled: Any, name: str) -> None:
     _, _, folder = crawled
-    unresolved = {}
-    with closing(sqlite3.connect(folder / "acme.sqlite")) as file:
-        for table in TABLES.everything:
-            for column in table.columns:
-                to, _, key = column.references.partition(".")
-                if to:
-                    sql = (
-                        f'SELECT count(*) FROM {table.name} WHERE "{column.name}" IS NOT NULL AND NOT EXISTS '
-                        f'(SELECT 1 FROM {to} WHERE {to}.{key} = {table.name}."{column.name}")'
-                    )
-                    ((count,),) = file.execute(sql)
-                    if count:
-                        unresolved[f"{table.name}.{column.name}"] = count
-    assert sorted(unresolved.keys() - OUTSIDE.keys()) == []
+    references = [
+        (f"{table.name}.{column.name}", column.references)
+        for table in TABLES.everything
+        for column in table.columns
+        if column.references
+    ]
+    counts = [_unresolved(column, to) for column, to in references]
+    ((*found,),) = ask(folder / name, f"SELECT {', '.join(counts)}")
+    unresolved = {column for (column, _), count in zip(references, found, strict=True) if count}
+    assert len(references) > 150
+    assert sorted(unresolved - OUTSIDE.keys()) == []
+
+
+def _unresolved(column: str, to: str) -> str:
+    table, (other, _, key) = column.partition(".")[0], to.partition(".")
+    sql = f"SELECT count(*) FROM {table} WHERE {column} IS NOT NULL AND {column} NOT IN"
+    return f"({sql} (SELECT o.{key} FROM {other} AS o WHERE o.{key} IS NOT NULL))"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_primary_key_is_there_once(crawled: Any, name: str) -> None:
+    _, _, folder = crawled
+    for table in TABLES.everything:
+        key = ", ".join(primary_key(table))
+        several = f"SELECT {key} FROM {table.name} GROUP BY {key} HAVING count(*) > 1"
+        missing = " OR ".join(f"{each} IS NULL" for each in primary_key(table))
+        assert ask(folder / name, several) == [], table.name
+        assert ask(folder / name, f"SELECT {key} FROM {table.name} WHERE {missing}") == [], table.name
 
 
 def test_nothing_of_a_simulated_answer_lands_in_extra(crawled: Any) -> None:

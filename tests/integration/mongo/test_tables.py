@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +15,7 @@ from ghcrawl.cli import tables
 from ghcrawl.cli.documents import Which
 from ghcrawl.cli.options import Place
 from ghcrawl.simulator.github.generation.size import WorldSize
+from ghcrawl.tables import asking as answers
 from ghcrawl.tables.fill import Filling
 from ghcrawl.values.model import Document
 from processors.github.tables import TABLES
@@ -25,17 +24,24 @@ from stores.mongo.driver import Mongo
 from stores.mongo.settings import MongoSettings
 from tests.support.crawling import stage
 
+pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 WORLD = WorldSize(orgs=1, repos=2, owners=0, users=10, teams=1, issues=20, pull_share=0.25, commits=20, quirks=True)
 
 
+FORMATS = ("sqlite", "duckdb", "parquet")
+
+
+def target(folder: Path, source: str, format: str) -> Path:
+    return folder / (source if format == "parquet" else f"{source}.{format}")
+
+
 def rows(to: Path) -> dict[str, list[Sequence[Any]]]:
-    with closing(sqlite3.connect(to)) as file:
-        return {
-            table.name: sorted(file.execute(f"SELECT * FROM {table.name}").fetchall(), key=str)
-            for table in TABLES.everything
-        }
+    return {
+        table.name: sorted(answers.ask(to, TABLES, f"SELECT * FROM {table.name}", limit=0).rows, key=str)
+        for table in TABLES.everything
+    }
 
 
 async def fill(place: Place, to: Path) -> None:
@@ -61,7 +67,8 @@ async def test_tables_are_those_of_the_embedded_file(
 ):
     async with stage(tmp_path, WORLD) as it:
         crawled = await it.crawl(policy="default:everything/")
-        await fill(Place(db=it.db), tmp_path / "embedded.sqlite")
+        for format in FORMATS:
+            await fill(Place(db=it.db), target(tmp_path, "embedded", format))
     store = await MongoStore.open(mongo)
     for document in crawled.documents.values():
         await store.save(document)
@@ -69,17 +76,22 @@ async def test_tables_are_those_of_the_embedded_file(
     where = f"[mongo]\nurl = {json.dumps(settings.url)}\ndatabase = {json.dumps(settings.database)}\n"
     config.write_text(f'[queue]\nprovider = "memory"\n[store]\nprovider = "mongo"\n{where}')
     place = Place(config=config)
-    await fill(place, tmp_path / "mongo.sqlite")
-    assert rows(tmp_path / "mongo.sqlite") == rows(tmp_path / "embedded.sqlite")
+    for format in FORMATS:
+        await fill(place, target(tmp_path, "mongo", format))
+        found = rows(target(tmp_path, "mongo", format))
+        assert sum(map(len, found.values())) > 500
+        assert found == rows(target(tmp_path, "embedded", format))
 
     latest = max(crawled.documents.values(), key=lambda one: one.processed_at)
     at = latest.processed_at + timedelta(hours=1)
     issue = next(one for one in crawled.documents.values() if one.type == "issue")
     gone = replace(issue, deleted_at=at, observed_at=at, processed_at=at, deleted_reason="404 Not Found")
     await store.save(gone)
-    await fill(place, tmp_path / "mongo.sqlite")
-    read.clear()
-    await fill(place, tmp_path / "mongo.sqlite")
-    assert read == [issue.urn]
-    with closing(sqlite3.connect(tmp_path / "mongo.sqlite")) as file:
-        assert file.execute("SELECT urn FROM issues WHERE _deleted_at IS NOT NULL").fetchall() == [(issue.urn,)]
+    for format in FORMATS:
+        to = target(tmp_path, "mongo", format)
+        await fill(place, to)
+        read.clear()
+        await fill(place, to)
+        assert read == [issue.urn]
+        sql = "SELECT urn FROM issues WHERE _deleted_at IS NOT NULL"
+        assert list(answers.ask(to, TABLES, sql, limit=0).rows) == [(issue.urn,)]

@@ -90,6 +90,11 @@ async def test_looking_at_a_service_shows_what_is_in_its_file(tmp_path: Path, se
     assert config.json["origins"]["crawl.paused"] == "environment"
 
 
+def contents(output: Path) -> dict[str, bytes]:
+    """Of a file, or of each in a folder."""
+    return {path.name: path.read_bytes() for path in output.iterdir()} if output.is_dir() else {"": output.read_bytes()}
+
+
 async def test_tables_and_exports_of_a_service_are_those_of_its_file(tmp_path: Path, serve: Serve, sh: Commands):
     pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
     await filled(tmp_path)
@@ -100,6 +105,13 @@ async def test_tables_and_exports_of_a_service_are_those_of_its_file(tmp_path: P
             ("documents", "export", "--type", "issue", "--format", "csv"),
         ):
             assert await same(sh, served.url, *words)
+        for words in (("--by-type",), ("--by-type", "--flat"), ("--type", "issue", "--format", "parquet")):
+            outputs = [tmp_path / f"{name}{'-'.join(words)}" for name in ("here", "there")]
+            for output, place in zip(outputs, ((), ("--server", served.url)), strict=True):
+                ran = await sh.run("documents", "export", *words, "-o", str(output), *place)
+                assert (ran.status, ran.err) == (0, f"3 documents written to {output}.\n")
+            here, there = map(contents, outputs)
+            assert here == there
         told = [
             (await sh.run("documents", "export", "--format", "singer", *place)).out.splitlines()
             for place in ((), ("--server", served.url))

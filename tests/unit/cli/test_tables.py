@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.tables import choose
+from ghcrawl.tables import choose, parquet
 from ghcrawl.tables.fill import Filling
 from ghcrawl.tables.target import NATIVE
 from ghcrawl.values.model import Document, Link
@@ -180,6 +180,99 @@ def test_only_what_changed_is_written_again(ghcrawl: Command, filled: Fill, to: 
     assert rows(to, "SELECT label_name FROM issue_labels WHERE issue_urn LIKE '%:34'") == [("done",)]
 
 
+def test_names_that_differ_only_by_case_are_rows_of_their_own(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    upper = {**USER, "id": 7, "login": "Ada"}
+    repos = [
+        replace(REPO, urn=f"urn:repo:{id}", url=f"{API}/repos/{name}", body={**REPO.body, "id": id, "full_name": name})
+        for id, name in ((12, "acme/web"), (13, "Acme/Web"))
+    ]
+    branches = [
+        a_document(type="branch", urn=f"urn:repo:12:branch:{name}", url=f"{API}/b/{name}", body={"name": name})
+        for name in ("main", "Main")
+    ]
+    filled(documents=[*repos, *branches, an_issue(assignees=[USER, upper])])
+    for _ in range(2):
+        assert ghcrawl("tables", "--to", to).status == 0
+        found = rows(to, "SELECT id, full_name FROM repos ORDER BY id")
+        assert found == [(12, "acme/web"), (13, "Acme/Web")]
+        assert rows(to, "SELECT name FROM branches ORDER BY name") == [("Main",), ("main",)]
+        assert rows(to, "SELECT user_login FROM issue_assignees ORDER BY position") == [("ada",), ("Ada",)]
+        assert rows(to, "SELECT id, login FROM accounts ORDER BY id") == [(5, "ada"), (7, "Ada")]
+        assert rows(to, "SELECT count(*) FROM repos WHERE full_name = 'acme/web'") == [(1,)]
+        filled(documents=[replace(repos[1], body={**repos[1].body, "private": True}, processed_at=at(99))])
+
+
+def test_later_runs_leave_one_row_a_document(
+    ghcrawl: Command, filled: Fill, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "PART_ROWS", 20)
+    monkeypatch.setattr(parquet, "SMALL_ROWS", 10)
+    monkeypatch.setattr(parquet, "SMALL_PARTS", 3)
+    monkeypatch.setattr("ghcrawl.tables.fill.BATCH", 7)
+    chance, now = random.Random(to.name), 1
+    state: dict[int, tuple[str, list[str]]] = {}
+    for _ in range(9):
+        some = chance.sample(range(60), 25 if not state else chance.randint(0, 12))
+        for number in some:
+            labels = chance.sample(["bug", "docs", "later"], chance.randint(0, 3))
+            state[number] = (f'At {now}, "quoted"\r\nand more', labels)
+        documents = [
+            an_issue(n, title=state[n][0], labels=[{"id": 1, "name": each} for each in state[n][1]]) for n in some
+        ]
+        filled(documents=[replace(one, observed_at=at(now), processed_at=at(now)) for one in documents])
+        now += 1
+        assert ghcrawl("tables", "--to", to).err.startswith(f"{len(some)} document")
+        assert rows(to, "SELECT number, title FROM issues ORDER BY 1") == [(n, state[n][0]) for n in sorted(state)]
+        sql = "SELECT issue_urn, label_name FROM issue_labels ORDER BY issue_urn, position"
+        linked = {f"urn:repo:12:issue:{number}": labels for number, (_, labels) in state.items()}
+        assert rows(to, sql) == [(urn, label) for urn in sorted(linked) for label in linked[urn]]
+
+
+def test_parquet_is_rewritten_only_where_rows_changed(
+    ghcrawl: Command, filled: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    monkeypatch.setattr(parquet, "PART_ROWS", 10)
+    monkeypatch.setattr(parquet, "SMALL_ROWS", 2)
+    monkeypatch.setattr("ghcrawl.tables.fill.BATCH", 10)
+    filled(documents=[an_issue(100 + number) for number in range(30)])
+    ghcrawl("tables", "--to", "acme")
+    before = {path.name: path.stat().st_ino for path in (tmp_path / "acme" / "issues").iterdir()}
+    assert sorted(before) == ["part-00000.parquet", "part-00001.parquet", "part-00002.parquet"]
+    changed = [replace(an_issue(number, title="later"), observed_at=at(9), processed_at=at(9)) for number in (115, 130)]
+    filled(documents=changed)
+    ghcrawl("tables", "--to", "acme")
+    after = {path.name: path.stat().st_ino for path in (tmp_path / "acme" / "issues").iterdir()}
+    assert {name for name in after if after[name] != before.get(name)} == {"part-00001.parquet", "part-00003.parquet"}
+    assert rows(tmp_path / "acme", "SELECT count(*), count(DISTINCT urn) FROM issues") == [(31, 31)]
+
+
+def test_small_parts_do_not_pile_up(
+    ghcrawl: Command, filled: Fill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    monkeypatch.setattr(parquet, "SMALL_PARTS", 3)
+    for number in range(9):
+        filled(documents=[replace(an_issue(number), observed_at=at(number), processed_at=at(number))])
+        ghcrawl("tables", "--to", "acme")
+        assert len(list((tmp_path / "acme" / "issues").iterdir())) <= 5
+    assert rows(tmp_path / "acme", "SELECT number FROM issues ORDER BY 1") == [(number,) for number in range(9)]
+
+
+def test_a_folder_that_an_older_version_wrote_is_brought_up_to_date(
+    ghcrawl: Command, filled: Fill, tmp_path: Path
+) -> None:
+    pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    filled(documents=[an_issue(1), an_issue(2)])
+    ghcrawl("tables", "--to", "acme")
+    for folder in (tmp_path / "acme").iterdir():
+        if folder.is_dir():
+            (folder / "part-00000.parquet").rename(folder / f"{folder.name}.parquet")
+    filled(documents=[replace(an_issue(1, title="later"), observed_at=at(9), processed_at=at(9))])
+    assert ghcrawl("tables", "--to", "acme").err == "1 document written to acme.\n"
+    assert rows(tmp_path / "acme", "SELECT number, title FROM issues ORDER BY 1") == [(1, "later"), (2, "It breaks")]
+
+
 def test_a_tombstone_is_a_row_that_says_since_when(ghcrawl: Command, filled: Fill, to: Path) -> None:
     filled(documents=[ISSUE])
     ghcrawl("tables", "--to", to)
@@ -230,6 +323,17 @@ def test_a_target_that_is_something_else_stays_as_it_is(
     ran = ghcrawl("tables", "--to", to)
     assert (ran.status, ran.err) == (2, f"ghcrawl: {to} was not written by ghcrawl tables; name another target\n")
     assert file.read_bytes() == content
+
+
+def test_a_folder_is_no_file_and_a_file_no_folder(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    filled(documents=[ISSUE])
+    if to.suffix:
+        to.mkdir()
+    else:
+        to.write_text("mine")
+    ran = ghcrawl("tables", "--to", to)
+    assert (ran.status, ran.err) == (2, f"ghcrawl: {to} was not written by ghcrawl tables; name another target\n")
+    assert to.is_dir() if to.suffix else to.read_text() == "mine"
 
 
 def test_the_crawls_own_file_and_another_format_are_no_targets(ghcrawl: Command, filled: Fill, tmp_path: Path) -> None:
