@@ -105,10 +105,10 @@ async def test_tables_and_exports_of_a_service_are_those_of_its_file(tmp_path: P
             ("documents", "export", "--type", "issue", "--format", "csv"),
         ):
             assert await same(sh, served.url, *words)
-        for words in (("--by-type",), ("--by-type", "--flat"), ("--type", "issue", "--format", "parquet")):
-            outputs = [tmp_path / f"{name}{'-'.join(words)}" for name in ("here", "there")]
+        for form in ("--by-type", "--by-type --flat", "--type issue --format parquet"):
+            outputs = [tmp_path / f"{name}{form.replace(' ', '')}" for name in ("here", "there")]
             for output, place in zip(outputs, ((), ("--server", served.url)), strict=True):
-                ran = await sh.run("documents", "export", *words, "-o", str(output), *place)
+                ran = await sh.run("documents", "export", *form.split(), "-o", str(output), *place)
                 assert (ran.status, ran.err) == (0, f"3 documents written to {output}.\n")
             here, there = map(contents, outputs)
             assert here == there
