@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.model import JsonObject, Origin
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, repo_of, required, text
 from processors.github.listing import Listing
@@ -35,6 +35,11 @@ def secrets_are_scanned(repo: JsonObject) -> bool:
     """Whether scanning is on, as the repository tells its administrators."""
     scanning = mapping(mapping(repo.get("security_and_analysis")).get("secret_scanning"))
     return scanning.get("status") == "enabled" and may("admin")(repo)
+
+
+def without_secret(body: JsonObject, _origin: Origin) -> JsonObject:
+    """An alert as a list with `hide_secret` gives it: its own URL tells the secret itself, which is never stored."""
+    return {name: value for name, value in body.items() if name != "secret"}
 
 
 RULESET = Entity(
@@ -80,6 +85,7 @@ SECRET_SCANNING_ALERT = Entity(
     urn=lambda body, qualifier: in_repo("secret_scanning_alert", "number", body, qualifier),
     parent="repo",
     people=("resolved_by",),
+    as_rest=without_secret,
     lists=(
         Listing(
             type="secret_scanning_alerts",

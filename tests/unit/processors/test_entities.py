@@ -468,6 +468,12 @@ def test_what_is_counted_costs_no_call_where_there_is_none(type: str, counted: A
     assert f"{url}{below}?per_page=100" not in asked(saved(type, uncounted, qualifier=IN_REPO, policy=policy, url=url))
 
 
+def test_a_secret_that_was_found_is_never_stored():
+    alert = {"number": 1, "url": f"{REPO}/secret-scanning/alerts/1", "state": "open", "secret": "hunter2"}
+    document = saved("secret_scanning_alert", alert, qualifier=IN_REPO, url=alert["url"]).document
+    assert document.body == {name: value for name, value in alert.items() if name != "secret"}
+
+
 def test_secrets_are_asked_for_hidden_and_only_where_scanning_is_on_and_the_token_may():
     on = {"secret_scanning": {"status": "enabled"}}
     url = f"{REPO}/secret-scanning/alerts?hide_secret=true&per_page=100"
