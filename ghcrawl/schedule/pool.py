@@ -24,7 +24,7 @@ class Pool:
     price: the index at which a call is worth making at the budget of the moment; 0: not known yet.
     counts: items by hour of the week, discounted to `counted_at`. prior: mean items a day of a source.
     reach: for how many days back first answers have been seen to go. rates: 64 quantiles of the sources' rates,
-    ascending. size: sources. budget: calls an hour, at the last tick.
+    ascending. size: sources; read: those of them that were read. budget: calls an hour, at the last tick.
     """
 
     price: float = 0.0
@@ -34,6 +34,7 @@ class Pool:
     reach: float = 0.0
     rates: tuple[float, ...] = ()
     size: int = 0
+    read: float = 0.0
     budget: float = 0.0
 
 
@@ -77,13 +78,13 @@ def surveyed(pool: Pool, sample: Sequence[Source], *, size: int) -> Pool:
     """`pool` with its mean rate and the quantiles of rates taken from a random `sample` of its `size` sources."""
     known = [each.estimate for each in sample if each.estimate.last is not None]
     if not known:
-        return replace(pool, size=size)
+        return replace(pool, size=size, read=0.0)
     items = sum(rates(each, pool.prior)[0] for each in known)
     prior = max(items / len(known), 1e-3)
     slow = sorted(rates(each, prior)[0] for each in known)
     last = len(slow) - 1
     quantiles = tuple(slow[round(last * step / (QUANTILES - 1))] for step in range(QUANTILES))
-    return replace(pool, prior=prior, rates=quantiles, size=size)
+    return replace(pool, prior=prior, rates=quantiles, size=size, read=size * len(known) / len(sample))
 
 
 def faded(pool: Pool, now: float) -> Pool:

@@ -63,6 +63,7 @@ def to_json(state: PoolState) -> dict[str, Any]:
         "reach": pool.reach,
         "rates": [round(rate, 6) for rate in pool.rates],
         "size": pool.size,
+        "read": pool.read,
         "budget": pool.budget,
         "tickedAt": state.ticked_at,
         "surveyedAt": state.surveyed_at,
@@ -87,6 +88,7 @@ def from_json(value: Mapping[str, Any] | None) -> PoolState:
         reach=value["reach"],
         rates=tuple(value["rates"]),
         size=value["size"],
+        read=value.get("read", value["size"]),  # written before this field was
         budget=value["budget"],
     )
     return PoolState(

@@ -45,6 +45,8 @@ FREE_ASKS: Final = 10
 SOON_SHARE: Final = 0.1
 REFUSED_D: Final = 1.0
 CLOCKS_D: Final = 300.0 / DAY_S
+GROWN: Final = 1.1
+"""Where so many more sources were read than at the survey before, the price is worked out anew."""
 TRIES: Final = 3
 
 
@@ -220,7 +222,7 @@ class Ticker:
             sample += [each for each in more if each.key <= begin]
         size = await self.sources.count(self.platform)
         pool = pools.surveyed(replace(state.pool, budget=rate), sample, size=size)
-        if pool.price <= 0:
+        if pool.price <= 0 or pool.read > GROWN * state.pool.read:  # a price of the few read first may be far off
             plan = tick.Plan(self.options.chosen, Outlook.of(pool))
             pool = replace(pool, price=tick.first_price(self._priced(sample), size, rate, plan))
         return replace(state, pool=pool, surveyed_at=now)

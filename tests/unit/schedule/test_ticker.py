@@ -120,6 +120,20 @@ async def test_three_replicas_of_which_one_dies_and_one_has_a_wrong_clock_ask_no
     assert all(read is not None and now - read <= 0.25 for read in reads), "none is starved"
 
 
+async def test_the_price_does_not_hang_on_who_is_read_first():
+    prices = []
+    for first, rest in (("busy", "quiet"), ("quiet", "busy")):
+        world = World(calls=20)
+        for each in (first, rest):
+            await world.name(*(f"{each}{n}" for n in range(20)), rate=100 if each == "busy" else 0.1)
+            for _ in range(150):
+                await world.tickers[0].turn()
+                await world.answer(world.tickers[0])
+                world.pass_time(MINUTE)
+        prices.append(from_json(await world.store.read_state(state_name("web"))).pool.price)
+    assert max(prices) < 2 * min(prices)
+
+
 async def test_what_is_leased_and_lost_is_asked_again_after_a_while():
     world = World()
     await world.name("a")
