@@ -31,6 +31,11 @@ A Parquet table is several files: read all of them with `read_parquet('acme/issu
 file. A later run rewrites only files with changed rows, adds new rows as another file, and merges small files when
 they are many. On Linux it replaces the folder in one step.
 
+A million documents take 1.0 to 1.3 times the processor time of `documents export`, in less than 500 MB. With 0.1 % of
+them changed, a later run is 75 times faster than the first for SQLite, 59 for DuckDB, 28 for Parquet and 25 for CSV:
+changes that are spread evenly touch every file, and files of these two formats are written whole
+(`python -m benchmarks tables`).
+
 Names keep their case: `acme/web` and `Acme/Web` are two rows, as are the branches `main` and `Main`. This also holds on
 file systems that ignore case: files are named after tables, never after what was crawled.
 
