@@ -30,7 +30,7 @@ def questions(schema: Schema, *, json: bool) -> int:
 
 
 def answer(schema: Schema, name: str, where: Path | None, *, limit: int, json: bool) -> int:
-    """Answers one, or whatever SQL `name` is. Returns the exit status. Raises ConfigError, SpecError."""
+    """Answers one, or any SQL in `name`. Returns the exit status. Raises ConfigError, SpecError."""
     sql = f"SELECT * FROM {_question(schema, name).name}" if " " not in name.strip() else name  # noqa: S608  # a view
     if where is None:
         raise ConfigError("name the tables to ask: --in acme.sqlite")

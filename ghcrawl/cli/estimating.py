@@ -29,9 +29,9 @@ FEW: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """What a crawl would come to. asked: calls that it took to find out; max_calls: so many at the most.
+    """The estimate of a crawl. asked: calls that it took to find out; max_calls: the limit of calls.
 
-    unasked: pages that were not looked at for want of calls; each counts for one call, whatever lies behind it.
+    unasked: pages that were not looked at for lack of calls; each counts for one call.
     """
 
     specs: Sequence[str]
@@ -78,7 +78,7 @@ def _rounded(counts: Mapping[str, float]) -> dict[str, int]:
 
 
 async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None = None) -> Foreseen:
-    """The estimate for all specs of `plan`. Raises CrawlError for whatever would stand in the way of the crawl.
+    """The estimate for all specs of `plan`. Raises CrawlError for every reason that would stop the crawl.
 
     say: tells a person what is waited for.
     """

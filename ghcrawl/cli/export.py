@@ -74,7 +74,7 @@ async def export(place: Place, which: Which, wanted: Export) -> int:
         try:
             written = await _written(backend, which, wanted)
         except OSError as error:
-            if _is_standard(wanted.output):  # whoever runs the command knows what to do with that
+            if _is_standard(wanted.output):  # the writing command knows where it goes
                 raise
             raise ConfigError(f"cannot write {wanted.output}: {error.strerror}") from error
     if wanted.output is not None:

@@ -32,7 +32,7 @@ LINE_EVERY_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What to write. whole: begin anew, though the target could be brought up to date. bodies: fill `_body`."""
+    """What to write. whole: rebuild, though the target could be brought up to date. bodies: fill `_body`."""
 
     to: Path
     which: Which
@@ -97,7 +97,7 @@ def _asked(wanted: Wanted, selected: Selection) -> dict[str, object]:
 
 
 def _before(into: Target, wanted: Wanted, schema: Schema, source: str, asked: Mapping[str, object]) -> State | None:
-    """What the target can be brought up to date from; None: begin anew. Raises ConfigError for another place's."""
+    """What the target can be brought up to date from; None: rebuild. Raises ConfigError for another place's."""
     state = into.state()
     if state is None or wanted.whole:
         return None

@@ -178,7 +178,7 @@ class Retrieval:
         if resumed is not None:
             return resumed
         kept = await self.store.look_up(request.type_name, request.url)
-        return request if kept is None else NoBody(reason="visited")  # a crash came between the cursor and its page
+        return request if kept is None else NoBody(reason="visited")  # the process died between the cursor and its page
 
     def _fresh_enough(self, request: Request, policy: Policy, stored: Stored) -> bool:
         """Whether our copy answers the request as well as the platform would."""

@@ -19,7 +19,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The page. body None: there is none. refused: nobody here may see it."""
+    """The page. body None: there is none. refused: no credential here may see it."""
 
     body: Json = None
     refused: bool = False

@@ -32,7 +32,7 @@ class Quotas(Protocol):
         """The slot is free from `until` on, earlier than announced. A slot that was taken again stays taken."""
 
     async def extend(self, slot: Slot, until: float) -> Slot | None:
-        """The slot, taken until then, later than it was said to be. None: it was taken anew meanwhile."""
+        """The slot, taken until then, later than announced. None: it was taken again meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,7 +162,7 @@ class LiveSettings:
         return self._understood(await self._store.read_state(STATE) or {})
 
     async def change(self, wanted: Mapping[str, Any], who: str) -> Sequence[Entry]:
-        """`wanted` holds from now on, `section.name` → value; None: it is no longer set live, whatever it is called.
+        """`wanted` holds from now on, `section.name` → value; None: it is no longer set live (any name).
 
         Returns what that changed. Raises ConfigError or Contended, and then nothing was changed; StoreError.
         """

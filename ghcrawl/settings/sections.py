@@ -381,7 +381,7 @@ def _from_environment(environ: Mapping[str, str], model: type[Settings]) -> dict
 def typed(name: str, text: str, model: type[Settings]) -> Any:
     """What a person typed for a setting: lists with commas or as arrays; pydantic reads the rest from text.
 
-    Raises ConfigError for what begins as an array with quotes, and is none.
+    Raises ConfigError for text that starts as an array with quotes, and is none.
     """
     if not _is_list(_field(name, model)):
         return text

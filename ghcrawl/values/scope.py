@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 class Scope:
     """Shell patterns, ignoring case. An empty `allow` admits everything; `exclude` wins over `allow`.
 
-    A request belongs to an owner, to `owner/part`, or to nobody: `Platform.scope` says to whom.
+    A request belongs to an owner, to `owner/part`, or to none: `Platform.scope` says to which.
     A pattern without a slash means an owner and all that is theirs.
     """
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import json
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -32,11 +35,32 @@ FILES: Final = (
     "docs/api.md",
     "docs/operations.md",
 )
+ROOMS: Final = (
+    "ghcrawl/admin",
+    "ghcrawl/api",
+    "ghcrawl/cli",
+    "ghcrawl/embedded",
+    "ghcrawl/engine",
+    "ghcrawl/platforms",
+    "ghcrawl/ports",
+    "ghcrawl/redelivery",
+    "ghcrawl/settings",
+    "ghcrawl/simulator",
+    "ghcrawl/streams",
+    "ghcrawl/telemetry",
+    "ghcrawl/values",
+    "stores/sqlite",
+)
+"""Their docstrings and comments are plain, too. The other rooms follow."""
+HARD_TO_READ: Final = (
+    r"whoever|whatever|somebody|nobody|so many|in hand|begun|begin(s|ning)?|lately|by itself|the like|given up"
+    r"|gives? up|for ever|anew|come upon|set no more"
+)
 HELP_ALLOWED: Final = {"--afresh"}  # an option that scripts use
 
 
-def _found(text: str) -> list[str]:
-    return [found[0] for found in re.finditer(rf"\b({BANNED})\b", text, re.IGNORECASE)]
+def _found(text: str, banned: str = BANNED) -> list[str]:
+    return [found[0] for found in re.finditer(rf"\b({banned})\b", text, re.IGNORECASE)]
 
 
 def _help(command: Any, path: str = "ghcrawl") -> Iterator[tuple[str, str]]:
@@ -51,6 +75,21 @@ def _help(command: Any, path: str = "ghcrawl") -> Iterator[tuple[str, str]]:
 
 
 HELP: Final = dict(_help(typer.main.get_command(app)))
+
+
+def _prose(path: Path) -> str:
+    """The docstrings and comments of a module."""
+    source = path.read_text(encoding="utf-8")
+    nodes = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr)]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return "\n".join([*texts, *(token.string for token in tokens if token.type == tokenize.COMMENT)])
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_docstrings_and_comments_are_plain(room: str) -> None:
+    found = {path.name: _found(_prose(path), HARD_TO_READ) for path in (ROOT / room).rglob("*.py")}
+    assert {name: words for name, words in found.items() if words} == {}
 
 
 def test_the_check_finds_what_it_looks_for() -> None:

@@ -221,7 +221,7 @@ def team(site: Site, world: World, team: Team) -> Body:
 
 
 def role_in(team: Team, user: User) -> Literal["maintainer", "member"]:
-    """What `user` is in `team`: those maintain it who own the organisation, and whoever comes first in it."""
+    """The role of `user` in `team`: owners of the organisation and the team's first member maintain it."""
     member, first = team.org.members.get(user.id), next(iter(team.members.values()))
     return "maintainer" if user is first or (member is not None and member.role == "admin") else "member"
 

@@ -46,7 +46,7 @@ def listed_gist(site: Site, owner: User, identity: str) -> Body:
 
 
 def gist(site: Site, owner: User, identity: str) -> Body:
-    """A gist asked for by itself."""
+    """A gist at its own URL."""
     body = listed_gist(site, owner, identity)
     whole = {"truncated": False, "content": _TEXT, "encoding": "utf-8"}
     version = {
@@ -85,7 +85,7 @@ def package(site: Site, world: World, repo: Repo) -> Body:
 
 
 def membership(site: Site, org: Org, member: Member) -> Body:
-    """What somebody is in an organisation."""
+    """A user's role in an organisation."""
     return {
         "url": f"{site.base}/orgs/{org.login}/memberships/{quoted(member.user.login)}",
         "state": "active",
@@ -100,7 +100,7 @@ def membership(site: Site, org: Org, member: Member) -> Body:
 
 
 def team_membership(site: Site, team: Team, user: User) -> Body:
-    """What somebody is in a team."""
+    """A user's role in a team."""
     url = f"{site.base}/organizations/{team.org.id}/team/{team.id}/memberships/{quoted(user.login)}"
     return {"url": url, "role": role_in(team, user), "state": "active"}
 
