@@ -26,9 +26,11 @@ def draw(budgets: Mapping[str, Mapping[str, Mapping[str, float]]], file: Path) -
             labels.setdefault((round(at[0] / NEAR_H), round(at[1])), []).append(name)
         for names in labels.values():  # strategies that differ by nothing that can be seen share a line
             at = (rows[names[0]]["mean_h"], rows[names[0]]["share"] * 100)
-            axis.annotate(", ".join(names), at, xytext=(8, 4), textcoords="offset points")
+            above = "power" in names
+            place = {"xytext": (8, 4 if above else -2), "va": "bottom" if above else "top"}
+            axis.annotate(", ".join(names), at, textcoords="offset points", fontsize=9, **place)
         axis.set(title=f"{budget} calls an hour", xlabel="mean delay of the items found [h]", ylabel="items found [%]")
-        axis.margins(0.3)
+        axis.margins(x=0.8, y=0.3)
         axis.grid(alpha=0.3)
     figure.tight_layout()
     figure.savefig(file, dpi=120)
