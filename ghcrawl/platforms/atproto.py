@@ -19,7 +19,7 @@ from ghcrawl.ports.observer import Call, Observer, Settled
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.stream import Stream
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Document, Push
+from ghcrawl.values.model import Document
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
 from processors.atproto.events import Subscription, missed_by
@@ -107,7 +107,7 @@ def _stream(_source: ports.Source, section: Section, document: Document) -> Stre
         subscription.pushes,
         dids=dids if isinstance(dids, list) else (),
         since=document.observed_at,
-        missed=[Push(request=missed_by(document), queue="soon")],
+        missed=[missed_by(document)],
     )
 
 

@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from ghcrawl.values.model import Push
+from ghcrawl.values.model import Push, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Some of what happened, in its order.
 
-    pushes: what to queue for it: items with their payload on `event`; where a platform does not replay what was missed,
-        also the requests that ask for it.
+    pushes: the items to queue, with their payload on `event`.
+    missed: where a platform cannot replay what happened before, the requests whose answers list it.
     cursor: where to go on once all of these are durable, in the platform's own text.
     lost: why something is missing in front of these, as one sentence; empty: nothing is.
     """
 
     pushes: tuple[Push, ...]
     cursor: str
+    missed: tuple[Request, ...] = ()
     lost: str = ""
 
 

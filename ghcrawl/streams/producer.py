@@ -7,6 +7,7 @@ import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -19,7 +20,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.ports.stream import Batch, Stream, StreamObserver
 from ghcrawl.streams.lease import Lease
 from ghcrawl.values.errors import CrawlError, StreamRefused
-from ghcrawl.values.model import Deadletter, Document, Failure, Payload, Request
+from ghcrawl.values.model import Deadletter, Document, Failure, Payload, Push, Request
 from ghcrawl.values.shielded import run_to_end
 
 log = structlog.stdlib.get_logger(__name__)
@@ -27,6 +28,8 @@ log = structlog.stdlib.get_logger(__name__)
 RENEW_S: Final = 20.0
 BACKOFF_S: Final = 0.5
 MAX_BACKOFF_S: Final = 30.0
+LISTS_LAG: Final = timedelta(seconds=30)
+"""How far lists may be behind a stream. They are asked for what happened before it began after this time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +128,10 @@ class Producer:
         return coming.result()
 
     async def _settle(self, batch: Batch) -> None:
-        if batch.pushes:
-            await self._ports.queue.push(batch.pushes)
+        later = self._ports.clock.now() + LISTS_LAG
+        missed = [Push(request=each, queue="soon", not_before=later) for each in batch.missed]
+        if pushes := [*batch.pushes, *missed]:
+            await self._ports.queue.push(pushes)
         if batch.lost:
             log.warning("stream_lost", stream=self._subscription.url, why=batch.lost)
         await self._keep(cursor=batch.cursor, items=len(batch.pushes), error="", lost=batch.lost)

@@ -131,8 +131,13 @@ class Simulated(Place):
     def streaming(self) -> int:
         return self._server.streaming
 
-    async def post(self, text: str) -> None:
-        self._server.world.post(self._server.world.named("alice"), text)
+    async def post(self, text: str) -> str:
+        return self._server.world.post(self._server.world.named("alice"), text).rkey
+
+    async def delete(self, key: str) -> None:
+        alice = self._server.world.named("alice")
+        (post,) = [each for each in alice.posts if each.rkey == key]
+        self._server.world.delete(alice, post)
 
     async def posts(self) -> list[str]:
         return [post.rkey for post in self._server.world.named("alice").posts]

@@ -20,7 +20,7 @@ import aiohttp
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.stream import Batch
 from ghcrawl.values.errors import ConfigError, FetchError, StreamRefused
-from ghcrawl.values.model import Push, moment
+from ghcrawl.values.model import Push, Request, moment
 
 FIREHOSE: Final = "com.atproto.sync.subscribeRepos"
 CONNECT_S: Final = 10.0
@@ -51,7 +51,7 @@ class _SocketStream(ABC):
         *,
         dids: Sequence[str] = (),
         since: datetime | None = None,
-        missed: Sequence[Push] = (),
+        missed: Sequence[Request] = (),
     ) -> None:
         self._url = url
         self._pushes = pushes
@@ -87,7 +87,7 @@ class _SocketStream(ABC):
 
     def _first(self, cursor: str) -> Batch | None:
         """The cursor that a connection starts from; None: live events."""
-        return Batch(pushes=self._missed, cursor="") if self._missed and not cursor else None
+        return Batch(pushes=(), cursor="", missed=self._missed) if self._missed and not cursor else None
 
     def _batch(self, messages: Sequence[Any], cursor: str) -> Batch:
         pushes: list[Push] = []
@@ -177,7 +177,7 @@ class Firehose(_SocketStream):
         *,
         dids: Sequence[str] = (),
         since: datetime | None = None,
-        missed: Sequence[Push] = (),
+        missed: Sequence[Request] = (),
     ) -> None:
         super().__init__(url, pushes, dids=dids, since=since, missed=missed)
         try:
@@ -249,7 +249,7 @@ def stream_of(
     *,
     dids: Sequence[str] = (),
     since: datetime | None = None,
-    missed: Sequence[Push] = (),
+    missed: Sequence[Request] = (),
 ) -> Jetstream | Firehose:
     """The stream behind `url`: the firehose goes by its method, everything else is a Jetstream. Raises ConfigError."""
     made = Firehose if url.rstrip("/").endswith(FIREHOSE) else Jetstream

@@ -37,8 +37,12 @@ class Real(Place):
     def streaming(self) -> int:
         return self._pds.open
 
-    async def post(self, text: str) -> None:
-        await posted(self._ask, self._session, text)
+    async def post(self, text: str) -> str:
+        return (await posted(self._ask, self._session, text)).rpartition("/")[2]
+
+    async def delete(self, key: str) -> None:
+        body = {"repo": self._session["did"], "collection": "app.bsky.feed.post", "rkey": key}
+        await self._ask("com.atproto.repo.deleteRecord", token=self._session["accessJwt"], body=body)
 
     async def posts(self) -> list[str]:
         return [uri.rpartition("/")[2] for uri in await repository(self._ask, self._session["did"])]

@@ -14,11 +14,11 @@ from ghcrawl.ports.queue import Pushed
 from ghcrawl.ports.stream import Batch
 from ghcrawl.streams.lease import LEASE, Lease, read
 from ghcrawl.streams.memory import MemoryStream
-from ghcrawl.streams.producer import Producer, StreamPorts
+from ghcrawl.streams.producer import LISTS_LAG, Producer, StreamPorts
 from ghcrawl.streams.supervisor import STOP_S, Streamed, Streams
 from ghcrawl.telemetry.stream_metrics import StreamMetrics
 from ghcrawl.values.errors import QueueError
-from ghcrawl.values.model import Document, Payload, Push, Request, TypeName, digest
+from ghcrawl.values.model import Document, Lane, Payload, Push, Request, TypeName, digest
 from queues.memory import MemoryQueue
 from stores.memory import MemoryDeadletters, MemoryStore
 from tests.support.builders import NOW
@@ -247,6 +247,34 @@ async def test_metrics_say_who_reads_what_comes_and_how_often_it_breaks(world: W
 
 async def counts(shown: Callable[[str, str], float | None], replica: str, name: str, number: int) -> bool:
     return shown(replica, name) == number
+
+
+class LiveStream(MemoryStream):
+    """A platform that cannot replay what happened before the stream began."""
+
+    async def read(self, cursor: str) -> AsyncGenerator[Batch, None]:
+        yield Batch(pushes=(), cursor=cursor, missed=(Request(platform="p", type="list", url="p:list"),))
+        await asyncio.Event().wait()
+
+
+async def test_what_a_stream_cannot_replay_is_asked_for_once_lists_have_caught_up(world: World) -> None:
+    world.stream = LiveStream()
+    task = asyncio.create_task(world.producer().run())
+    try:
+        await until(lambda: waits(world, 1))
+        world.clock.advance(LISTS_LAG.total_seconds() - 1)
+        assert await world.queue.pop([Lane("p", "soon")], patience_s=0) is None, "lists may be behind the stream"
+        world.clock.advance(1)
+        delivery = await world.queue.pop([Lane("p", "soon")], patience_s=0)
+        assert delivery is not None
+        assert delivery.request.type == "list"
+    finally:
+        await stopped(task)
+    assert (await read(world.store, subscription().urn)).items == 0, "a request is no item"
+
+
+async def waits(world: World, number: int) -> bool:
+    return sum(depth.delayed for depth in (await world.queue.depths()).values()) == number
 
 
 class DeafStream(MemoryStream):
