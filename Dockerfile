@@ -1,5 +1,5 @@
 # `make image`. Three stages: build one wheel, install it beside locked dependencies, keep the result alone.
-# A tag moves. Where builds must be repeatable: `--build-arg PYTHON=docker.io/library/python:3.13-slim@sha256:…`.
+# `make image` pins the base by digest (BASE in the Makefile). This default is for builders that cannot pull it.
 ARG PYTHON=docker.io/library/python:3.13-slim
 
 FROM ${PYTHON} AS wheel

@@ -13,6 +13,7 @@ INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 LOCKED := --no-deps --require-hashes # locks are complete, and older pips trip over extras
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ghcrawl/__init__.py)
 BUILD ?= docker build
+BASE ?= docker.io/library/python:3.13.15-slim-trixie@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b
 COMPOSE ?= docker compose
 COMPILE := $(VENV)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate
 
@@ -47,10 +48,10 @@ peers: bench ## ghcrawl beside the tools that people use today: ten minutes
 	@:
 
 image: ## the container image, by docker or by what BUILD says
-	$(BUILD) --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(shell git rev-parse HEAD) --tag ghcrawl:$(VERSION) .
+	$(BUILD) --build-arg PYTHON=$(BASE) --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(shell git rev-parse HEAD) --tag ghcrawl:$(VERSION) .
 
 compose: ## all of it on this machine, with RabbitMQ, MongoDB, Prometheus and Grafana
-	@COMMIT=$(shell git rev-parse HEAD) $(COMPOSE) --file config/compose.yaml up --build --detach --wait
+	@PYTHON=$(BASE) COMMIT=$(shell git rev-parse HEAD) $(COMPOSE) --file config/compose.yaml up --build --detach --wait
 
 servers: ## RabbitMQ 4 and MongoDB 8 for the tests, in containers
 	@GHCRAWL_ADMIN_TOKEN=unused $(COMPOSE) --file config/compose.yaml up --detach --wait rabbitmq mongodb

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,17 @@ def test_nothing_in_the_image_wins_over_a_file_of_the_operator(tmp_path: Path):
 def test_the_image_runs_programs_and_no_shell():
     assert re.findall(r"^(?:RUN|CMD|ENTRYPOINT)\s+(?!\[).*$", DOCKERFILE, re.MULTILINE) == []
     assert "--require-hashes" in DOCKERFILE
+
+
+def test_make_builds_images_on_a_base_of_one_digest():
+    printed = subprocess.run(
+        ["make", "--dry-run", "image", "compose"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    digest = r"docker\.io/library/python:3\.13\S*@sha256:[0-9a-f]{64}"
+    built, composed = printed.stdout.splitlines()
+    assert re.search(rf" --build-arg PYTHON={digest} ", built)
+    assert re.search(rf"\bPYTHON={digest} ", composed)
 
 
 def test_only_what_the_dockerfile_copies_reaches_the_builder():
