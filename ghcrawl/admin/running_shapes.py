@@ -119,6 +119,15 @@ class UnreachableShape(BaseModel):
     reason: str
 
 
+class UnreachableHostShape(BaseModel):
+    """A host that does not answer."""
+
+    platform: str
+    base_url: str
+    since: str
+    reason: str
+
+
 class WorkersShape(BaseModel):
     """The workers of this replica. worker: the name of the replica."""
 
@@ -134,6 +143,7 @@ class WorkersShape(BaseModel):
     )
     blocked: dict[str, str] = Field(description="platforms that cannot be asked just now: when each can be again")
     unreachable: dict[str, UnreachableShape] = Field(description="platforms that do not answer")
+    unreachable_hosts: list[UnreachableHostShape] = Field(description="hosts that do not answer, the first ten")
     trouble: str = Field(description="why the queue or the store fails; empty: both work")
     doing: list[DoingShape]
 
@@ -154,6 +164,12 @@ class WorkersShape(BaseModel):
                 platform: UnreachableShape(since=iso(since), reason=reason)
                 for platform, (since, reason) in sorted(workers.unreachable.items())
             },
+            unreachable_hosts=[
+                UnreachableHostShape(
+                    platform=each.platform, base_url=each.base_url, since=iso(each.since), reason=each.reason
+                )
+                for each in workers.unreachable_hosts
+            ],
             trouble=workers.trouble,
             doing=[DoingShape.of(each) for each in workers.doing],
         )

@@ -17,8 +17,13 @@ SEARCH_S: Final = 2.0
 """How long titles are read for. Nothing is indexed for it: names and addresses are found at once."""
 AT_ONCE: Final = 100
 """Documents examined between two looks at the clock."""
-TITLES: Final = ("full_name", "title", "login", "name", "tag_name", "message", "displayName", "display_name")
-"""Fields that hold what a person would call a thing."""
+TITLES: Final = (
+    *("full_name", "title", "login", "name", "tag_name", "message"),
+    *("displayName", "display_name", "handle", "acct", "text", "content"),
+)
+"""Fields that hold what a person would call a thing, or the text of a post."""
+INSIDE: Final = ("commit", "record", "value")
+"""Fields whose own fields are looked at, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,4 +82,5 @@ async def _titled(site: Site, words: Sequence[str], which: DocumentFilter, limit
 def _title(body: Mapping[str, Any]) -> str:
     if "elements" in body:
         return ""
-    return "\n".join(str(body[name]) for name in TITLES if isinstance(body.get(name), str)).casefold()
+    parts = [body, *(part for name in INSIDE if isinstance(part := body.get(name), Mapping))]
+    return "\n".join(part[name] for part in parts for name in TITLES if isinstance(part.get(name), str)).casefold()

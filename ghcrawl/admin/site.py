@@ -70,10 +70,20 @@ class Doing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreachableHost:
+    """A host that does not answer: its base URL, since when, and why."""
+
+    platform: str
+    base_url: str
+    since: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
     """The loops of this process. wanted: by the settings; blocked_until: while no platform can be asked anything.
 
-    unreachable: the platforms that do not answer: since when, and why.
+    unreachable: the platforms that do not answer: since when, and why. unreachable_hosts: of all of them.
     blocked: the platforms that cannot be asked just now, and when each can be again.
     """
 
@@ -88,6 +98,7 @@ class Workers:
     blocked_until: datetime | None = None
     blocked: Mapping[str, datetime] = field(default_factory=dict)
     unreachable: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
+    unreachable_hosts: tuple[UnreachableHost, ...] = ()
     trouble: str = ""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, get_args
 
 from ghcrawl.admin.access import TOKENS, Access
@@ -13,7 +13,7 @@ from ghcrawl.admin.probes import CHECK_S, Probed, takes_pushes, why_not
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.shared import Shared
 from ghcrawl.admin.sign_ins import SignIns, networks
-from ghcrawl.admin.site import Doing, Site, Workers
+from ghcrawl.admin.site import Doing, Site, UnreachableHost, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
@@ -33,6 +33,10 @@ from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, 
 SCRAPE_S: Final = 3.0
 """Time limit of a scrape for queue and store, below the 10 s of Prometheus: a scrape that times out has no gauge,
 not even the one that says what is unreachable."""
+
+HOSTS_SHOWN: Final = 10
+RECENTLY: Final = timedelta(minutes=2)
+"""Longer than the longest wait between two attempts to reach a host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +164,19 @@ class Surface:
                 for name, opened in service.opened.items()
                 if (outage := opened.breaker.outage) is not None
             },
+            unreachable_hosts=tuple(self._unreachable_hosts())[:HOSTS_SHOWN],
             trouble=str(service.outage.error) if service.outage else "",
         )
+
+    def _unreachable_hosts(self) -> Iterator[UnreachableHost]:
+        """Those that were asked recently: nothing waits for the others."""
+        after = self.service.backend.clock.now() - RECENTLY
+        for name, opened in self.service.opened.items():
+            for outage in opened.breaker.outages:
+                if outage.until > after:
+                    yield UnreachableHost(
+                        platform=name, base_url=outage.base_url, since=outage.since, reason=outage.reason
+                    )
 
     def principals(self) -> Sequence[PrincipalView]:
         """The credentials in use."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -80,6 +80,11 @@ class CircuitBreaker:
         self._connect = connect or refusal
         self._heard = False
         self._probing = False
+
+    @property
+    def outages(self) -> Sequence[Outage]:
+        """That of the one host, if it is out of reach."""
+        return [self.outage] if self.outage else []
 
     def blocked_until(self) -> datetime | None:
         """As the port says; also while the host is out of reach."""
@@ -177,9 +182,14 @@ class HostCircuitBreakers:
     @property
     def outage(self) -> Outage | None:
         """The one that has lasted longest, while no host that was asked can be reached; else None."""
-        outages = [breaker.outage for breaker in self._breakers.values()]
-        found = [outage for outage in outages if outage is not None]
-        return min(found, key=lambda outage: outage.since) if found and len(found) == len(outages) else None
+        found = self.outages
+        return found[0] if found and len(found) == len(self._breakers) else None
+
+    @property
+    def outages(self) -> Sequence[Outage]:
+        """Those of the hosts that are out of reach, the longest first."""
+        found = [outage for breaker in self._breakers.values() if (outage := breaker.outage) is not None]
+        return sorted(found, key=lambda outage: outage.since)
 
     def blocked_until(self) -> datetime | None:
         """As the port says; also while no host that was asked can be reached."""

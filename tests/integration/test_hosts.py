@@ -80,7 +80,7 @@ async def test_github_bluesky_and_three_hosts_one_of_them_down_and_one_out_of_qu
                 return done and len(left) == 2 and hosts == {two.host, gone.host}
 
             await until(only_the_two_wait)
-            _the_others_do_not_notice(service, one, two)
+            _the_others_do_not_notice(service, one, two, gone.host)
             assert {each.attempt for each in await waiting(service)} == {0}, "no attempt was lost"
             documents = [each async for each in service.backend.store.list(DocumentFilter())]
     saved = Counter(":".join(each.urn.split(":")[2:4]) for each in documents if each.type == "status")
@@ -94,12 +94,13 @@ async def test_github_bluesky_and_three_hosts_one_of_them_down_and_one_out_of_qu
     assert 'ghcrawl_throttles_total{kind="primary",platform="mastodon"} 0.0' in scraped, "nobody was told to stop"
 
 
-def _the_others_do_not_notice(service: Service, one: Server, two: Server) -> None:
+def _the_others_do_not_notice(service: Service, one: Server, two: Server, gone: str) -> None:
     mastodon = service.opened["mastodon"]
     assert service.opened["github"].fetcher.blocked_until() is None
     assert service.opened["bluesky"].fetcher.blocked_until() is None
     assert mastodon.fetcher.blocked_until() is None
     assert mastodon.breaker.outage is None
+    assert [outage.base_url for outage in mastodon.breaker.outages] == [f"mastodon://{gone}"]
     views = {view.label: view for view in mastodon.source.principals()}
     assert views[f"{two.host} without a token"].benched_for == "primary"
     assert views[f"{one.host} without a token"].benched_until is None

@@ -2,6 +2,8 @@
 
 import { count, plural, until, when } from "./format.js";
 
+const CAUSES = 3;
+
 export function idleReason(status, now) {
   const { loops, queues } = status;
   const sum = (name) => queues.reduce((total, queue) => total + queue[name], 0);
@@ -12,7 +14,7 @@ export function idleReason(status, now) {
   const blocked = Object.entries(loops.blocked ?? {});
   if (blocked.length && ready) return blocked.map((each) => platformReason(each, loops, now)).join(" ");
   if (loops.busy) return "";
-  if (!ready && delayed) return `${plural(delayed, "request")} ${delayed === 1 ? "waits" : "wait"} for a scheduled time: a retry or a deferral.`;
+  if (!ready && delayed) return delayedReason(status, delayed, now);
   const mounted = new Set(Object.keys(status.base_urls ?? {}));
   const foreign = queues.flatMap(({ platforms }) => Object.entries(platforms)).filter(([name, depth]) => depth.ready && mounted.size && !mounted.has(name));
   if (ready && foreign.length === queues.flatMap(({ platforms }) => Object.entries(platforms)).filter(([, depth]) => depth.ready).length) {
@@ -20,6 +22,19 @@ export function idleReason(status, now) {
   }
   if (ready && !loops.running) return `${count(ready)} ready, but no worker runs.`;
   return "";
+}
+
+function delayedReason({ loops, principals, queues }, delayed, now) {
+  const waiting = new Set(queues.flatMap(({ platforms }) => Object.keys(platforms).filter((name) => platforms[name].delayed)));
+  const away = loops.unreachable_hosts.filter(({ platform }) => waiting.has(platform));
+  const spent = principals.filter((each) => waiting.has(each.platform) && Date.parse(each.benched_until) > now && !each.retired);
+  const causes = [
+    ...away.map(({ base_url: url, since, reason }) => `${url} is unreachable since ${when(since)} (${reason}).`),
+    ...spent.map(({ label, benched_until: at }) => `No quota for ${label} until ${when(at)} (${until(at, now)}).`),
+  ];
+  const [shown, more] = [causes.slice(0, CAUSES), causes.length - CAUSES];
+  const wait = `${plural(delayed, "request")} ${delayed === 1 ? "waits" : "wait"} for a scheduled time`;
+  return [causes.length ? `${wait}.` : `${wait}: a retry or a deferral.`, ...shown, more > 0 ? `And ${plural(more, "other cause")}.` : ""].filter(Boolean).join(" ");
 }
 
 function platformReason([platform, at], loops, now) {

@@ -41,7 +41,10 @@ async def status(url: str, *, json: bool) -> int:
 def facts(found: Mapping[str, Any], url: str) -> Iterable[tuple[str, str]]:
     """What a person wants to know of it, line by line."""
     now, workers = moment(found["at"]), found["loops"]
-    yield "service", f"{url}, ghcrawl {found['version']} ({found['worker']}), crawls {found['api_url']}"
+    yield (
+        "service",
+        f"{url}, ghcrawl {found['version']} ({found['worker']}), crawls {', '.join(found['base_urls'].values())}",
+    )
     yield "workers", _loops(workers)
     if workers["trouble"]:
         yield "error", workers["trouble"]
@@ -50,6 +53,8 @@ def facts(found: Mapping[str, Any], url: str) -> Iterable[tuple[str, str]]:
     elif workers.get("blocked"):
         for platform, until in workers["blocked"].items():
             yield "blocked", f"{platform} until {stamp(moment(until))}; the others go on"
+    for host in workers["unreachable_hosts"]:
+        yield "unreachable", f"{host['base_url']} since {stamp(moment(host['since']))}: {host['reason']}"
     yield "waiting", depth_line(by_queue(depths_of(found["queues"])))
     yield "", f"{number(sum(queue['settled_last_minute'] for queue in found['queues']))} settled in the last minute"
     things, lists = split(types_of(found["documents"]), entity_types(PLATFORMS))
@@ -66,13 +71,17 @@ def _loops(workers: Mapping[str, Any]) -> str:
 
 
 def _principal(principal: Mapping[str, Any], now: datetime) -> str:
+    label = f"{principal['platform']} anonymous" if principal["label"] == "anonymous" else principal["label"]
     if principal["retired"]:
-        return f"{principal['label']}: refused ({principal['retired']})"
-    budgets = [
-        f"{each['resource']} {number(each['remaining'])} of {number(each['limit'])}" for each in principal["budgets"]
-    ]
-    said = [", ".join(budgets) or "not used yet", waits(principal, now)]
-    return f"{principal['label']}: {'; '.join(filter(None, said))}"
+        return f"{label}: refused ({principal['retired']})"
+    said = [", ".join(_budget(each, label) for each in principal["budgets"]) or "not used yet", waits(principal, now)]
+    return f"{label}: {'; '.join(filter(None, said))}"
+
+
+def _budget(budget: Mapping[str, Any], label: str) -> str:
+    """What is left of it. The name of a host that is in the label is not repeated."""
+    left = f"{number(budget['remaining'])} of {number(budget['limit'])}"
+    return left if label.startswith(f"{budget['resource']} ") else f"{budget['resource']} {left}"
 
 
 def waits(principal: Mapping[str, Any], now: datetime) -> str:

@@ -23,7 +23,7 @@ from tests.support.services.wanted import absent
 expect.set_options(timeout=20_000)
 
 Open = Callable[..., Page]
-"""open(place, token=…, width=…, scheme=…): a window of its own, signed in, at a place of the console."""
+"""open(place, token=…, width=…, scheme=…, url=…): a window of its own, signed in, at a place of the console."""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,13 @@ def open_at(browser: Browser, served: Service, complaints: list[str]) -> Iterato
             complaints.append(message.text)
 
     def opened(
-        place: str = "overview", *, token: str = OPERATOR, width: int = 1280, scheme: str = "light", lax: bool = False
+        place: str = "overview",
+        *,
+        token: str = OPERATOR,
+        width: int = 1280,
+        scheme: str = "light",
+        lax: bool = False,
+        url: str = served.url,
     ) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": 800},
@@ -90,7 +96,7 @@ def open_at(browser: Browser, served: Service, complaints: list[str]) -> Iterato
         page = context.new_page()
         page.on("console", heard)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{served.url}/#/{place}")
+        page.goto(f"{url}/#/{place}")
         if token:
             page.get_by_label("Admin token").fill(token)
             page.get_by_role("button", name="Sign in").click()

@@ -72,10 +72,10 @@ def until(found: Callable[[], Any], what: str) -> Any:
 
 
 @contextmanager
-def simulator(folder: Path, size: int) -> Iterator[str]:
-    """The URL of a simulated GitHub."""
+def simulator(folder: Path, size: int, *words: str) -> Iterator[str]:
+    """The URL of a simulated GitHub, or of what `words` say."""
     log = folder / "simulator.log"
-    with command("simulate", "--port", "0", "--size", str(size), "--tokens", "2", log=log):
+    with command("simulate", "--port", "0", "--size", str(size), *(words or ("--tokens", "2")), log=log):
         yield until(lambda: next((line for line in log.read_text().split() if line.startswith("http://")), ""), "a URL")
 
 

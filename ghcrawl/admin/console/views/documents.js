@@ -99,11 +99,20 @@ export function listed(found, now) {
 /** How a person would call it. */
 export function titleOf(document) {
   const { _metadata: facts } = document;
-  const named = [document.full_name, document.title, document.login, document.name, document.tag_name, document.message, document.commit?.message, document.body];
+  const post = document.record?.text ?? document.value?.text ?? unmarked(document.content);
+  const named = [document.full_name, document.title, document.login, document.name, document.tag_name, document.message, document.commit?.message, document.body, post, document.handle, document.acct];
   const found = named.find((each) => typeof each === "string" && each.trim());
   if (found) return found.trim().split("\n")[0].slice(0, 120);
   if (Array.isArray(document.elements)) return plural(document.elements.length, "element");
   return path(facts.url);
+}
+
+const ENTITIES = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&nbsp;": " ", "&amp;": "&" };
+
+/** The text of a post that is HTML, for a title: trusted types forbid to parse it. */
+function unmarked(html) {
+  const text = typeof html === "string" ? html.replace(/<(br|\/p)\b[^>]*>/g, "\n").replace(/<[^>]*>/g, "") : "";
+  return text.replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (entity) => ENTITIES[entity]);
 }
 
 function row(document, now) {

@@ -1,0 +1,77 @@
+"""Several hosts in the console: why their requests wait, whose quota is whose, and what a post is called."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.integration.console.conftest import Open
+from tests.integration.console.rig import Service, service, simulator, until
+
+
+@pytest.fixture(scope="module")
+def gone() -> str:
+    """A host where nothing listens."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{closed.getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A host that allows ten calls."""
+    with simulator(tmp_path_factory.mktemp("host"), 300, "--platform", "mastodon", "--limit", "10") as url:
+        yield url.removeprefix("http://")
+
+
+@pytest.fixture(scope="module")
+def waiting(limited: str, gone: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service all of whose requests wait for these two."""
+    token = f"{limited}=simulated-token-of-user1"
+    db = tmp_path_factory.mktemp("hosts") / "hosts.db"
+    with service(db, "--loops", "2", GHCRAWL_TOKENS="", GHCRAWL_MASTODON_TOKENS=token) as started:
+        asked = [
+            (gone, "q/post/user=user1"),
+            (limited, "q/post/user=user1"),
+            (limited, "q/post,relations/related=user1"),
+        ]
+        specs = [f"mastodon://{host}/{resources}" for host, resources in asked]
+        started.ask("POST", "/api/v1/requests", {"specs": specs})
+
+        def both_wait() -> bool:
+            workers, queues = started.ask("GET", "/api/v1/loops"), started.ask("GET", "/api/v1/queues")["queues"]
+            benched = [one["benched_until"] for one in started.ask("GET", "/api/v1/principals")["principals"]]
+            ready = sum(queue["ready"] + queue["in_flight"] for queue in queues)
+            return bool(workers["unreachable_hosts"] and any(benched) and not ready)
+
+        until(both_wait, "two hosts that are waited for")
+        yield started
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_overview_says_which_hosts_are_waited_for(
+    waiting: Service, limited: str, gone: str, open_at: Open, width: int
+):
+    page = open_at(url=waiting.url, width=width)
+    reason = page.get_by_role("status").filter(has_text="for a scheduled time")
+    expect(reason).to_contain_text(
+        re.compile(rf"mastodon://{re.escape(gone)} is unreachable since .* \(connection refused\)")
+    )
+    expect(reason).to_contain_text(re.compile(rf"No quota for {re.escape(limited)} token \w+ until"))
+    wider = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert wider <= 0, "long names of principals fit"
+
+
+def test_posts_are_called_by_their_text_and_found_by_it(waiting: Service, open_at: Open):
+    (post,) = waiting.ask("GET", "/api/v1/documents?platform=mastodon&type=status&limit=1")["documents"]
+    text = re.sub("<[^>]+>", "", post["content"])
+    page = open_at("documents?platform=mastodon&type=status", url=waiting.url)
+    expect(page.locator(".row-link").first).to_have_text(text)
+    word = max(text.split(), key=len)
+    page.get_by_label("URN or URL").fill(word)
+    page.keyboard.press("Enter")
+    expect(page.locator(".row-link").first).to_contain_text(word)
