@@ -96,9 +96,8 @@ def test_the_image_runs_programs_and_no_shell():
 
 
 def test_make_builds_images_on_a_base_of_one_digest():
-    printed = subprocess.run(
-        ["make", "--dry-run", "image", "compose"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    make = ["make", "--dry-run", "--no-print-directory", "image", "compose"]
+    printed = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True)
 
     digest = r"docker\.io/library/python:3\.13\S*@sha256:[0-9a-f]{64}"
     built, composed = printed.stdout.splitlines()
