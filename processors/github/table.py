@@ -28,70 +28,72 @@ _INTRODUCTION: Final = """\
 
 Written from the registry by `python -m processors.github.table`; a test holds this page to it.
 
-A thing is saved once, under a name that no rename changes, whichever way it was found. Where the element of a list is
-the whole resource, it is saved from there: a hundred documents a call. An unchanged answer costs nothing. What a token
-may not see, what is not there at all, and what there is too much of is skipped, and the summary says why (`missing`,
-`denied_…`, `too_large`). A list or a part is not asked for again while what it belongs to stays as it is and the same
-tokens ask, for seven days at the most. Nor is an account, a team or a repository to which something else refers,
-unless somebody names it, an event tells of it, or an audit looks. What we held and is refused costs one call more.
+Each thing is one document under a name that survives renames, whichever way it was found. If the element of a list is
+the complete resource, it is saved from the list: a hundred documents per call. An unchanged answer costs nothing.
+Resources that the token may not see, that do not exist, or that are too large are skipped, and the summary says why
+(`missing`, `denied_…`, `too_large`). A refused list or part is not requested again while the thing that it belongs to
+is unchanged and the tokens are the same, for seven days at most. A refused account, team or repository to which
+something else refers is not requested again either, unless a command names it, an event reports it, or an audit runs.
+If it had been stored before, the refusal costs one more call.
 """
 _BATCHES: Final = f"""\
 Lists leave out a few fields of pull requests, reviews and users. With a token, GraphQL completes up to a hundred of
 them in one call ({", ".join(f"`{name}`" for name in BATCHES)}); each is saved as the document that REST would have
 given. GraphQL has a budget of its own: 5,000 points an hour for a user, and a batch takes about one.
 
-* A node counts only if it is of the same moment as the list's element. What GraphQL refuses, lacks or answers too
-  slowly is asked of REST, one by one.
-* What is stored with a validator is asked of REST, where an unchanged answer is free. A refresh costs what it costs
-  without batches.
-* The first three things of each type, and then one in five hundred, are asked of REST as well. A field that differs
-  turns batches of that type off in all replicas until the version changes: `batches_differ_from_rest` in the log, the
-  alert GhcrawlBatchesDiffer, `ghcrawl tokens check`.
+* A node is used only if it is as old as the element of the list. Nodes that GraphQL refuses, lacks or returns too
+  slowly are requested from REST, one by one.
+* Documents that are stored with a validator are requested from REST, where an unchanged answer is free. So a refresh
+  costs what it costs without batches.
+* The first three things of each type, and then one in five hundred, are requested from REST as well. A field that
+  differs turns batches of that type off in all replicas until the version changes. The log
+  (`batches_differ_from_rest`), the alert GhcrawlBatchesDiffer and `ghcrawl tokens check` report it.
 
-Two settings take fewer calls for less: `github.pull_requests = "list"` and `github.users = "list"` keep these as lists
-give them. Such documents are marked as partial; with `"full"` again, a later crawl completes them.
-`github.batches = "off"` asks for each thing with a call of its own."""
+Two settings save calls and store less: `github.pull_requests = "list"` and `github.users = "list"` keep these as lists
+give them. Such documents are marked as partial; with `"full"` again, a later crawl completes them. `github.batches =
+"off"` requests each thing with a call of its own."""
 
 _SCENARIO_WORDS: Final = """\
-Crawl in another scenario with `--scenario NAME`, or by the policy: `refresh:issues/`. What a scenario leaves out can be
-asked for by itself (`ghcrawl crawl deployments:https://api.github.com/repos/acme/web/deployments`), or with
-`--only TYPE,…`, which follows whatever leads to those types and nothing else; `--exclude TYPE,…` leaves out whatever
-would lead to them. `--since DATE` asks lists that can tell for what changed since then, leaves out older elements of
-the others, and moves no watermark. `--max-calls N` stops before call N + 1; what is left waits in the file.
+Select another scenario with `--scenario NAME`, or in the policy: `refresh:issues/`. To crawl a list that the scenario
+leaves out, name it (`ghcrawl crawl deployments:https://api.github.com/repos/acme/web/deployments`), or use `--only
+TYPE,…`, which follows only the links that lead to those types; `--exclude TYPE,…` leaves those links out. `--since
+DATE` asks only for changes since then where a list supports it, drops older elements of the others, and moves no
+watermark. `--max-calls N` stops before call N + 1; the remaining requests wait in the file.
 
 Why `default` is not `everything`: reactions, statuses and checks, the commits of each pull request, deployments,
-traffic and statistics cost about a call for every one or two documents, and the stars of a known project take hundreds
-of pages that say little. What `default` adds to the core kinds comes a hundred to a call or costs no call at all.
-Timelines are in no scenario but on request: they take a call an issue, and the repository's lists of events, comments
-and reviews hold all of them but cross-references. So are the pull requests of a commit, which would take a call for
-every commit where pull requests lead to theirs: name their URLs, or name the types in `--only`. Roles are told by
-`admins` and `maintainers`, at a page each; the membership of one person, by its URL, says whether an invitation is
-open. Of packages containers are listed; those of other types are read by the URL of their list. Secrets that were
-found are asked for without the secret itself.
+traffic and statistics cost about a call for every one or two documents, and the stars of a popular project take
+hundreds of pages that say little. What `default` adds to the core kinds comes a hundred per call or costs no call at
+all.
+
+No scenario has timelines: they take a call per issue, and the repository's lists of events, comments and reviews
+contain everything in them but cross-references. Nor has any the pull requests of a commit, which would take a call per
+commit. Name their URLs, or their types in `--only`. Roles come from `admins` and `maintainers`, at one page each; the
+membership of one person, by its URL, says whether an invitation is open. Container packages are listed; packages of
+other types are read by the URL of their list. Secret scanning alerts are requested without the secret.
 """
 _NOT_CRAWLED: Final[tuple[tuple[str, str], ...]] = (
     (
         "review threads",
-        "REST has none: a review comment says whom it answers (`in_reply_to_id`); whether a thread is "
-        "resolved is told by webhooks, which are kept",
+        "REST has none: a review comment names the one it replies to (`in_reply_to_id`); whether a thread is "
+        "resolved comes in webhooks, which are kept",
     ),
     (
         "comments in discussions",
-        "undocumented in REST, as the list of discussions is; webhooks are kept, and bring the discussion that counts "
+        "undocumented in REST, like the list of discussions; webhooks are kept, and bring the discussion that counts "
         "them",
     ),
-    ("logs of workflow runs", "archives; runs, jobs and checks say what became of them"),
+    ("logs of workflow runs", "archives; runs, jobs and checks have the results"),
     (
         "webhooks, deploy keys, invitations",
-        "settings that only administrators may see, and say nothing of the work done",
+        "settings that only administrators may see, not work",
     ),
     (
         "followers, following, starred repositories",
-        "lists of a person, not of the work; stargazers say it by repository",
+        "lists of a person, not of a repository; stargazers are crawled by repository",
     ),
-    ("pages, wikis, sponsors", "no part of issues, code or reviews; webhooks are kept"),
+    ("pages, wikis, sponsors", "not part of issues, code or reviews; webhooks are kept"),
 )
-"""What of GitHub's REST API is left, and why."""
+"""The parts of GitHub's REST API that are not crawled, and why."""
 _FEEDS: Final = (
     (
         "`events`",
@@ -116,14 +118,14 @@ def page() -> str:
         "What a repository has exactly one of.\n",
         _table(("kind", "endpoint", "only if", "kept up to date and costs", "predecessor"), map(_part, PARTS)),
         "\n## Events\n",
-        "Each is a document of its own, from a webhook or a feed, and leads to what it tells of. "
-        "No call is made for what an event carries whole; statuses of commits and projects, which no event does, are "
-        "asked for in scenarios that follow them.\n",
+        "Each is a document of its own, from a webhook or a feed, and links to the things that it reports. Things that "
+        "an event contains completely cost no call. No event contains statuses of commits or projects completely: they "
+        "are requested in scenarios that follow them.\n",
         _table(("feed", "endpoint", "of", "kept up to date", "predecessor"), _FEEDS),
         "",
         _wrapped(f"`{name}`" for name in sorted(event_kinds(BY_TYPE, listings()))),
-        "\nBesides, `cursor` remembers how far a list was read, and `reconciliation` (`census` in earlier versions) "
-        "finds what a complete list left out.\n",
+        "\nTwo more: `cursor` remembers how far a list was read, and `reconciliation` (`census` in earlier versions) "
+        "finds stored things that a complete list does not contain.\n",
         "## Batches\n",
         _BATCHES,
         "\n## Not crawled\n",

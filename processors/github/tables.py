@@ -179,7 +179,7 @@ TABLES: Final = Schema(
 """GitHub's schema."""
 
 _COMMITS: Final = "commits of pull requests, and of branches beside the default one, are crawled on demand only"
-_OTHERS: Final = "may be somebody else's repository"
+_OTHERS: Final = "may be a repository of another owner"
 OUTSIDE: Final[Mapping[str, str]] = {
     "repos.parent_urn": _OTHERS,
     "repos.source_urn": _OTHERS,

@@ -28,12 +28,21 @@ BANNED: Final = (
     r"|nothing is (begun|lost)|is no (file|type|number|date)|are good at once|a (line|call|day) each|asked as"
 )
 FILES: Final = (
+    "CONTRIBUTING.md",
     "README.md",
     "config/default.toml",
     "config/grafana/dashboards/ghcrawl.json",
     "config/prometheus/rules.yaml",
     "docs/api.md",
+    "docs/architecture.md",
+    "docs/blogs.md",
+    "docs/documents.md",
+    "docs/github.md",
     "docs/operations.md",
+    "docs/performance.md",
+    "docs/python.md",
+    "docs/scheduling.md",
+    "docs/tables.md",
 )
 ROOMS: Final = (
     "ghcrawl/admin",
