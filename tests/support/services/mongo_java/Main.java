@@ -20,6 +20,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.Map;
 import org.h2.mvstore.DataUtils;
@@ -124,10 +125,17 @@ public class Main {
             return new Document[size];
         }
 
+        /** The library updates a document in place, while another thread may write its page: that one tries again. */
         private static ByteBuf encoded(Document document) {
-            ByteBuf bytes = Unpooled.buffer();
-            BsonEncoder.encodeDocument(document, bytes);
-            return bytes;
+            while (true) {
+                ByteBuf bytes = Unpooled.buffer();
+                try {
+                    BsonEncoder.encodeDocument(document, bytes);
+                    return bytes;
+                } catch (ConcurrentModificationException updated) {
+                    Thread.onSpinWait();
+                }
+            }
         }
     }
 
