@@ -183,7 +183,7 @@ def test_what_to_type_next_leads_to_the_same_file() -> None:
 def test_a_refresh_is_called_free_only_where_an_unchanged_answer_costs_nothing() -> None:
     said = {free: [purpose for _, purpose in summary.advice(a_result(free_again=free))][-1] for free in (True, False)}
     assert said == {
-        True: "refresh; unchanged data is free",
+        True: "refresh; unchanged data is free from the second refresh on",
         False: "refresh; unchanged data is not saved again, but each call counts",
     }
 
