@@ -124,7 +124,9 @@ def advice(result: Result) -> Iterable[tuple[str, str]]:
         yield command("documents", "list", "--limit", "20"), "list documents"
         yield command("documents", "export", "--output", "documents.jsonl"), "export all documents, one per line"
     if result.finished and result.stored and result.specs and not result.refused:
-        costs = "is free from the second refresh on" if result.free_again else "is not saved again, but each call counts"
+        costs = (
+            "is free from the second refresh on" if result.free_again else "is not saved again, but each call counts"
+        )
         yield result.command, f"refresh; unchanged data {costs}"
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
+import json
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import closing
-from pathlib import Path
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -15,14 +14,19 @@ from ghcrawl.fetch.mastodon.streams import Happened, parsed, said_in
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.simulator.mastodon.server import Server, Setup, running
 from ghcrawl.simulator.mastodon.world import Account, World, generate
+from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import StreamRefused
 from ghcrawl.values.jsontext import dumps, loads
 from processors.mastodon.streams import told
+from tests.support.backends import backend
 from tests.support.builders import NOW, a_document
 from tests.support.killed import killed
-from tests.support.mastodon import TOKEN, Stage, tokens
+from tests.support.mastodon import TOKEN, killable, left
 from tests.support.mastodon_recordings import exchanges, sockets
+from tests.support.services.fixtures import mongo_url, rabbitmq, vhost
 from tests.support.waiting import until
+
+__all__ = ["backend", "mongo_url", "rabbitmq", "vhost"]
 
 CHILD = "tests.support.mastodon_child"
 EVERYTHING = a_document(
@@ -94,12 +98,6 @@ def _text(message: object) -> str:
     return dumps(message).decode()
 
 
-def saved(db: Path, url: str) -> bool:
-    """Whether the file has it, as another process sees it. What was told before it is in the file, too."""
-    with closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True)) as connection:
-        return connection.execute("SELECT 1 FROM documents WHERE url = ?", (url,)).fetchone() is not None
-
-
 def expected(world: World, name: str) -> set[str]:
     author = world.named(name)
     assert author is not None
@@ -108,27 +106,29 @@ def expected(world: World, name: str) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)  # eleven processes
-async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing(tmp_path: Path) -> None:
-    world = generate(SystemClock(), accounts=3, statuses=900)
+async def test_sigkill_at_ten_moments_of_a_crawl_and_a_stream_loses_nothing(backend: Mapping[str, Any]) -> None:
+    world, tally = generate(SystemClock(), accounts=3, statuses=900), Tally()
     async with running(world, Setup(tokens={TOKEN: "user1"}, limit=100_000)) as server:
         spec = f"mastodon://{server.host}/q/post,profile,relations/user=user1?stream"
         for moment in range(10):
-            await _one_life(server, tmp_path / "a.db", spec, moment)
-        async with killed(CHILD, tmp_path / "a.db", server.host, spec):
+            await _one_life(server, backend, spec, moment)
+        async with killable(server.host, backend).open(tally) as service:
+            service.supervisor.start()
+            await service.look_again()
             await until(lambda: server.streaming.connections == 1, within_s=60)
-            last = world.post(_user(world), "the last one")
-            await until(
-                lambda: saved(tmp_path / "a.db", f"mastodon://{server.host}/api/v1/statuses/{last.id}"), within_s=60
-            )
-        crawled = await Stage(db=tmp_path / "a.db", credentials=tokens(server.host), settings=WITHOUT).crawl()
+            world.post(_user(world), "the last one")
+            wanted = expected(world, "user1")
+
+            async def all_here() -> bool:
+                return {each.body["id"] for each in (await left(service, tally)).of("status")} == wanted
+
+            await until(all_here, within_s=60, every_s=0.1)
+            await service.supervisor.until_empty(service.backend.queue, every_s=0.05)
+            await service.supervisor.drain(5)
+            crawled = await left(service, tally)
     assert crawled.deadletters == []
-    stored = [each.body["id"] for each in crawled.of("status")]
-    assert str(last.id) in stored
-    assert Counter(stored) == Counter(expected(world, "user1")), "each once"
+    assert Counter(each.body["id"] for each in crawled.of("status")) == Counter(wanted), "each once"
     assert crawled.counts["account"] == 1
-
-
-WITHOUT: dict[str, list[str]] = {"mastodon.budgets": []}
 
 
 def _user(world: World) -> Account:
@@ -137,10 +137,10 @@ def _user(world: World) -> Account:
     return author
 
 
-async def _one_life(server: Server, db: Path, spec: str, moment: int) -> None:
+async def _one_life(server: Server, backend: Mapping[str, Any], spec: str, moment: int) -> None:
     """Kill it after some calls of the crawl, or in the middle of events; a post follows while no process runs."""
     begun = len(server.calls)
-    async with killed(CHILD, db, server.host, spec):
+    async with killed(CHILD, server.host, json.dumps(backend), spec):
         if moment < 4:
             await until(lambda: len(server.calls) > begun + 2 * moment, within_s=60)
         else:
