@@ -59,7 +59,7 @@ class MastodonSource(MastodonFetcher):
         hosts = [host for host in self.hosts.known.values() if host.asked]
         if not hosts or any(host.order("") for host in hosts):
             return ""
-        refused = "; ".join(seat.token.label for host in hosts for seat in host.seats if seat.token)
+        refused = "; ".join(slot.token.label for host in hosts for slot in host.slots if slot.token)
         return f"no token is accepted any more ({refused}); correct {VARIABLE} or the tokens file"
 
     async def use(self, credentials: Sequence[ports.Credential]) -> None:

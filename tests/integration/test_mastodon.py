@@ -200,6 +200,17 @@ async def test_a_host_that_refuses_everything_is_left_alone(
     assert [answered for _, answered in server.calls] == [status] * 10
 
 
+async def test_that_a_host_refuses_everything_outlives_the_process_for_an_hour(world: World, tmp_path: Path):
+    async with running(world, Setup(refusing=Answer(status=403, body={"error": "no"}))) as server:
+        for start_s, calls in ((0, 10), (60, 10), (3700, 20), (3800, 20)):
+            clock = FastClock(10, start=at(start_s))
+            stage = Stage(db=tmp_path / "a.db", settings={"crawl.loops": 1, "mastodon.budgets": []}, clock=clock)
+            specs = [f"mastodon://{server.host}/q/profile/user=user{start_s + number}" for number in range(15)]
+            crawled = await stage.crawl(*specs)
+            assert crawled.tally.skipped == {"denied_forbidden": 15}
+            assert len(server.calls) == calls
+
+
 async def test_a_host_that_is_excluded_is_not_asked(world: World, tmp_path: Path):
     async with running(world) as one, running(world) as other:
         specs = [f"mastodon://{server.host}/q/profile/user=user1" for server in (one, other)]

@@ -229,7 +229,7 @@ class Pool:
         return any(not slot.anonymous and slot.retired() is None for slot in self._slots)
 
     def credential_digest(self) -> str:
-        """A digest of who the seats are."""
+        """A digest of all credentials."""
         return hashlib.sha256("\n".join(sorted(slot.id for slot in self._slots)).encode()).hexdigest()[:12]
 
     def refused(self) -> str:

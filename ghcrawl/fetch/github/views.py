@@ -10,7 +10,7 @@ from ghcrawl.ports.source import BudgetView, PrincipalView
 
 
 def view(slot: CredentialSlot, now: float) -> PrincipalView:
-    """What is known of `seat` at `now`."""
+    """The view of a credential slot at `now`."""
     limits = slot.lane.limits
     budgets = tuple(
         BudgetView(

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from ghcrawl.fetch.client import Client
 from ghcrawl.fetch.mastodon.answers import SCHEME, limit_of, parsed, said
 from ghcrawl.fetch.mastodon.fetcher import USER_AGENT, MastodonSettings, web_url
-from ghcrawl.fetch.mastodon.hosts import Seat
+from ghcrawl.fetch.mastodon.hosts import CredentialSlot
 from ghcrawl.fetch.mastodon.tokens import HostToken
 from ghcrawl.platforms.contract import Checked
 from ghcrawl.ports.clock import Clock
@@ -20,7 +20,7 @@ async def check(settings: MastodonSettings, tokens: Sequence[HostToken], clock: 
     try:
         for token in tokens:
             url = web_url(f"{SCHEME}://{token.host}/api/v1/accounts/verify_credentials")
-            answer = await client.ask("GET", url, Seat(token.host, token).authorization)
+            answer = await client.ask("GET", url, CredentialSlot(token.host, token).authorization)
             limit = limit_of(answer, clock.now())
             body = parsed(answer) if answer.status == 200 else {}
             acct = body.get("acct") if isinstance(body, Mapping) else ""

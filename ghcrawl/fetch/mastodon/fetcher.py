@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 from ghcrawl.fetch.budgets import DeclaredBudget, DeclaredBudgets, Spent
 from ghcrawl.fetch.client import Answer, Client
 from ghcrawl.fetch.mastodon.answers import SCHEME, Unauthorized, limit_of, read
-from ghcrawl.fetch.mastodon.hosts import NOBODY, RETIRED, Host, Hosts, Seat
+from ghcrawl.fetch.mastodon.hosts import NOBODY, RETIRED, CredentialSlot, Host, Hosts
 from ghcrawl.fetch.mastodon.tokens import HostToken
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
@@ -63,6 +63,7 @@ class MastodonFetcher:
         )
         self.hosts = Hosts()
         self.hosts.use(tokens)
+        self._quotas = egress.quotas
         self._budgets = DeclaredBudgets(SCHEME, settings.budgets, egress, clock, longest_s=settings.timeout_s)
         self._most = min((budget.calls for budget in settings.budgets), default=300)
         self._period_s = max((budget.period_s for budget in settings.budgets), default=300.0)
@@ -78,7 +79,7 @@ class MastodonFetcher:
 
     async def use(self, tokens: Sequence[HostToken]) -> None:
         """Work with these from now on. Raises ConfigError for none where there were some."""
-        if not tokens and any(seat.token for seat in self.hosts.seats()):
+        if not tokens and self.hosts.have_tokens:
             raise ConfigError("no token given; keeping the previous tokens")
         self.hosts.use(tokens)
 
@@ -105,6 +106,8 @@ class MastodonFetcher:
             return Fetched(body={}, url=request.url, observed_at=now, checked_at=now)
         name = urlsplit(url).netloc
         host = self.hosts.at(name)
+        if not host.asked:
+            await self._share_closing(host, name)
         host.asked = True
         if (until := host.closed(self.clock.now())) is not None:
             detail = (
@@ -117,24 +120,26 @@ class MastodonFetcher:
         """The answer to the first principal that may ask, or when one may."""
         validator = stored.validator if stored is not None else None
         waits: list[datetime] = []
-        for seat in host.order(validator.principal if validator else ""):
-            leave = await self._leave(seat, name)
+        for slot in host.order(validator.principal if validator else ""):
+            leave = await self._leave(slot, name)
             if isinstance(leave, datetime):
                 waits.append(leave)
                 continue
-            condition = _condition(validator, url, seat)
-            answer = await self._call(seat, url, condition, leave)
+            condition = _condition(validator, url, slot)
+            answer = await self._call(slot, url, condition, leave)
             if answer.status == 429:
-                waits.append(seat.blocked(self.clock.now()) or self.clock.now())
+                waits.append(slot.blocked(self.clock.now()) or self.clock.now())
                 continue
             host.answered(answer.status, self.clock.now())
+            if host.refusals > 1:
+                await self._share_closing(host, name)
             keeps = not is_request_uri(request.url)  # a 304 costs as much, and a lookup needs the whole account
-            verdict = read(answer, url=request.url, principal=seat.principal, conditional=bool(condition), keeps=keeps)
+            verdict = read(answer, url=request.url, principal=slot.principal, conditional=bool(condition), keeps=keeps)
             if not isinstance(verdict, Unauthorized):
                 return verdict
-            if seat.token is None:
+            if slot.token is None:
                 return Denied(status=401, reason="unauthorized", detail=verdict.detail)
-            seat.retire(verdict.detail)
+            slot.retire(verdict.detail)
         return self._put_off(host, waits)
 
     def _put_off(self, host: Host, waits: Sequence[datetime]) -> Throttled:
@@ -144,47 +149,58 @@ class MastodonFetcher:
             return Throttled(until=now + RETIRED, reason="no_principal")
         windows = min(host.put_off // self._most, WINDOWS_AHEAD)
         host.put_off += 1
-        reasons = {seat.reason for seat in host.order("") if seat.blocked(now)}
+        reasons = {slot.reason for slot in host.order("") if slot.blocked(now)}
         return Throttled(
             until=min(waits) + timedelta(seconds=windows * self._period_s),
             reason="primary" if "primary" in reasons else "budget",
         )
 
-    async def _leave(self, seat: Seat, host: str) -> tuple[Spent, ...] | datetime:
+    async def _share_closing(self, host: Host, name: str) -> None:
+        """Let all replicas know that it is closed, or learn it from them. Raises StoreError.
+
+        The one slot of a quota is taken until the host may be asked again.
+        """
+        now = self.clock.now()
+        until = host.closed(now) or now
+        taken = await self._quotas.take(f"{SCHEME}:closed:{name}", 1, now=now.timestamp(), until=until.timestamp())
+        if isinstance(taken, float):
+            host.close(datetime.fromtimestamp(taken, UTC))
+
+    async def _leave(self, slot: CredentialSlot, host: str) -> tuple[Spent, ...] | datetime:
         """One call of every budget, or until when to wait. Raises StoreError."""
-        blocked = seat.blocked(self.clock.now())
+        blocked = slot.blocked(self.clock.now())
         if blocked is not None:
             return blocked
-        spent = await self._budgets.take(seat.principal, host=host)
+        spent = await self._budgets.take(slot.principal, host=host)
         if isinstance(spent, float):
-            seat.wait(datetime.fromtimestamp(spent, UTC), "budget")
+            slot.wait(datetime.fromtimestamp(spent, UTC), "budget")
             return datetime.fromtimestamp(spent, UTC)
-        nothing_left_until = seat.take(self.clock.now())
+        nothing_left_until = slot.take(self.clock.now())
         if nothing_left_until is not None:
             await self._budgets.cancel(spent)
             return nothing_left_until
         return spent
 
-    async def _call(self, seat: Seat, url: str, headers: dict[str, str], spent: Sequence[Spent]) -> Answer:
+    async def _call(self, slot: CredentialSlot, url: str, headers: dict[str, str], spent: Sequence[Spent]) -> Answer:
         """One call, counted and observed. Raises FetchError."""
         answer: Answer | None = None
         began = self.clock.now()
         try:
-            answer = await self.client.ask("GET", url, {**headers, **seat.authorization})
+            answer = await self.client.ask("GET", url, {**headers, **slot.authorization})
             return answer
         finally:
-            seat.in_flight -= 1
-            seat.calls += 1
-            self._observe(seat, answer, (self.clock.now() - began).total_seconds())
+            slot.in_flight -= 1
+            slot.calls += 1
+            self._observe(slot, answer, (self.clock.now() - began).total_seconds())
             await self._budgets.finish(spent)
 
-    def _observe(self, seat: Seat, answer: Answer | None, seconds: float) -> None:
+    def _observe(self, slot: CredentialSlot, answer: Answer | None, seconds: float) -> None:
         limit = limit_of(answer, self.clock.now()) if answer is not None else None
         if limit is not None:
-            seat.heard(limit, self.clock.now())
+            slot.heard(limit, self.clock.now())
         call = Call(
             platform=SCHEME,
-            principal=f"{seat.host}/{seat.principal or NOBODY}",
+            principal=f"{slot.host}/{slot.principal or NOBODY}",
             resource=RESOURCE,
             status=answer.status if answer is not None else 0,
             seconds=max(0.0, seconds),
@@ -197,9 +213,9 @@ class MastodonFetcher:
         self._observer.called(call)
 
 
-def _condition(validator: Validator | None, url: str, seat: Seat) -> dict[str, str]:
+def _condition(validator: Validator | None, url: str, slot: CredentialSlot) -> dict[str, str]:
     """The header that asks whether our copy is current, where this very one asked for it then."""
-    if validator is None or not validator.etag or (validator.url, validator.principal) != (url, seat.principal):
+    if validator is None or not validator.etag or (validator.url, validator.principal) != (url, slot.principal):
         return {}
     return {"If-None-Match": validator.etag}
 

@@ -31,7 +31,7 @@ MAX_HOSTS: Final = 10_000
 
 
 @dataclass(slots=True)
-class Seat:
+class CredentialSlot:
     """A principal of one host: a token, or unauthenticated.
 
     limit: what the last answer said; left: what that leaves, with the calls in flight reckoned as charged.
@@ -123,7 +123,7 @@ class Host:
     other one; closed_until: nothing is asked after many of them. refusal: the last one.
     """
 
-    seats: list[Seat]
+    slots: list[CredentialSlot]
     asked: bool = False
     put_off: int = 0
     refusals: int = 0
@@ -137,18 +137,27 @@ class Host:
         self.refusals = self.refusals + 1 if self.refusal else 0
         self.closed_until = now + FORBIDDEN_FOR if self.refusals >= FORBIDDEN else None
 
+    def close(self, until: datetime) -> None:
+        """Another process, or this one before it was restarted, found that the host refuses everything."""
+        self.refusal, self.refusals = self.refusal or 403, max(self.refusals, FORBIDDEN)
+        self.closed_until = until
+
     def closed(self, now: datetime) -> datetime | None:
         """Until when a host that refuses everything is left alone."""
         return self.closed_until if self.closed_until is not None and self.closed_until > now else None
 
-    def order(self, preferred: str) -> list[Seat]:
+    def used(self) -> list[CredentialSlot]:
+        """Its tokens; without one, the slot of unauthenticated calls once there were some."""
+        return [slot for slot in self.slots if slot.token or slot.calls]
+
+    def order(self, preferred: str) -> list[CredentialSlot]:
         """The principals that may ask, the ETag's first. Unauthenticated only where there is no token."""
-        usable = [seat for seat in self.seats if not seat.refused]
-        return sorted(usable, key=lambda seat: seat.principal != preferred)
+        usable = [slot for slot in self.slots if not slot.refused]
+        return sorted(usable, key=lambda slot: slot.principal != preferred)
 
     def blocked(self, now: datetime) -> datetime | None:
         """Until when no principal may ask it; None: one may."""
-        waits = [seat.blocked(now) for seat in self.order("")]
+        waits = [slot.blocked(now) for slot in self.order("")]
         known = [until for until in waits if until is not None]
         if not waits:
             return now + RETIRED
@@ -163,22 +172,22 @@ class Hosts:
 
     def use(self, tokens: Iterable[HostToken]) -> None:
         """Ask with these from now on; those that stay keep what is known of them."""
-        old = {seat.token: seat for host in self.known.values() for seat in host.seats if seat.token}
-        by_host: dict[str, list[Seat]] = {}
+        old = {slot.token: slot for host in self.known.values() for slot in host.slots if slot.token}
+        by_host: dict[str, list[CredentialSlot]] = {}
         for token in dict.fromkeys(tokens):
             REDACTOR.add(token.secret)
-            by_host.setdefault(token.host, []).append(old.get(token) or Seat(token.host, token))
+            by_host.setdefault(token.host, []).append(old.get(token) or CredentialSlot(token.host, token))
         for name, host in self.known.items():
-            host.seats = by_host.pop(name, []) or [Seat(name, None)]
-        self.known |= {name: Host(seats) for name, seats in by_host.items()}
+            host.slots = by_host.pop(name, []) or [CredentialSlot(name, None)]
+        self.known |= {name: Host(slots) for name, slots in by_host.items()}
 
     def at(self, name: str) -> Host:
         """The host called so."""
         host = self.known.get(name)
         if host is None:
-            host = self.known[name] = Host([Seat(name, None)])
+            host = self.known[name] = Host([CredentialSlot(name, None)])
             if len(self.known) > MAX_HOSTS:
-                oldest = next(each for each, one in self.known.items() if not one.seats[0].token)
+                oldest = next(each for each, one in self.known.items() if not one.slots[0].token)
                 del self.known[oldest]
         return host
 
@@ -188,9 +197,10 @@ class Hosts:
         known = [until for until in waits if until is not None]
         return min(known) if known and len(known) == len(waits) else None
 
-    def seats(self) -> list[Seat]:
-        """All of them; of nobody's only those that asked."""
-        return [seat for host in self.known.values() for seat in host.seats if seat.token or seat.calls]
+    @property
+    def have_tokens(self) -> bool:
+        """Whether any host is asked with a token."""
+        return any(slot.token for host in self.known.values() for slot in host.slots)
 
     def views(self, now: datetime) -> list[PrincipalView]:
         """What may be shown of who asks, and of hosts that are left alone."""
@@ -200,10 +210,10 @@ class Hosts:
             else view
             for host in self.known.values()
             for until in (host.closed(now),)
-            for view in (seat.view(now) for seat in host.seats if seat.token or seat.calls)
+            for view in (slot.view(now) for slot in host.used())
         ]
 
     def digest(self) -> str:
         """Of all tokens."""
-        names = sorted(seat.principal for host in self.known.values() for seat in host.seats if seat.token)
+        names = sorted(slot.principal for host in self.known.values() for slot in host.slots if slot.token)
         return sha256("\n".join(names).encode()).hexdigest()[:12]

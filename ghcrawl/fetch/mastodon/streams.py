@@ -128,12 +128,12 @@ class MastodonStream:
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[AsyncIterator[Happened]]:
         """Events as they happen, for as long as the block lasts. Raises FetchError, StreamRefused."""
-        seat = next((seat for seat in self._fetcher.hosts.at(self._asked.host).order("") if seat.token), None)
-        if seat is None:
+        slot = next((slot for slot in self._fetcher.hosts.at(self._asked.host).order("") if slot.token), None)
+        if slot is None:
             raise StreamRefused(f"streams of {self._asked.host} need a token, and there is none that it accepts")
         base = await self._base()
         timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_S, sock_read=SILENCE_S)
-        headers = {"User-Agent": USER_AGENT, **seat.authorization}
+        headers = {"User-Agent": USER_AGENT, **slot.authorization}
         failed: FetchError | None = None
         try:
             async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:

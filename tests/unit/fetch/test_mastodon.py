@@ -132,34 +132,34 @@ def test_what_is_no_token_of_a_host_is_refused_without_showing_it(text: str) -> 
 def test_a_host_is_blocked_when_all_who_may_ask_it_are_and_hosts_do_not_mind_each_other() -> None:
     hosts = Hosts()
     hosts.use(read_tokens("a.example=secret-one\na.example=secret-two\n", source="x"))
-    one, two = hosts.at("a.example").seats
+    one, two = hosts.at("a.example").slots
     hosts.at("a.example").asked = hosts.at("b.example").asked = True
     one.wait(at(50), "budget")
     assert hosts.at("a.example").blocked(NOW) is None
     two.wait(at(30), "budget")
     assert hosts.at("a.example").blocked(NOW) == at(30)
     assert hosts.blocked_until(NOW) is None, "b.example can be asked"
-    hosts.at("b.example").seats[0].wait(at(40), "primary")
+    hosts.at("b.example").slots[0].wait(at(40), "primary")
     assert hosts.blocked_until(NOW) == at(30)
 
 
 def test_what_is_left_counts_calls_in_flight_and_never_rises_in_a_period() -> None:
-    seat = Hosts().at("a.example").seats[0]
-    assert seat.take(NOW) is None
-    seat.in_flight -= 1
-    seat.heard(Limit(at(300), 10, 2, hit=False), NOW)
-    assert [seat.take(NOW) for _ in range(3)] == [None, None, at(300)]
-    seat.in_flight -= 1
-    seat.heard(Limit(at(301), 10, 5, hit=False), NOW)
-    assert seat.take(NOW) == at(300 + 1)
-    assert seat.take(at(302)) is None
+    slot = Hosts().at("a.example").slots[0]
+    assert slot.take(NOW) is None
+    slot.in_flight -= 1
+    slot.heard(Limit(at(300), 10, 2, hit=False), NOW)
+    assert [slot.take(NOW) for _ in range(3)] == [None, None, at(300)]
+    slot.in_flight -= 1
+    slot.heard(Limit(at(301), 10, 5, hit=False), NOW)
+    assert slot.take(NOW) == at(300 + 1)
+    assert slot.take(at(302)) is None
 
 
 @pytest.mark.parametrize("refusal", [403, 410])
 def test_a_host_that_refuses_everything_is_left_alone_for_an_hour_and_then_asked_once(refusal: int) -> None:
     hosts = Hosts()
     host = hosts.at("a.example")
-    host.seats[0].calls = 1
+    host.slots[0].calls = 1
     for status in (refusal,) * 9 + (404,) + (refusal,) * 9:
         host.answered(status, NOW)
     assert host.closed(NOW) is None, "something else was answered in between"
