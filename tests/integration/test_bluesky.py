@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from ghcrawl.simulator.atproto.server import PASSWORD, Limits, Server
 from ghcrawl.simulator.atproto.world import generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
-from tests.support.bluesky import Stage
+from ghcrawl.values.outcome import Fetched
+from tests.support.bluesky import Stage, left
 from tests.support.waiting import until
 
 
@@ -143,6 +145,32 @@ async def test_an_expired_token_is_renewed_once_by_all_loops(server: Server, tmp
     renewals = [method for method, _ in server.calls if method.startswith("com.atproto.server")]
     assert renewals == ["com.atproto.server.refreshSession"]
     assert ("app.bsky.actor.getProfile", 400) in server.calls, "that a token expired is an error by name only"
+
+
+async def test_replicas_renew_sessions_of_their_own_and_use_up_no_token_of_each_other(server: Server, tmp_path: Path):
+    """A refresh token works once, so a token that the server rotated for one process must be in no other's hands."""
+    specs = [f"bluesky:q/profile/user={one.handle}" for one in server.world.accounts.values()]
+    stages = [
+        Stage(db=tmp_path / name, api_url=server.url, accounts=[account(server, "bob")]) for name in ("a.db", "b.db")
+    ]
+    async with stages[0].open(Tally()) as one, stages[1].open(Tally()) as other:
+        request = one.mounts.read_spec(specs[0], "default")
+        for _ in range(3):
+            found = [await service.opened["bluesky"].source.fetch(request, None) for service in (one, other)]
+            assert [type(each) for each in found] == [Fetched, Fetched]
+            server.expire()
+        for stage, service in zip(stages, (one, other), strict=True):
+            await stage.push(service, *specs)
+            service.supervisor.start()
+        for service in (one, other):
+            await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
+            await service.supervisor.drain(5)
+            assert len((await left(service, Tally())).of("profile")) == len(specs)
+    sessions = Counter(call for call in server.calls if call[0].startswith("com.atproto.server"))
+    assert sessions == {
+        ("com.atproto.server.createSession", 200): 2,
+        ("com.atproto.server.refreshSession", 200): 2 * 3,
+    }
 
 
 async def test_a_limit_is_waited_for_and_costs_no_attempt(tmp_path: Path):
