@@ -6,7 +6,7 @@ filter does not always apply it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -66,6 +66,27 @@ def _plans(uri: RequestUri, resource: Resource) -> Iterator[Plan]:
             yield Plan(uri=uri, resource=resource, driver=driver)
         return
     yield Plan(uri=uri, resource=resource, driver=ordered[0], conditions=tuple(ordered[1:]))
+
+
+def is_streamed(wanted: Sequence[Plan]) -> bool:
+    """Whether a request has a stream, and asks for something that streams tell: posts of an account or a search."""
+    return any(plan.uri.stream and _is_told(plan) for plan in wanted)
+
+
+def stream_notes(wanted: Sequence[Plan]) -> Iterator[str]:
+    """What `stream` is ignored for, for the document of the request."""
+    if not any(plan.uri.stream for plan in wanted):
+        return
+    if not any(plan.resource == "post" for plan in wanted):
+        yield "stream is ignored: only posts are streamed"
+    elif not is_streamed(wanted):
+        yield "stream is ignored: posts of related accounts are not streamed"
+    elif any(plan.driver.kind == "related" for plan in wanted):
+        yield "the stream leaves out posts of related accounts"
+
+
+def _is_told(plan: Plan) -> bool:
+    return plan.resource == "post" and plan.driver.kind != "related"
 
 
 def contradicts(uri: RequestUri) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ghcrawl.social.parsing import parse
-from ghcrawl.social.plan import Plan, plans
+from ghcrawl.social.plan import Plan, is_streamed, plans, stream_notes
 from ghcrawl.social.request_uri import RequestUri, Resource, Source
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.model import JsonObject, Link, Push
@@ -24,7 +24,7 @@ def request(visit: Visit) -> Save:
     found = _Found.of(visit, wanted)
     follow_ups = [push for plan in wanted for push in _follow(visit, plan, found)]
     follow_ups += _fan_outs(visit, uri, wanted, found)
-    if uri.stream:
+    if is_streamed(wanted):
         follow_ups += _subscribe(visit, uri, found)
     body = {
         "request": str(uri),
@@ -33,7 +33,7 @@ def request(visit: Visit) -> Save:
         "repository": found.is_repository,
         "notes": [*_notes(wanted, found)],
     }
-    return save(visit, f"urn:atproto:request:{uri}", body, _links(uri, found), follow_ups)
+    return save(visit, f"urn:atproto:request:{uri}", body, _links(uri, wanted, found), follow_ups)
 
 
 def _notes(wanted: Sequence[Plan], found: _Found) -> Iterator[str]:
@@ -42,6 +42,7 @@ def _notes(wanted: Sequence[Plan], found: _Found) -> Iterator[str]:
         yield "nothing matches: what is asked for would have two authors"
     if found.is_repository and any(plan.resource == "relations" for plan in wanted):
         yield "followers are left out: a repository does not hold them"
+    yield from stream_notes(wanted)
 
 
 class _Found:
@@ -80,12 +81,12 @@ class _Found:
         return condition.kind != "query" or condition.value.casefold() in shown
 
 
-def _links(uri: RequestUri, found: _Found) -> dict[str, Link]:
+def _links(uri: RequestUri, wanted: Sequence[Plan], found: _Found) -> dict[str, Link]:
     """Whom it is about. Where it names them by what never changes hands, they are gone when it is."""
     links = {"account": resource(account_urn(found.did))} if found.did else {}
     if any(source == Source("user", found.did) for source in uri.sources):
         links[HOLDS] = resources([account_urn(found.did)])
-    if uri.stream:
+    if is_streamed(wanted):
         links["stream"] = resource(subscription_urn(str(uri)))
     return links
 

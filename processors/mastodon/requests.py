@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from ghcrawl.social.parsing import parse
-from ghcrawl.social.plan import Plan, plans
+from ghcrawl.social.plan import Plan, is_streamed, plans, stream_notes
 from ghcrawl.social.request_uri import RequestUri, Source
 from ghcrawl.values.model import Json, JsonObject, Push
 from ghcrawl.values.outcome import Save, Visit
@@ -24,13 +24,13 @@ def request(visit: Visit) -> Save:
     identity = text(found.get("account_id")) or (id_of(found, "an account") if found.get("id") else "")
     wanted = plans(uri)
     follow_ups = [push for plan in wanted for push in _follow(visit, plan, identity, found)]
-    if uri.stream:
+    if is_streamed(wanted):
         follow_ups += _subscribe(visit, uri, identity)
     urn = f"urn:{NAME}:{uri.authority}:request:{uri}"
     links = {"account": resource(account_urn(uri.authority, identity))} if identity else {}
     body: JsonObject = {"request": str(uri), "account_id": identity, "acct": text(found.get("acct"))}
     whys = (_closed(found, plan.resource) for plan in wanted if plan.driver.kind == "user")
-    notes: list[Json] = [*dict.fromkeys(filter(None, whys))]
+    notes: list[Json] = [*dict.fromkeys(filter(None, whys)), *stream_notes(wanted)]
     return save(visit, urn, {**body, "notes": notes} if notes else body, links, follow_ups)
 
 

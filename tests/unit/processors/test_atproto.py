@@ -262,6 +262,22 @@ def test_a_request_for_two_authors_says_that_nothing_matches() -> None:
     assert outcome.document.body["notes"] == ["nothing matches: what is asked for would have two authors"]
 
 
+@pytest.mark.parametrize(
+    ("what", "note", "streamed"),
+    [
+        ("post/user=ada.test", [], True),
+        ("profile,relations/user=ada.test", ["stream is ignored: only posts are streamed"], False),
+        ("post/related=ada.test", ["stream is ignored: posts of related accounts are not streamed"], False),
+        ("post/user=ada.test,related=ada.test", ["the stream leaves out posts of related accounts"], True),
+    ],
+)
+def test_a_request_records_what_its_stream_is_ignored_for(what: str, note: list[str], *, streamed: bool) -> None:
+    outcome = saved("request", {"did": ADA, "handle": "ada.test"}, url=f"bluesky:q/{what}?stream")
+    assert outcome.document.body["notes"] == note
+    assert ("stream" in outcome.document.links) is streamed
+    assert ("stream" in {push.request.type for push in outcome.follow_ups}) is streamed
+
+
 def test_a_request_with_stream_subscribes_to_the_account() -> None:
     outcome = saved("request", {"did": ADA, "handle": "ada.test"}, url="bluesky:q/post/user=ada.test?stream")
     (subscription,) = [push.request for push in outcome.follow_ups if push.request.type == "stream"]

@@ -222,6 +222,17 @@ def test_a_request_says_whose_posts_it_does_not_read() -> None:
     assert asked_for({**ADA, "suspended": True}, everything) == ({"account"}, notes)
 
 
+def test_a_request_records_what_its_stream_is_ignored_for() -> None:
+    for what, note, streamed in (
+        ("post/user=ada", None, True),
+        ("profile/user=ada", ["stream is ignored: only posts are streamed"], False),
+        ("post/related=ada", ["stream is ignored: posts of related accounts are not streamed"], False),
+    ):
+        outcome = saved("request", ADA, url=f"mastodon://{HOST}/q/{what}?stream")
+        assert outcome.document.body.get("notes") == note
+        assert ("stream" in {push.request.type for push in outcome.follow_ups}) is streamed
+
+
 def test_of_many_the_posts_of_whoever_asks_not_to_be_indexed_are_not_asked_for() -> None:
     url = f"mastodon://{HOST}/api/v1/accounts/7/followers?limit=80#mastodon://{HOST}/q/RESOURCE/related=ada"
     both = [SHY, {**ADA, "id": "8", "acct": "bob"}]
