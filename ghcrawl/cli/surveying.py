@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -13,7 +14,7 @@ from ghcrawl.cli.words import duration, time_of_day
 from ghcrawl.fetch.call_budget import SPENT
 from ghcrawl.platforms.survey import Question, Reply
 from ghcrawl.values.errors import ConfigError, FetchError
-from ghcrawl.values.model import Context, Request
+from ghcrawl.values.model import Context, Payload, Request
 from ghcrawl.values.outcome import (
     Fetched,
     Missing,
@@ -55,6 +56,10 @@ class Surveyor:
         Raises ConfigError where waiting is of no use, FetchError for what fails again and again.
         """
         request = Request(platform=platform, type=question.type, url=question.url, context=Context())
+        if question.ids:
+            now = self._clock.now()
+            body = {"members": [{"id": each} for each in question.ids]}
+            request = replace(request, payload=Payload.of(body, origin="batch", observed_at=now, received_at=now))
         failures = 0
         while True:
             try:

@@ -11,10 +11,11 @@ from ghcrawl.values.model import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A page that a survey needs."""
+    """A page that a survey needs. ids: ask for these in one call instead."""
 
     type: str
     url: str
+    ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,18 @@
 `survey` is a generator, so that it needs neither a network nor a clock: it yields questions in batches, is sent their
 answers, and returns what it makes of them. Lists that may be long are looked at on page 1, whose `Link` header says how
 many pages there are. Where changes since a date are wanted, lists are asked as the crawl will ask them, and what is
-older leads nowhere. Of many repositories only some are looked at that closely, and count for the others. People are
-extrapolated from those on the first pages by how many of them were seen only once (Chao 1984).
+older leads nowhere. Of several repositories only the one with most issues is looked at that closely. Of the others it
+is asked how long their lists are, over GraphQL of a hundred of them in one call, over REST of some of them; what their
+elements lead to is taken to be as in that one. People are extrapolated from those on the first pages by how many of
+them were seen only once (Chao 1984).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Generator, Iterable, Sequence
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from ghcrawl.platforms.survey import Estimate, Question, Reply, Survey
@@ -30,7 +33,12 @@ from processors.github.registry import USUAL, Depths, listings
 from processors.github.scenarios import floor_of
 
 SAMPLED: Final = 12
-"""So many repositories are looked at closely."""
+"""So many repositories are looked at closely where a date is given."""
+COUNTED_ALONE: Final = 16
+"""So many are asked over REST how many pull requests they have."""
+COUNTED: Final = "counts"
+"""The type of requests for the lengths of lists, of so many repositories at once:"""
+COUNTED_AT_ONCE: Final = 100
 KNOWN: Final = 3
 """As often is somebody taken to be seen who stands in a list that was read to its end: it says nothing of others."""
 _SURVEYED: Final = frozenset({"org", "user", "repo"})
@@ -50,10 +58,52 @@ CHECKED: Final = 36
 """Of so many commits, of all repositories that are looked at, it is asked whether anything was run for them."""
 _TWICE: Final = frozenset(part.type for part in PARTS if part.path.startswith("/stats/"))
 """Statistics are not there yet when they are first asked for."""
+_CONNECTIONS: Final = {"releases": "releases", "deployments": "deployments"} | {
+    "commit_comments": "commitComments",
+    "branches": "refs",
+    "pull_requests": "pullRequests",
+}
+"""Lists of a repository → the connection of GraphQL that counts them."""
+_READ: Final = frozenset({"issues", "commits"})
+"""Lists that name people, so that it is not enough to know how long they are."""
+_SIZE: Final = "size"
+LARGER: Final = 4.0
+"""A larger size stands for at most so many times as many commits: it may be files that are large."""
+_ALIKE: Final = {"issue_comments": "issues", "issue_events": "issues", "review_comments": "pull_requests"} | {
+    **dict.fromkeys(("contributors", "workflow_runs", "commit_comments", "deployments"), "commits"),
+    "commits": _SIZE,
+}
+"""Lists that nobody counts → the list that they are as long as, in proportion."""
 _LAST = re.compile(r"[?&]page=(\d+)")
 
 
 Thing = TypeVar("Thing")
+Counts = Mapping[str, int]
+"""Type of a list → how many elements it has in one repository."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Example:
+    """A repository that was looked at closely. items: of the first page, by type of list."""
+
+    items: Mapping[str, Sequence[Json]] = field(default_factory=dict)
+    counts: Counts = field(default_factory=dict)
+
+    def reply(self, type: str, counts: Counts) -> Reply:
+        """About what another repository would say."""
+        items, total = self.items.get(type) or [{}], self.total(type, counts)
+        shown = [items[place % len(items)] for place in range(min(total, PER_PAGE))]
+        return Reply(body=shown, link={"last": f"?page={-(-total // PER_PAGE)}"} if total > PER_PAGE else {})
+
+    def total(self, type: str, counts: Counts) -> int:
+        """About how many elements a list has in a repository of these counts."""
+        if type in counts:
+            return counts[type]
+        like = _ALIKE.get(type)
+        share = self.total(like, counts) / max(1, self.counts.get(like, 0)) if like else 1.0
+        return round((min(share, LARGER) if like == _SIZE else share) * self.counts.get(type, 0))
+
+
 _SUITES: Final = next(row for row in LISTINGS if row.type == "check_suites")
 _WHOLE: Final = BY_TYPE.keys() - {"org", "user", "team", "repo", "pull_request"}
 
@@ -92,15 +142,15 @@ class _Surveyor:
         repos = [mapping(root.body)] if type == "repo" else []
         if type in ("org", "user"):
             repos = yield from self._owner(type, url, mapping(root.body))
-        sample = _spread(repos, SAMPLED)
         before, seen_before = self._calls.copy(), self._documents.copy()
-        self._checked = CHECKED // max(1, len(sample))
-        for repo in sample:
-            yield from self._repo(repo)
-        self._extrapolate(before, seen_before, len(repos), len(sample))
+        if self._since or len(repos) == 1:
+            sampled = looked_at = yield from self._closely(_spread(repos, SAMPLED))
+        else:
+            sampled, looked_at = yield from self._by_example(url, repos)
+        self._extrapolate(before, seen_before, len(repos), looked_at)
         self._people()
         self._proofs()
-        return Estimate(calls=self._calls, documents=self._documents, repos=len(repos), sampled=len(sample))
+        return Estimate(calls=self._calls, documents=self._documents, repos=len(repos), sampled=sampled)
 
     def _onward(self, map_name: str) -> NextHops:
         policy = parse(self._policy)
@@ -145,30 +195,142 @@ class _Surveyor:
 
     # Repositories ---------------------------------------------------------------------------------------------
 
+    def _closely(self, sample: Sequence[JsonObject]) -> Generator[Sequence[Question], Sequence[Reply], int]:
+        self._checked = CHECKED // max(1, len(sample))
+        for repo in sample:
+            yield from self._repo(repo)
+        return len(sample)
+
+    def _by_example(
+        self, url: str, repos: Sequence[JsonObject]
+    ) -> Generator[Sequence[Question], Sequence[Reply], tuple[int, int]]:
+        """How many were looked at closely, and how many were looked at."""
+        looked_at = repos
+        counted = (yield from self._over_graphql(url, repos)) if COUNTED in self._batched else []
+        if not counted:
+            looked_at = _spread(repos, COUNTED_ALONE)
+            counted = yield from self._over_rest(looked_at)
+        if not counted:
+            return 0, len(looked_at)
+        counted.sort(key=lambda pair: (pair[1]["issues"], pair[1].get("commits", pair[1][_SIZE])), reverse=True)
+        (largest, counts), *others = counted
+        example = yield from self._counted_repo(largest, counts)
+        suites = self._calls[_SUITES.type]
+        for repo, counts in others:
+            self._like(repo, counts, example)
+        share = self._calls[_SUITES.type] / max(1, suites)
+        for counter, type in (
+            (self._calls, "check_runs"),
+            (self._documents, "check_suite"),
+            (self._documents, "check_run"),
+        ):
+            counter[type] = round(counter[type] * share)
+        return 1, len(looked_at)
+
+    def _over_graphql(
+        self, url: str, repos: Sequence[JsonObject]
+    ) -> Generator[Sequence[Question], Sequence[Reply], list[tuple[JsonObject, Counts]]]:
+        """Those that are shown, each with the lengths of its lists; nothing where GraphQL does not say."""
+        found: list[tuple[JsonObject, Counts]] = []
+        while repos:
+            ids = [text(repo.get("node_id")) for repo in repos[:COUNTED_AT_ONCE]]
+            (reply,) = yield [Question(type=COUNTED, url=url, ids=ids)]
+            nodes = [mapping(node) for node in sequence(mapping(reply.body).get("nodes"))]
+            if not nodes:
+                return []
+            given = list(zip(repos, nodes, strict=False))
+            found += [(repo, _counts(repo, node)) for repo, node in given if node]
+            missed = [repo for repo, node in given if not node]  # too much for one call perhaps; or not shown
+            repos = [*repos[len(nodes) :], *(missed if len(missed) < len(given) else [])]
+        return found
+
+    def _over_rest(
+        self, repos: Sequence[JsonObject]
+    ) -> Generator[Sequence[Question], Sequence[Reply], list[tuple[JsonObject, Counts]]]:
+        """The same with the length that matters most; the newest pull request has a number among the issues' too."""
+        found: list[tuple[JsonObject, Counts]] = []
+        for repo in repos:
+            (pulls,) = yield _newest(text(repo.get("url")))[:1]
+            if not pulls.refused:
+                total = _last(pulls) or len(sequence(pulls.body))
+                issues = max(_number(pulls), count(repo.get("open_issues_count")))
+                found.append((repo, {"issues": issues, "pull_requests": total, _SIZE: count(repo.get("size"))}))
+        return found
+
     def _repo(self, repo: JsonObject) -> Generator[Sequence[Question], Sequence[Reply], None]:
-        url, rows = text(repo.get("url")), list(self._lists("repo", repo))
-        probed = [row for row in rows if row.type in _PROBED]
+        url, rows, probed = self._rows_of(repo)
         questions = [Question(type=row.type, url=self._first(row, url)) for row in probed]
-        # One a page: the number of the last page is how many there are; the first issue has the largest number.
-        questions += [Question(type=type, url=f"{url}/{type}?state=all&per_page=1") for type in ("pulls", "issues")]
-        *replies, pulls, issues = answers = yield questions
+        *replies, pulls, issues = answers = yield [*questions, *_newest(url)]
         if all(reply.refused for reply in answers):  # blocked: a crawl asks for nothing below it either
             return
-        newest = max((number(mapping(item).get("number")) or 0 for item in sequence(issues.body)), default=0)
-        suites = self._calls[_SUITES.type]
-        for row, reply in zip(probed, replies, strict=True):
-            self._probed(row, reply, newest)
+        suites, pages = self._calls[_SUITES.type], {row.type: reply for row, reply in zip(probed, replies, strict=True)}
+        total = _last(pulls) or len(sequence(pulls.body))
+        if self._since:
+            total = sum(self._pulls_in(row, pages[row.type]) for row in probed)
+        self._described(repo, rows, pages, {}, newest=_number(issues), pulls=total)
+        found = [(row.element, pages[row.type]) for row in probed]
+        yield from self._checks(url, [*found, ("pull_request", pulls)], self._calls[_SUITES.type] - suites)
+
+    def _counted_repo(
+        self, repo: JsonObject, counts: Counts
+    ) -> Generator[Sequence[Question], Sequence[Reply], _Example]:
+        """The same of a repository of which the lengths of some lists are known."""
+        url, rows, probed = self._rows_of(repo)
+        asked = [row for row in probed if row.type not in counts or row.type in _READ or self._leads_on(row)]
+        replies = yield [Question(type=row.type, url=row.url(url)) for row in asked]
+        suites, pages = self._calls[_SUITES.type], dict[str, Reply]()
+        totals, items = dict(counts), dict[str, Sequence[Json]]()
+        for row, reply in zip(asked, replies, strict=True):
+            pages[row.type], items[row.type] = reply, _items(reply, row)
+            totals.setdefault(row.type, _total(items[row.type], _pages(reply, counts["issues"])))
+        example = _Example(items=items, counts=totals)
+        pages |= {row.type: example.reply(row.type, counts) for row in probed if row.type not in pages}
+        self._described(repo, rows, pages, counts, newest=counts["issues"], pulls=counts["pull_requests"])
+        found = [(row.element, pages[row.type]) for row in asked]
+        yield from self._checks(url, found, self._calls[_SUITES.type] - suites)
+        return example
+
+    def _like(self, repo: JsonObject, counts: Counts, example: _Example) -> None:
+        """Count what `repo` takes, where its lists say what those of the example say."""
+        _, rows, probed = self._rows_of(repo)
+        pages = {row.type: example.reply(row.type, counts) for row in probed}
+        totals = {row.type: example.total(row.type, counts) for row in probed}
+        seen = self._seen.copy()
+        self._described(repo, rows, pages, totals, newest=counts["issues"], pulls=counts["pull_requests"])
+        self._seen, self._whole = seen, False
+
+    def _rows_of(self, repo: JsonObject) -> tuple[str, Sequence[Listing], Sequence[Listing]]:
+        """Its URL, its lists, and those of them that may be long."""
+        rows = list(self._lists("repo", repo))
+        return text(repo.get("url")), rows, [row for row in rows if row.type in _PROBED]
+
+    def _leads_on(self, row: Listing) -> bool:
+        """Whether it depends on the elements of a list how many calls follow it."""
+        step = self._onward(row.of).links.get(row.link)
+        links = self._scenarios.onward(step.thing).links if step is not None and step.thing is not None else {}
+        return row.element != "pull_request" and any(_children(row.element, links))
+
+    def _described(
+        self,
+        repo: JsonObject,
+        rows: Sequence[Listing],
+        pages: Mapping[str, Reply],
+        totals: Counts,
+        *,
+        newest: int,
+        pulls: int,
+    ) -> None:
+        """Count all that lies in `repo`. pages: the first one of lists that may be long. totals: as far as known."""
+        for row in rows:
+            if row.type in _PROBED:
+                self._probed(row, pages[row.type], newest, totals.get(row.type))
+            else:
+                self._calls[row.type] += _counted(row, repo)
         led_to = "pull_request" in self._onward("issue").links and any(row.type == "issues" for row in rows)
         if led_to and self._depths.pull_requests == "full":
-            changed = sum(self._pulls_in(row, reply) for row, reply in zip(probed, replies, strict=True))
-            total = changed if self._since else _last(pulls) or len(sequence(pulls.body))
-            self._pulls(total, listed="pull_request" in self._batched and not self._since and total >= WORTH_A_LIST)
-        for row in rows:
-            if row.type not in _PROBED:
-                self._calls[row.type] += _counted(row, repo)
+            listed = "pull_request" in self._batched and not self._since and pulls >= WORTH_A_LIST
+            self._pulls(pulls, listed=listed)
         self._parts(repo)
-        found = [(row.element, reply) for row, reply in zip(probed, replies, strict=True)]
-        yield from self._checks(url, [*found, ("pull_request", pulls)], self._calls[_SUITES.type] - suites)
 
     def _first(self, row: Listing, url: str) -> str:
         """Page 1 as a crawl asks for it."""
@@ -208,12 +370,10 @@ class _Surveyor:
         self._documents["check_suite"] += round(share * sum(map(len, ran)))
         self._documents["check_run"] += round(share * sum(map(sum, ran)))
 
-    def _probed(self, row: Listing, reply: Reply, newest: int) -> None:
-        items, pages = [mapping(item) for item in _items(reply, row)], _last(reply)
-        if not pages:  # one page, or a list that is read by cursor and does not say how long it is
-            pages = -(-newest // PER_PAGE) if "next" in reply.link else 1
+    def _probed(self, row: Listing, reply: Reply, newest: int, total: int | None) -> None:
+        items, pages = [mapping(item) for item in _items(reply, row)], _pages(reply, newest)
         self._whole = self._whole and pages == 1
-        total = _total(items, pages)
+        total = _total(items, pages) if total is None else total
         if row.known_only and not items:
             return
         if self._since and not row.relation:  # such pages are not kept, and a list that ends there is left there
@@ -319,6 +479,32 @@ def _children(element: str, links: Container[str]) -> Iterable[Listing]:
             yield row
 
 
+def _pages(reply: Reply, newest: int) -> int:
+    """How many pages there are. newest: number of elements of a list that is read by cursor and does not say."""
+    return _last(reply) or (-(-newest // PER_PAGE) if "next" in reply.link else 1)
+
+
+def _newest(url: str) -> Sequence[Question]:
+    """One a page: the number of the last page is how many there are; the first issue has the largest number."""
+    return [Question(type=type, url=f"{url}/{type}?state=all&per_page=1") for type in ("pulls", "issues")]
+
+
+def _number(reply: Reply) -> int:
+    return max((number(mapping(item).get("number")) or 0 for item in sequence(reply.body)), default=0)
+
+
+def _counts(repo: JsonObject, node: JsonObject) -> Counts:
+    """Type of a list → how many elements it has, as GraphQL says."""
+    history = mapping(mapping(mapping(node.get("defaultBranchRef")).get("target")).get("history"))
+    found = {type: _count_of(node.get(name)) for type, name in _CONNECTIONS.items()}
+    issues = _count_of(node.get("issues")) + found["pull_requests"]  # REST's list has both
+    return {**found, "issues": issues, "commits": _count_of(history), _SIZE: count(repo.get("size"))}
+
+
+def _count_of(connection: Json) -> int:
+    return count(mapping(connection).get("totalCount"))
+
+
 def _total(items: Sequence[object], pages: int) -> int:
     """How many elements so many pages hold, of which the first holds `items`."""
     return len(items) if pages == 1 else (pages - 1) * PER_PAGE + PER_PAGE // 2
@@ -338,9 +524,7 @@ def _counted(row: Listing, repo: JsonObject) -> int:
 
 def _looked_at_again(row: Listing, pages: int) -> int:
     """The free calls that show whether anything moved while a list was read (`pagination.look_again`)."""
-    if row.relation and pages > LOOKED_AGAIN:
-        return 0
-    return min(pages - 1, 1) if row.between else pages - 1
+    return 0 if row.relation and pages > LOOKED_AGAIN else pages - 1
 
 
 def _spread(repos: Sequence[JsonObject], wanted: int) -> Sequence[JsonObject]:

@@ -15,6 +15,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.fetch.github import read_tokens
 from ghcrawl.simulator.faults import Broken, Faults
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
+from ghcrawl.simulator.github.manners import Graphql, Manners
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.narrowing import narrow
 from ghcrawl.wiring import load
@@ -151,3 +152,21 @@ async def test_the_estimate_is_right_within_a_tenth(tmp_path: Path, world: str, 
         made = it.server.journal.total
 
     assert abs(foreseen.total - made) <= 0.10 * made
+    assert foreseen.asked <= (14 if batches == "auto" else 27)
+
+
+@pytest.mark.parametrize(
+    "graphql",
+    [Graphql(answers=False), Graphql(too_slow_above=0), Graphql(resources_above=1)],
+    ids=["no", "slow", "part"],
+)
+async def test_what_graphql_does_not_count_is_counted_otherwise(tmp_path: Path, graphql: Graphql):
+    async with stage(tmp_path, WORLDS["three repositories"], clock=FastClock(60)) as it:
+        calm, _ = await dry_run(it)
+    async with stage(
+        tmp_path, WORLDS["three repositories"], clock=FastClock(60), manners=Manners(graphql=graphql)
+    ) as it:
+        foreseen, _ = await dry_run(it)
+
+    assert abs(foreseen.total - calm.total) <= 0.10 * calm.total
+    assert calm.asked < foreseen.asked <= 22

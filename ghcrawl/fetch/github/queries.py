@@ -1,4 +1,4 @@
-"""What is asked of the GraphQL API: exactly what REST's lists leave out, of up to 100 nodes in one call.
+"""What is asked of the GraphQL API: what REST's lists leave out, and how long they are, of up to 100 nodes in one call.
 
 A test holds each query against the official schema (npm `@octokit/graphql-schema`).
 """
@@ -43,6 +43,13 @@ query Reviews($ids: [ID!]!) {
 """
     + _ACTOR
 )
+_COUNTS: Final = """
+query Counts($ids: [ID!]!) {
+  nodes(ids: $ids) { id ... on Repository {
+    issues { totalCount } pullRequests { totalCount } releases { totalCount } deployments { totalCount }
+    commitComments { totalCount } refs(refPrefix: "refs/heads/") { totalCount }
+    defaultBranchRef { target { ... on Commit { history { totalCount } } } } } } }
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,5 +65,6 @@ QUERIES: Final[Mapping[str, Query]] = {
     "user_batch": Query(of="user", text=_USERS, size=100),
     "pull_request_batch": Query(of="pull_request", text=_PULLS, size=50),
     "review_batch": Query(of="reviews", text=_REVIEWS, size=25),
+    "counts": Query(of="counts", text=_COUNTS, size=100),
 }
 """By the type of the requests that ask it."""

@@ -30,6 +30,7 @@ MAX_PAGE: Final = 100
 MAX_IDS: Final = 100
 CONNECTIONS: Final = frozenset(
     {"comments", "commits", "followers", "following", "gists", "repositories", "reviewThreads", "reviews"}
+    | {"commitComments", "deployments", "history", "issues", "pullRequests", "refs", "releases"}
 )
 """The fields of the schema's subset that are connections."""
 

@@ -40,6 +40,9 @@ class Nodes:
             found = self._account(account) if account is not None else None
         elif prefix == "PR" and len(numbers) == 2:
             found = self._pull(*numbers)
+        elif prefix == "R" and len(numbers) == 1:
+            repo = self._visible(numbers[0])
+            found = _repository(repo) if repo is not None else None
         if found is None:
             words = f"Could not resolve to a node with the global id of '{global_id}'."
             raise GraphQLError(words, extensions={"type": "NOT_FOUND"})
@@ -94,15 +97,24 @@ class Nodes:
             "following": _counted(body["following"]),
         }
 
-    # Pull requests --------------------------------------------------------------------------------------------
+    # Repositories ---------------------------------------------------------------------------------------------
 
-    def _pull(self, repo_id: int, pull_id: int) -> Node | None:
+    def _visible(self, repo_id: int) -> Repo | None:
+        """The repository, as far as it is shown. Raises GraphQLError where single sign-on is missing."""
         repo = self.world.repos.get(repo_id)
         if repo is None or not self.viewer.sees(repo) or repo.standing != "fine":
             return None
         if (why := self.viewer.denial(repo.owner)) is not None:
             extensions = {"type": "FORBIDDEN", "saml_failure": why == "sso"}
             raise GraphQLError("Resource protected by organization SAML enforcement.", extensions=extensions)
+        return repo
+
+    # Pull requests --------------------------------------------------------------------------------------------
+
+    def _pull(self, repo_id: int, pull_id: int) -> Node | None:
+        repo = self._visible(repo_id)
+        if repo is None:
+            return None
         issue = next((each for each in repo.pulls if each.pull is not None and each.pull.id == pull_id), None)
         return self._described(repo, issue, issue.pull) if issue is not None and issue.pull is not None else None
 
@@ -142,6 +154,27 @@ class Nodes:
             "submittedAt": body["submitted_at"],
             "commit": {"__typename": "Commit", "oid": body["commit_id"], "id": node_id("C", repo.id, review.id)},
         }
+
+
+def _repository(repo: Repo) -> Node:
+    head, pulls = repo.head, len(repo.pulls)
+    tip = head and {
+        "__typename": "Commit",
+        "id": node_id("C", repo.id),
+        "oid": head.sha,
+        "history": _counted(len(repo.history(head))),
+    }
+    return {
+        "__typename": "Repository",
+        "id": node_id("R", repo.id),
+        "issues": _counted(len(repo.issues) - pulls),
+        "pullRequests": _counted(pulls),
+        "releases": _counted(len(repo.releases)),
+        "deployments": _counted(len(repo.records.deployments)),
+        "commitComments": _counted(len(repo.commit_comments)),
+        "refs": _counted(len(repo.branches)),
+        "defaultBranchRef": tip and {"__typename": "Ref", "id": node_id("REF", repo.id), "target": tip},
+    }
 
 
 def _threads(pull: Pull) -> Sequence[Node]:

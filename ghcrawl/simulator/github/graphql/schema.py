@@ -36,9 +36,16 @@ type PageInfo { endCursor: String hasNextPage: Boolean! }
 type FollowerConnection { totalCount: Int! }
 type FollowingConnection { totalCount: Int! }
 type GistConnection { totalCount: Int! }
+type CommitCommentConnection { totalCount: Int! }
+type CommitHistoryConnection { totalCount: Int! }
+type DeploymentConnection { totalCount: Int! }
 type IssueCommentConnection { totalCount: Int! }
+type IssueConnection { totalCount: Int! }
 type PullRequestCommitConnection { totalCount: Int! }
+type PullRequestConnection { totalCount: Int! }
 type PullRequestReviewCommentConnection { totalCount: Int! }
+type RefConnection { totalCount: Int! }
+type ReleaseConnection { totalCount: Int! }
 type RepositoryConnection { totalCount: Int! }
 
 type PullRequestReviewConnection {
@@ -53,7 +60,26 @@ type PullRequestReviewThreadConnection {
   totalCount: Int!
 }
 
-type Commit implements Node { id: ID! oid: GitObjectID! }
+interface GitObject { id: ID! oid: GitObjectID! }
+
+type Commit implements GitObject & Node {
+  history(first: Int): CommitHistoryConnection!
+  id: ID!
+  oid: GitObjectID!
+}
+
+type Ref implements Node { id: ID! target: GitObject }
+
+type Repository implements Node {
+  commitComments(first: Int): CommitCommentConnection!
+  defaultBranchRef: Ref
+  deployments(first: Int): DeploymentConnection!
+  id: ID!
+  issues(first: Int): IssueConnection!
+  pullRequests(first: Int): PullRequestConnection!
+  refs(first: Int, refPrefix: String!): RefConnection
+  releases(first: Int): ReleaseConnection!
+}
 
 type Bot implements Actor & Node {
   avatarUrl(size: Int): URI!

@@ -11,6 +11,7 @@ from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.shapes import accounts, pulls
+from ghcrawl.simulator.github.shapes.site import node_id
 from ghcrawl.simulator.github.world import World
 from tests.unit.simulator.github.conftest import Hub, Start, an_insider
 
@@ -78,6 +79,25 @@ async def test_reviews_and_users_come_with_their_fields(hub: Hub) -> None:
         user.email or "",
         rest["followers"],
     )
+
+
+async def test_repositories_say_how_long_their_lists_are(hub: Hub) -> None:
+    repo, _ = a_pull(hub.world)
+    blocked = next(each for each in hub.world.repos.values() if each.standing != "fine")
+    ids = [node_id("R", each.id) for each in (repo, blocked)]
+    node, nothing = (await ask(hub, QUERIES["counts"].text, ids=ids))["data"]["nodes"]
+
+    totals = {name: value["totalCount"] for name, value in node.items() if "totalCount" in value}
+    assert totals == {
+        "issues": len(repo.issues) - len(repo.pulls),
+        "pullRequests": len(repo.pulls),
+        "releases": len(repo.releases),
+        "deployments": len(repo.records.deployments),
+        "commitComments": len(repo.commit_comments),
+        "refs": len(repo.branches),
+    }
+    assert node["defaultBranchRef"]["target"]["history"]["totalCount"] == len(repo.history(repo.head))
+    assert nothing is None
 
 
 async def test_what_is_not_there_is_null_beside_an_error_and_the_others_are_given(hub: Hub) -> None:
