@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, assert_never
@@ -32,6 +32,7 @@ from ghcrawl.values.errors import (
     Unstorable,
 )
 from ghcrawl.values.model import (
+    Context,
     Document,
     Failure,
     Push,
@@ -56,6 +57,8 @@ from ghcrawl.values.outcome import (
 from ghcrawl.values.policy import Freshness, Policy, parse
 from ghcrawl.values.tuning import Tuning
 
+OUTLINKS: Final = "outlinks"
+"""The link from a document to pages of other sites."""
 MAX_TRACEBACK = 20_000
 MAX_MESSAGE = 2_000
 _EVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -198,17 +201,27 @@ class Decider:
         if isinstance(outcome, Skip):
             return Decision(outcome=outcome, as_of=as_of)
         document = outcome.document
+        follow_ups = (*outcome.follow_ups, *self._outlinks(document, body.request, policy, platform))
         if body.stored is not None and not _worth_saving(document, body, kind, policy):
-            unchanged = Skip(reason="unchanged", follow_ups=outcome.follow_ups)
+            unchanged = Skip(reason="unchanged", follow_ups=follow_ups)
             return Decision(outcome=unchanged, touch=_touch(body, body.stored.urn, policy), as_of=as_of)
         own = body.request.payload is None or body.fetched.origin == "batch"  # which was asked for as it would be alone
         visits: Mapping[str, datetime] = {policy.spec: body.fetched.checked_at} if own else {}
         if body.stored is not None and _moved(document, body) and body.stored.said(document):
             visits = latest(body.stored.visits, visits)
-        saved = Save(
-            document=replace(document, visits=visits), follow_ups=outcome.follow_ups, supersede=outcome.supersede
-        )
+        saved = Save(document=replace(document, visits=visits), follow_ups=follow_ups, supersede=outcome.supersede)
         return Decision(outcome=saved, as_of=as_of)
+
+    def _outlinks(self, document: Document, request: Request, policy: Policy, platform: Platform) -> Iterator[Push]:
+        """The pages of other platforms that a document links to, if its scenario follows them."""
+        link = document.links.get(OUTLINKS)
+        if link is None or OUTLINKS not in platform.scenarios.onward(policy.spec).links:
+            return
+        others = [mounted.platform for mounted in self._mounted.values() if mounted.platform is not platform]
+        for url in dict.fromkeys(link.hrefs or filter(None, [link.href])):
+            for page in filter(None, (other.page(url) for other in others)):
+                child = request.child(page.type, page.url, policy.name, Context())
+                yield Push(request=replace(child, platform=page.platform), queue="later")
 
     async def _gone(self, gone: Gone, request: Request, kind: Processed, platform: Platform) -> Decision:
         """A tombstone for what we hold; for what a person asked for by another name, that other name."""

@@ -213,6 +213,7 @@ class Platform:
     open: its source of answers. batched: types of which that can be asked for many at once, just now.
     disproved: a batch of that type differed in these fields from the platform's own answer; it is not asked any more.
     section, live: its part of the settings, and the names in it that may change while a crawl runs.
+    page: the request for one page that a document of another platform links to, given its URL; None: it reads none.
     scope: what `crawl.allow` and `crawl.exclude` match for a request: an owner or `owner/part`; empty: any.
     free_unchanged: its answer that something is unchanged (304) is not counted against any limit.
     base: name of the setting that holds the base URL of its API; empty: every URL names its own host.
@@ -241,6 +242,7 @@ class Platform:
     disproved: Callable[[Source, str, Sequence[str]], None] = lambda _source, _type, _fields: None
     section: type[Section] = Section
     live: tuple[str, ...] = ()
+    page: Callable[[str], Request | None] = lambda _url: None
     scope: Callable[[Request], str] = lambda request: request.context.scope
     free_unchanged: bool = False
     base: str = ""

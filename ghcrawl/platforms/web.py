@@ -24,7 +24,7 @@ from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Retrieved
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
-from processors.web.kinds import SCENARIOS, kinds, read_spec
+from processors.web.kinds import SCENARIOS, kinds, read_page, read_spec
 
 NAME: Final = "web"
 NEEDED: Final = ("feedparser", "lxml", "protego", "trafilatura")
@@ -137,6 +137,7 @@ WEB: Final = Platform(
     open=_open,
     section=WebSection,
     live=("delay_s",),
+    page=read_page,
     scope=lambda request: urlsplit(request.url).netloc,
     named_only=True,
     configured=_configured,

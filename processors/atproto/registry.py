@@ -33,8 +33,13 @@ _REQUEST: Final[Mapping[str, Node]] = {
     "stream": "stream",
 }
 _THREADS: Final[Mapping[str, Node]] = {"thread": "self", "author": "self"}
+_PAGES: Final[Mapping[str, Node]] = {"outlinks": "pages"}
 SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {
     "default": {"request": _REQUEST, "post": {}, "profile": {}, "stream": {}, "threads": _THREADS},
     "threads": {"request": _REQUEST, "post": _THREADS, "profile": {}, "stream": {}, "threads": _THREADS},
+    "outlinks": {"request": _REQUEST, "post": _PAGES, "profile": _PAGES, "stream": {}, "threads": _THREADS},
 }
-"""threads: each post leads to its thread and its author, and what is found there leads nowhere."""
+"""threads: each post leads to its thread and its author, and what is found there leads nowhere.
+
+outlinks: each post and profile leads to the pages that it links to.
+"""

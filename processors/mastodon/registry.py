@@ -73,5 +73,13 @@ _MAPS: Final[Mapping[str, Node]] = {
     "stream": {},
     "threads": _THREADS,
 }
-SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {"default": _MAPS, "threads": {**_MAPS, "status": _THREADS}}
-"""threads: each status leads to its thread, its author, and who shared, liked and quoted it."""
+_PAGES: Final[Mapping[str, Node]] = {"outlinks": "pages"}
+SCENARIOS: Final[Mapping[str, Mapping[str, Node]]] = {
+    "default": _MAPS,
+    "threads": {**_MAPS, "status": _THREADS},
+    "outlinks": {**_MAPS, "status": _PAGES, "account": _PAGES},
+}
+"""threads: each status leads to its thread, its author, and who shared, liked and quoted it.
+
+outlinks: each status and account leads to the pages that it links to.
+"""

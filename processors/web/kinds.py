@@ -64,6 +64,12 @@ def read_spec(typed: str, _base_url: str, policy: str) -> Request:
     return Request(platform="web", type="blog", url=url, policy=policy)
 
 
+def read_page(url: str) -> Request | None:
+    """One page, which leads nowhere. None: `url` is not that of a page."""
+    found = canonical(url)
+    return Request(platform="web", type="page", url=found) if found else None
+
+
 def _scope(request: Request) -> str:
     return f"urn:web:{host_of(canonical(request.url) or request.url)}"
 

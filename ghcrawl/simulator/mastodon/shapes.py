@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -60,7 +61,7 @@ class Shapes:
             "replies_count": sum(each.reply_to == status.id for each in world.statuses.values()),
             "reblogs_count": sum(each.shared == status.id for each in world.statuses.values()),
             "favourites_count": 0,
-            "content": f"<p>{escape(status.words)} {marks}</p>",
+            "content": f"<p>{_linked(status.words)} {marks}</p>",
             "reblog": self.status(shared) if shared else None,
             "account": self.account(author),
             "media_attachments": [],
@@ -74,3 +75,8 @@ class Shapes:
     def accounts(self, accounts: Sequence[Account]) -> list[Json]:
         """Several."""
         return [self.account(each) for each in accounts]
+
+
+def _linked(words: str) -> str:
+    """The words as HTML, with their URLs as links."""
+    return re.sub(r"https?://\S+", lambda url: f'<a href="{url[0]}">{url[0]}</a>', escape(words))
