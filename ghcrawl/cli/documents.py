@@ -13,7 +13,7 @@ from rich.highlighter import JSONHighlighter
 
 from ghcrawl.cli import links, output, roots
 from ghcrawl.cli.crawl_backend import CrawlBackend
-from ghcrawl.cli.kinds import entity_types, meant
+from ghcrawl.cli.kinds import meant
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
@@ -98,7 +98,7 @@ async def count(place: Place, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, StoreError."""
     async with opened(place) as backend:
         counts = await backend.documents.counts()
-    entities = entity_types(backend.mounts.platforms)
+    entities = backend.mounts.entities
     names = TypeNames({*counts, *entities})
     things = names.shown({type: counts[type] for type in entities if counts.get(type)})
     lists = names.shown({type: count for type, count in sorted(counts.items()) if type not in entities})
@@ -146,7 +146,7 @@ async def selected(backend: CrawlBackend, which: Which) -> AsyncIterator[Documen
 
 async def _types(backend: CrawlBackend, which: Which) -> tuple[TypeName, ...]:
     types = await meant(which.types, which.platforms, backend.mounts.types, backend.documents.counts)
-    return types if types or which.lists else entity_types(backend.mounts.platforms)
+    return types if types or which.lists else backend.mounts.entities
 
 
 async def _scopes(backend: CrawlBackend, under: str) -> Sequence[str]:
@@ -178,7 +178,7 @@ async def named(backend: CrawlBackend, name: str) -> Sequence[Document]:
     found = {document.urn: document for url in urls for document in await backend.documents.find(url)}
     if not found:
         found = {document.urn: document for url in urls for document in await _beginning(backend, url)}
-    things = entity_types(backend.mounts.platforms)
+    things = backend.mounts.entities
     return sorted(found.values(), key=lambda document: document.type_name not in things)
 
 

@@ -85,7 +85,7 @@ FORMS: Final = ("ALTER TABLE documents ADD COLUMN forms TEXT", "DROP VIEW whole_
 DEFLATED: Final = (SCHEMA[7],)
 """What older files lack: the view. The new version warns older programs that bodies may be deflated."""
 DEFLATED_FROM: Final = 1_000
-"""Characters. What is shorter is stored as it is: it would lose half of itself for a twentieth of the CPU of a turn."""
+"""Characters. Shorter texts are stored as they are: to halve them would take a twentieth of the CPU of a turn."""
 LEVEL: Final = 3
 WINDOW_BITS: Final = 13
 MEMORY_LEVEL: Final = 6

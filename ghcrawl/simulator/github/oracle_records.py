@@ -154,7 +154,7 @@ def _conversation(site: Site, repo: Repo, viewer: Viewer) -> Iterator[Expected]:
         yield Expected(type="dependabot_alert", urn=f"{urn}:dependabot_alert:{alert.number}", single=form)
         form = partial(protection.code_scanning_alert, site, repo, alert)
         yield Expected(type="code_scanning_alert", urn=f"{urn}:code_scanning_alert:{alert.number}", single=form)
-    for alert in held.alerts.values() if (viewer.permissions(repo) or {}).get("admin") else ():
+    for alert in held.alerts.values() if viewer.administers(repo) else ():
         name = f"{urn}:secret_scanning_alert:{alert.number}"
         form = partial(protection.secret_scanning_alert, site, repo, alert, hidden=True)
         yield Expected(type="secret_scanning_alert", urn=name, single=form)
@@ -215,7 +215,7 @@ def of_owner(site: Site, world: World, owner: Owner, viewer: Viewer) -> Iterator
     kind = "org" if isinstance(owner, Org) else "user"
     for repo in belongings.packages_of(world, owner) if viewer.authenticated else ():
         shape = partial(belongings.package, site, world, repo)
-        yield Expected(type="package", urn=f"urn:{kind}:{owner.id}:package:{repo.id * 10 + 5}", single=shape)
+        yield Expected(type="package", urn=f"urn:{kind}:{owner.id}:package:{belongings.package_id(repo)}", single=shape)
     if isinstance(owner, User):
         for identity in accounts.gists_of(owner):
             single = partial(belongings.gist, site, owner, identity)

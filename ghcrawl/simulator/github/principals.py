@@ -56,6 +56,10 @@ class Viewer:
         admin = push and self._administers(repo.owner)
         return {"admin": admin, "maintain": admin, "push": push, "triage": push, "pull": True}
 
+    def administers(self, repo: Repo) -> bool:
+        """Whether it may see alerts and settings of a repository."""
+        return bool((self.permissions(repo) or {}).get("admin"))
+
 
 ANYBODY = Viewer()
 

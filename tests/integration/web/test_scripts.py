@@ -18,6 +18,7 @@ from tests.support.blogs import Post, Site
 from tests.support.services.debian import Unavailable
 from tests.support.services.isso import Isso, a_port, isso
 from tests.support.services.wanted import absent
+from tests.support.waiting import until
 from tests.support.web import Crawled, crawl, site
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -257,6 +258,4 @@ async def test_a_browser_that_crashes_is_started_again_and_none_is_left(
     assert paths.count("/") >= 2, "it costs an attempt"
     assert of_text(found, "made") == [url]
     assert found.deadletters == []
-    async with asyncio.timeout(20):
-        while ours(mark) or ours(mark, b"run-driver"):  # noqa: ASYNC110  # nobody tells
-            await asyncio.sleep(0.05)
+    await until(lambda: not (ours(mark) or ours(mark, b"run-driver")), every_s=0.05)

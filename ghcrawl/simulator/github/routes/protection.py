@@ -68,7 +68,7 @@ def code_scanning_alert(ask: Ask, repo: Repo, text: str) -> One:
 
 def _admit_to_secrets(ask: Ask, repo: Repo) -> bool:
     """Whether the secrets themselves are hidden. Raises Refusal for all but administrators."""
-    if not (ask.viewer.permissions(repo) or {}).get("admin") or not ask.manners.alerts_shown:
+    if not ask.viewer.administers(repo) or not ask.manners.alerts_shown:
         raise not_found()
     return ask.params.get("hide_secret") == "true"
 

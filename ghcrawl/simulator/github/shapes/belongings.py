@@ -65,12 +65,17 @@ def packages_of(world: World, owner: Owner) -> Sequence[Repo]:
     return [repo for repo in world.repos_of(owner) if repo.commits and not repo.private][::2]
 
 
+def package_id(repo: Repo) -> int:
+    """The id of the container of a repository."""
+    return repo.id * 10 + 5
+
+
 def package(site: Site, world: World, repo: Repo) -> Body:
     """The container of a repository: the same alone and in lists."""
     owner = repo.owner
     root = "orgs" if isinstance(owner, Org) else "users"
     return {
-        "id": repo.id * 10 + 5,
+        "id": package_id(repo),
         "name": repo.name,
         "package_type": "container",
         "owner": simple_user(site, owner),
