@@ -160,3 +160,21 @@ def test_other_peoples_words_are_text_wherever_they_are_shown(open_at: Open):
     expect(page.locator(".attempts")).to_contain_text(HOSTILE)
     assert page.locator("main img, main script").count() == 0
     assert "broken in" not in page.title()
+
+
+def test_the_bars_ask_for_all_their_counts_at_once(open_at: Open):
+    page, held = open_at("overview"), list[Route]()
+
+    def hold(route: Route) -> None:
+        if re.search(r"older_than_s=3600\b", route.request.url):  # the facets ask for that, too
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(re.compile(r"/deadletter-counts\?.*older_than_s="), hold)
+    page.goto(page.url.partition("#")[0] + "#/deadletters?kind=http_404")
+    until(lambda: page.locator(".bars-head").count() and len(held) == 11, "a question for each bar")
+    expect(page.locator(".bars-foot")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(page.locator(".bars-foot")).to_contain_text("of the last")
