@@ -38,16 +38,23 @@ def answer(schema: Schema, name: str, where: Path | None, *, limit: int, json: b
     if json:
         output.write_json([dict(zip(found.columns, map(_plain, row), strict=True)) for row in found.rows])
     elif output.console().is_terminal:
-        output.show_rows(found.columns, [tuple(_shown(value) for value in row) for row in found.rows])
+        rows = [tuple(_shown(value) for value in row) for row in found.rows]
+        output.show_rows(found.columns, rows, numbers=_numbers(found))
     else:
         _write_csv(found)
     if limit and len(found.rows) == limit:
-        say(f"These are the first {number(limit)}; --limit 0 shows all.")
+        say(f"Showing the first {number(limit)}; --limit 0 shows all.")
     return 0
 
 
 def _write_csv(found: Answer) -> None:
     write_rows(sys.stdout, [found.columns, *found.rows])
+
+
+def _numbers(found: Answer) -> Sequence[str]:
+    """The columns that hold numbers and nothing else."""
+    columns = zip(found.columns, zip(*found.rows, strict=True), strict=False)  # without rows, there are no columns
+    return [name for name, values in columns if all(isinstance(value, int | float | None) for value in values)]
 
 
 def _question(schema: Schema, name: str) -> Question:

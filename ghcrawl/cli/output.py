@@ -42,8 +42,8 @@ def write(line: str) -> None:
 def show_rows(titles: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
     """A table on a terminal; else the bare rows, a line each, with tabs in between.
 
-    numbers: the titles of columns that are aligned to the right. The last column has what room the others leave it and
-    is cut to that; the others are never cut, since people copy from them.
+    numbers: the titles of columns that are aligned to the right. A last column of text has what room the others leave
+    it and is cut to that; the others are never cut, since people copy from them, and a cut number is another number.
     """
     out = console()
     cells = [[one_line(cell) for cell in row] for row in rows]
@@ -53,7 +53,8 @@ def show_rows(titles: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: 
         return
     widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
     room = out.width - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
-    widths[-1] = min(widths[-1], max(MIN_LAST, room))
+    if titles[-1] not in numbers:
+        widths[-1] = min(widths[-1], max(MIN_LAST, room))
     right = [title in numbers for title in titles]
     for place, row in enumerate([list(titles), *cells]):
         line = GAP.join(_padded(cell, width, right=to) for cell, width, to in zip(row, widths, right, strict=True))
