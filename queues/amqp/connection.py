@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import structlog
 from aiormq import Connection
@@ -20,13 +21,16 @@ from aiormq.channel import Channel
 from pamqp.commands import Queue
 from yarl import URL
 
-from ghcrawl.values.errors import ConfigError, CrawlError, QueueError
+from ghcrawl.values.errors import ConfigError, QueueError
 from queues.amqp.errors import BrokerLost, place, spoken, unopened
 from queues.amqp.settings import AmqpSettings
 
 log = structlog.stdlib.get_logger(__name__)
 
+T = TypeVar("T")
 CLOSE_S: Final = 5.0
+DECLARE_S: Final = 30.0
+"""A cluster that elects leaders for eleven queues takes its time."""
 ANSWER_S: Final = 0.1
 PROBE_S: Final = 3.0
 TOLERATED_S: Final = 5.0
@@ -39,15 +43,14 @@ logging.getLogger("aiormq").setLevel(logging.CRITICAL)  # what it says of lost c
 class AmqpLink:
     """Made by `open_link`."""
 
-    def __init__(self, settings: AmqpSettings, url: URL, consuming: Connection, publishing: Connection) -> None:
+    def __init__(self, settings: AmqpSettings) -> None:
         self.settings = settings
         self.blocked = False
-        self._url = url
-        self._consuming = consuming
-        self._publishing = publishing
+        self._url = parsed(settings)
+        self._consuming, self._publishing = Connection(self._url), Connection(self._url)
         self._bad_since: float | None = None
-        self._looking: Channel | None = None
-        self._opening = asyncio.Lock()
+        self._asked: Channel | None = None
+        self._asking = asyncio.Lock()
 
     @property
     def away(self) -> bool:
@@ -82,13 +85,13 @@ class AmqpLink:
         return False
 
     async def restore(self) -> None:
-        """A connection that was lost is there again. Raises ConfigError, QueueError."""
-        if not self._publishing.is_opened:
-            await _closed(self._publishing)
-            self._publishing = await _connected(self._url, "publish", self.settings.connect_timeout_s)
+        """Connect where there is no connection. Raises ConfigError for what waiting will not mend, QueueError."""
         if not self._consuming.is_opened:
             await _closed(self._consuming)
             self._consuming = await _connected(self._url, "consume", self.settings.connect_timeout_s)
+        if not self._publishing.is_opened:
+            await _closed(self._publishing)
+            self._publishing = await _connected(self._url, "publish", self.settings.connect_timeout_s)
 
     async def publisher_channel(self) -> Channel:
         """A channel to publish on, with confirms; what nobody can receive raises. Raises QueueError."""
@@ -104,21 +107,28 @@ class AmqpLink:
         channel = await spoken(connection.channel(**what), within_s=self.settings.connect_timeout_s)
         return cast("Channel", channel)
 
+    async def ask(self, question: Callable[[Channel], Awaitable[T]], within_s: float = DECLARE_S) -> T:
+        """The broker's answer to a declaration. Raises QueueError.
+
+        One at a time, on a channel for all of them: a refusal closes it, and with it every question under way.
+        """
+        async with self._asking:
+            if self._asked is None or self._asked.is_closed:
+                self._asked = await self.channel()
+            try:
+                return await spoken(question(self._asked), within_s=within_s)
+            except BaseException:
+                self._asked = None
+                raise
+
+    async def declared(self, queue: str) -> Queue.DeclareOk:
+        """The messages in `queue` that can be delivered now, and its consumers. Raises QueueError; Unroutable: none."""
+        within_s = self.settings.connect_timeout_s
+        return await self.ask(lambda channel: channel.queue_declare(queue, passive=True), within_s)
+
     async def ready_count(self, queue: str) -> int:
-        """How many messages in `queue` could be handed out now. Raises QueueError; Unroutable: no such queue."""
-        return (await self._declared(queue)).message_count or 0
-
-    async def consumer_count(self, queue: str) -> int:
-        """How many consume from `queue`, by the broker's word of this moment. Raises QueueError."""
-        return (await self._declared(queue)).consumer_count or 0
-
-    async def _declared(self, queue: str) -> Queue.DeclareOk:
-        async with self._opening:
-            if self._looking is None or self._looking.is_closed:
-                self._looking = await self.channel()
-            looking = self._looking
-        asking = looking.queue_declare(queue, passive=True)
-        return await spoken(asking, within_s=self.settings.connect_timeout_s)
+        """How many messages of `queue` can be delivered now. Raises QueueError; Unroutable: no such queue."""
+        return (await self.declared(queue)).message_count or 0
 
     async def hands_out(self, queue: str) -> bool:
         """Whether consumers of `queue` are answered. Raises ConfigError, QueueError; Unroutable: no such queue.
@@ -153,15 +163,14 @@ def parsed(settings: AmqpSettings) -> URL:
 
 
 async def open_link(settings: AmqpSettings) -> AmqpLink:
-    """Two connections. Raises ConfigError for what waiting will not mend, QueueError for the rest."""
-    url = parsed(settings)
-    consuming = await _connected(url, "consume", settings.connect_timeout_s)
+    """Two connections. Raises ConfigError, QueueError."""
+    link = AmqpLink(settings)
     try:
-        publishing = await _connected(url, "publish", settings.connect_timeout_s)
-    except CrawlError:
-        await _closed(consuming)
+        await link.restore()
+    except BaseException:
+        await link.close()
         raise
-    return AmqpLink(settings, url, consuming, publishing)
+    return link
 
 
 async def _connected(url: URL, purpose: str, within_s: float) -> Connection:

@@ -1,4 +1,4 @@
-"""What has to be done now and then beside the loops, whether or not anybody pops."""
+"""Periodic work beside the loops, whether or not anything is popped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import structlog
 
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.model import Lane
-from ghcrawl.values.shielded import run_to_end
 from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
 from queues.amqp.errors import Unroutable
@@ -24,12 +23,7 @@ SWEEP_S: Final = 3600.0
 
 
 class Housekeeping:
-    """hand_back: what is held of these lanes waits in the broker again. declare: all is there that should be.
-
-    sweep: what is too old to be true is set right.
-
-    attending: what the broker sets aside is looked after here, whether or not anybody pops.
-    """
+    """hand_back, declare, sweep: as `AmqpQueue` has them."""
 
     def __init__(
         self,
@@ -48,8 +42,6 @@ class Housekeeping:
         self._declare = declare
         self._sweep = sweep
         self._declared = True
-        self.attending = False
-        self._attended_at = -REVIVE_S
 
     async def keep(self) -> None:
         """Never returns."""
@@ -60,10 +52,9 @@ class Housekeeping:
             try:
                 await self._link.check()
                 await self._mend()
-                await self._attend(monotonic())
                 await self._consumers.want(self._consumers.deaf())
                 await self._hand_back(self._consumers.unwanted())
-                await self.fit(monotonic())
+                await self._fit(monotonic())
                 if monotonic() - revived_at >= REVIVE_S:
                     revived_at = monotonic()
                     await self.revive()
@@ -77,7 +68,7 @@ class Housekeeping:
                 log.warning("chore_failed", chore="housekeeping", error=str(error))
 
     async def _mend(self) -> None:
-        """Connections that were lost are there again, and so is whatever the broker may have lost meanwhile."""
+        """Connect again, and declare again what the broker may have lost meanwhile."""
         if self._link.away:
             self._declared = False
             await self._link.restore()
@@ -86,27 +77,22 @@ class Housekeeping:
             await self._declare()
             self._declared = True
 
-    async def _attend(self, now: float) -> None:
-        if self.attending and not self._link.away and now - self._attended_at >= REVIVE_S:
-            self._attended_at = now
-            await self._consumers.attend()
-
-    async def fit(self, now: float) -> None:
-        """What is prefetched suits the loops that there are; what is too much for them waits in the broker again."""
+    async def _fit(self, now: float) -> None:
+        """Prefetch what suits the number of loops, and return what is too much for them to the broker."""
         loops = self._demand.reckon(now)
-        misfits = self._consumers.fit(loops)
-        if not misfits or self._link.away:
-            return
-        await self._hand_back([lane for lane in misfits if self._consumers.too_large(lane)])
-        await run_to_end(self._consumers.begin_anew(misfits))
-        log.info("prefetch_fitted", loops=loops, queues=[*map(self._consumers.names.queue, misfits)])
+        larger, smaller = self._consumers.fit(loops)
+        if (larger or smaller) and not self._link.away:
+            await self._hand_back(larger)
+            await self._consumers.stop(smaller)
+            await self._consumers.want([*larger, *smaller])
+            log.info("prefetch_fitted", loops=loops, queues=[*map(self._consumers.names.queue, [*larger, *smaller])])
 
     async def revive(self) -> None:
-        """Consumers that the broker forgot begin anew: it does not always say so when it makes a queue anew."""
+        """Restart consumers that the broker forgot: it does not always say so when a queue is declared again."""
         await self._consumers.probe()
-        active, queue = self._consumers.active, self._consumers.names.queue
-        deaf = [lane for lane in active if not await self._link.consumer_count(queue(lane))]
+        queues = {lane: self._consumers.names.queue(lane) for lane in self._consumers.active}
+        deaf = [lane for lane, queue in queues.items() if not (await self._link.declared(queue)).consumer_count]
         if deaf:
-            log.warning("consumers_lost", queues=[*map(queue, deaf)])
-            await self._consumers.abandon([*map(queue, deaf)])
+            log.warning("consumers_lost", queues=[queues[lane] for lane in deaf])
+            await self._consumers.abandon([queues[lane] for lane in deaf])
             await self._consumers.want(deaf)

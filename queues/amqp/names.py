@@ -22,14 +22,8 @@ from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane
 
 Argument: TypeAlias = str | int
 
-TOKEN: Final = "ghc-token"  # noqa: S105  # the name of a header
-NOT_BEFORE: Final = "ghc-not-before"
-LEFT: Final = "ghc-left"
-PARDONS: Final = "ghc-pardons"
-SPARED: Final = "ghc-spared"
-"""Headers of ours: the token of the push; the moment before which nobody may pop it, in microseconds since 1970, for
-people; how much longer it has to wait when its wait queue lets it go, in milliseconds; how often it was let off its
-delivery limit, and how often it was while nobody had ever popped it."""
+DEAD: Final = Lane("", "normal")
+"""Stands for what the broker set aside, which no platform's lane holds."""
 
 _AT_LEAST_ONCE: Final[Mapping[str, Argument]] = {
     "x-queue-type": "quorum",
@@ -68,11 +62,11 @@ class Names:
         return f"{self.prefix}.dead"
 
     def queue(self, lane: Lane) -> str:
-        """The queue in which what `lane` holds waits."""
-        return f"{self.prefix}.q.{key_of_lane(lane)}"
+        """The queue of `lane`."""
+        return self.dead if lane == DEAD else f"{self.prefix}.q.{key_of_lane(lane)}"
 
     def lane(self, queue: str) -> Lane | None:
-        """The lane whose queue that is; None: it is none of ours."""
+        """The lane of this queue; None: it is not one of our work queues."""
         start = f"{self.prefix}.q."
         return lane_of(queue.removeprefix(start)) if queue.startswith(start) else None
 
@@ -87,24 +81,27 @@ class Names:
         """
         return max([wait for wait in self.waits_s if wait <= seconds * 1.25], default=min(self.waits_s))
 
+    def place(self, wait_s: float) -> tuple[str, float]:
+        """The exchange for a message that has to wait `wait_s`, and how much of that is left after its wait queue."""
+        if wait_s <= 0:
+            return self.work, 0.0
+        hop_s = self.wait_for(wait_s)
+        return self.wait(hop_s), max(0.0, wait_s - hop_s)
+
     def specs(self) -> list[QueueSpec]:
-        """Everything there is to declare, whatever platforms there are."""
-        dead = QueueSpec(
-            name=self.dead, exchange=self.dead, kind="fanout", key="", role="dead",
-            arguments={"x-queue-type": "quorum"},
-        )  # fmt: skip
+        """Everything to declare, whatever platforms there are."""
+        arguments = {"x-queue-type": "quorum"}
+        dead = QueueSpec(name=self.dead, exchange=self.dead, kind="fanout", key="", role="dead", arguments=arguments)
         return [dead, *self.work_specs([LEGACY_PLATFORM]), *map(self._wait_spec, self.waits_s)]
 
     def work_specs(self, platforms: Iterable[str]) -> list[QueueSpec]:
-        """The queues in which requests of these platforms wait."""
+        """The queues of these platforms' lanes."""
         arguments = {**_AT_LEAST_ONCE, "x-dead-letter-exchange": self.dead}
+        queues = [(self.queue(lane), key_of_lane(lane)) for lane in lanes(platforms)]
         return [
-            QueueSpec(
-                name=self.queue(lane), exchange=self.work, kind="direct", key=key_of_lane(lane), role="work",
-                arguments=arguments,
-            )
-            for lane in lanes(platforms)
-        ]  # fmt: skip
+            QueueSpec(name=name, exchange=self.work, kind="direct", key=key, role="work", arguments=arguments)
+            for name, key in queues
+        ]
 
     def _wait_spec(self, seconds: float) -> QueueSpec:
         name, ttl = self.wait(seconds), round(seconds * 1000)
@@ -123,7 +120,7 @@ def key_of_lane(lane: Lane) -> str:
 
 
 def lane_of(key: str) -> Lane | None:
-    """The lane that has this routing key; None: none has."""
+    """The lane that has this routing key, if any."""
     platform, _, queue = key.rpartition(".")
     return next((Lane(platform or LEGACY_PLATFORM, name) for name in QUEUES if name == queue), None)
 

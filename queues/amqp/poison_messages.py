@@ -1,15 +1,14 @@
-"""Messages that came back because whoever held them was gone, and may be the reason for that.
+"""Messages that came back because the process that held them died, and may be the reason for that.
 
-A message that was in somebody's hand when its process died is counted each time that it is begun again, and not begun
-any more after `max_starts`. One that was only prefetched there still has its tag and is no suspect, however often it
-came back; one without a tag may have been begun. From its second return on a suspect is begun alone: whatever dies
-beside it is only counted when it dies by itself, so the neighbours of a killer are never taken for one.
+A message that was popped when its process died is counted each time that it is popped again, and dead-lettered after
+`max_starts`. One that was only prefetched still has its marker and is no suspect, however often it came back; one
+without a marker may have been popped. From its second return on a suspect is worked on alone: others that die beside it
+are only counted when they die alone, so the neighbours of a killer are never taken for one.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Literal
+from typing import Final, Literal
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter
@@ -19,28 +18,22 @@ Verdict = Literal["begin", "wait", "killer"]
 
 
 class PoisonMessages:
-    """One in hand at a time. Costs nothing for messages that never came back."""
+    """One suspect at a time. Costs nothing for messages that never came back. Everything raises StoreError."""
 
     def __init__(self, starts: CrashCounter, clock: Clock, max_starts: int) -> None:
+        self.max_starts: Final = max_starts
         self._starts = starts
         self._clock = clock
-        self._max_starts = max_starts
         self._alone: str | None = None
-        self._counted: set[str] = set()
-        self._parked: deque[Incoming] = deque()
-
-    @property
-    def max_starts(self) -> int:
-        """How often a message is begun at the most."""
-        return self._max_starts
+        self._parked: list[Incoming] = []
 
     async def judge(self, incoming: Incoming, name: str) -> Verdict:
-        """Whether a message that came back may be begun. Raises StoreError.
+        """Whether a message that came back may be worked on.
 
-        wait: another suspect is in hand; this one is parked here until that is settled.
+        wait: another suspect is being worked on; this one is parked here until that one is settled.
         """
         begun = await self._starts.count(name)
-        if begun + 1 >= self._max_starts:
+        if begun + 1 >= self.max_starts:
             return "killer"
         if begun and self._alone is not None:
             self._parked.append(incoming)
@@ -50,35 +43,28 @@ class PoisonMessages:
         return "begin"
 
     async def begin(self, name: str) -> None:
-        """It is being begun, which is remembered before anything is done. Raises StoreError."""
-        self._counted.add(name)
+        """Count a start, before anything is done."""
         await self._starts.add(name, self._clock.now())
 
     async def forget(self, name: str) -> None:
-        """It did not kill anybody. Raises StoreError."""
-        if name in self._counted:
-            self._counted.discard(name)
-            await self._starts.forget(name)
+        """It was harmless: count from 0."""
+        await self._starts.forget(name)
 
     async def hand_on(self, name: str, successor: str) -> int:
-        """`successor` was begun as often as this one, which is gone. Returns how often. Raises StoreError."""
+        """Count the starts of a message that is gone for its successor. Returns how many."""
         begun = await self._starts.count(name)
         for _ in range(begun):
             await self._starts.add(successor, self._clock.now())
         return begun
 
     def let_go(self, name: str) -> list[Incoming]:
-        """It is not in hand any more. Returns those that waited for that."""
+        """It is settled. Returns the parked messages that waited for that."""
         if self._alone != name:
             return []
         self._alone = None
-        return self.empty()
-
-    def empty(self) -> list[Incoming]:
-        """Those that wait, which are the caller's now."""
-        parked, self._parked = list(self._parked), deque()
+        parked, self._parked = self._parked, []
         return parked
 
     def held(self) -> list[Incoming]:
-        """Those that wait."""
+        """The parked messages."""
         return [incoming for incoming in self._parked if not incoming.stale]

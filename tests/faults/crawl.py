@@ -194,7 +194,7 @@ class Crawl:
     async def _nothing_waits(self, backend: Backend) -> bool:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
-        return not await queue._tags.any_queued() and not await queue._looks.anything([PLATFORM])
+        return not await queue._tags.any_queued() and not await queue._inspection.anything([PLATFORM])
 
     def _idle(self) -> bool:
         """Whether no living worker holds anything, by its own word: the broker tells that only some seconds later."""

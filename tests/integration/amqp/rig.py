@@ -149,7 +149,7 @@ class AmqpRig(Rig):
         self._clock.advance(seconds)
         channel = await self._link.channel()
         while (incoming := await got(channel, self.names.wait(HOUR_S))) is not None:
-            if incoming.not_before is not None and incoming.not_before <= self._clock.now():
+            if incoming.copy.not_before is not None and incoming.copy.not_before <= self._clock.now():
                 await self._publisher.send([incoming.again(self.names.work)])
                 await incoming.ack()
         await channel.close()
@@ -198,6 +198,6 @@ class AmqpRig(Rig):
                 if declared.message_count:  # what was on its way when the first was asked is here by now
                     break
             else:
-                if not self.amqp.early.held():
+                if not self.amqp.early.items:
                     return
             await asyncio.sleep(0.002)

@@ -16,8 +16,8 @@ from queues.amqp.dead_letters import (
     DeadLetterHandler,
     name_of,
 )
-from queues.amqp.message import Incoming, Outgoing
-from queues.amqp.names import TOKEN, Names
+from queues.amqp.message import TOKEN, Incoming, Outgoing
+from queues.amqp.names import Names
 from queues.codec import encode
 from queues.dedup_protocol import Tagging
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers

@@ -11,20 +11,12 @@ import pytest
 
 from ghcrawl.values.errors import DecodeError, QueueError, StoreError
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
+from queues.amqp.backlog import Backlog
 from queues.amqp.buffers import Buffers
 from queues.amqp.compression import ABOVE_BYTES, packed
 from queues.amqp.errors import BrokerLost, Unroutable, spoken
-from queues.amqp.maintenance import Maintenance
-from queues.amqp.message import Incoming, Outgoing
-from queues.amqp.names import (
-    NOT_BEFORE,
-    PARDONS,
-    TOKEN,
-    Names,
-    key_of_lane,
-    lane_of,
-    span,
-)
+from queues.amqp.message import NOT_BEFORE, PARDONS, TOKEN, Outgoing
+from queues.amqp.names import Names, key_of_lane, lane_of, span
 from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.settings import AmqpSettings, prefetch
 from queues.memory_dedup import MemoryCrashCounter
@@ -41,7 +33,7 @@ class TestMessages:
         sent = Outgoing(
             exchange="e", lane=lanes("soon")[0], body=b"{}", token="t", not_before=at(0.000001), left_s=0.3, pardons=2
         ).properties()
-        got = incoming("soon", headers=sent.headers)
+        got = incoming("soon", headers=sent.headers).copy
         assert (got.token, got.not_before, got.left_s, got.pardons) == ("t", at(0.000001), 0.3, 2)
 
     def test_our_messages_are_durable_and_have_no_id_of_ours(self) -> None:
@@ -56,7 +48,7 @@ class TestMessages:
     @pytest.mark.parametrize("headers", [{TOKEN: 5}, {NOT_BEFORE: "soon"}, {NOT_BEFORE: 10**30}, {PARDONS: b"x"}, {}])
     def test_headers_of_somebody_else_are_none_of_ours(self, headers: dict[str, Any]) -> None:
         got = incoming(headers=headers)
-        assert (got.token, got.not_before, got.pardons, got.returns) == (None, None, 0, 0)
+        assert (got.copy, got.returns) == (Outgoing(exchange="", lane=got.lane, body=b"{}"), 0)
 
     def test_how_often_it_came_back(self) -> None:
         assert incoming(redelivered=True).returns == 1
@@ -223,30 +215,50 @@ class TestSuspects:
         assert await starts.count("m") == 0
 
 
-class TestChores:
-    async def test_what_fails_is_done_again_and_nothing_overtakes_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("queues.amqp.maintenance.AGAIN_S", 0.0)
-        done: list[Incoming] = []
+class TestBacklog:
+    async def test_an_item_that_fails_is_done_again_after_the_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("queues.amqp.backlog.AGAIN_S", 0.0)
+        done: list[str] = []
         failures = [StoreError("away"), QueueError("away")]
         finished = asyncio.Event()
 
-        async def do(one: Incoming) -> None:
-            if failures:
+        async def do(item: str) -> None:
+            if item == "fails" and failures:
                 raise failures.pop()
-            done.append(one)
-            if len(done) == 2:
+            done.append(item)
+            if len(done) == 3:
                 finished.set()
 
-        chores = Maintenance("test", do)
-        both, channel = [incoming(), incoming()], Channel(is_closed=True)
-        for each in [*both, incoming(channel=channel)]:
-            chores.put(each)
-        task = asyncio.create_task(chores.run())
+        backlog = Backlog[str]("test", do)
+        for each in ("fails", "one", "two"):
+            backlog.put(each)
+        task = asyncio.create_task(backlog.run())
+        async with asyncio.timeout(LONG_S):
+            await finished.wait()
+        await asyncio.sleep(0)
+        assert done == ["one", "two", "fails"]
+        assert not backlog.items
+        task.cancel()
+
+    async def test_an_item_that_was_cut_short_is_done_by_the_next_run(self) -> None:
+        tries = 0
+        finished = asyncio.Event()
+
+        async def do(_item: str) -> None:
+            nonlocal tries
+            tries += 1
+            if tries == 1:
+                raise asyncio.CancelledError  # as its driver does with every call that a close cut off
+            finished.set()
+
+        backlog = Backlog[str]("test", do)
+        backlog.put("item")
+        with pytest.raises(asyncio.CancelledError):
+            await backlog.run()
+        task = asyncio.create_task(backlog.run())
         async with asyncio.timeout(LONG_S):
             await finished.wait()
         task.cancel()
-        assert done == both
-        assert chores.held() == []
 
 
 class TestNames:
