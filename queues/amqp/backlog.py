@@ -18,7 +18,7 @@ AGAIN_S: Final = 1.0
 
 
 class Backlog(Generic[T]):
-    """`do` is called for each item of `items`. One that fails is tried again after the others, so it blocks none."""
+    """`do` is called for each of `items`. One that fails is tried again after the others, so it blocks none."""
 
     def __init__(self, name: str, do: Callable[[T], Awaitable[None]]) -> None:
         self.items: Final[deque[T]] = deque()
@@ -33,8 +33,7 @@ class Backlog(Generic[T]):
 
     async def run(self) -> None:
         """Never returns."""
-        while True:
-            await self._some.wait()
+        while await self._some.wait():
             if not self.items:
                 self._some.clear()
                 continue

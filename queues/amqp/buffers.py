@@ -5,16 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from ghcrawl.values.model import Lane
 from queues.amqp.message import Incoming
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Waiter:
-    order: Collection[Lane]
-    future: asyncio.Future[Incoming]
 
 
 class Buffers:
@@ -22,13 +15,13 @@ class Buffers:
 
     def __init__(self) -> None:
         self._held: defaultdict[Lane, deque[Incoming]] = defaultdict(deque)
-        self._waiters: deque[_Waiter] = deque()
+        self._waiters: deque[tuple[Collection[Lane], asyncio.Future[Incoming]]] = deque()
 
     def put(self, incoming: Incoming, *, first: bool = False) -> None:
         """It may be popped: by whoever waits for its lane longest, or by the next who asks. first: before others."""
-        for waiter in self._waiters:
-            if incoming.lane in waiter.order and not waiter.future.done():
-                waiter.future.set_result(incoming)
+        for order, future in self._waiters:
+            if incoming.lane in order and not future.done():
+                future.set_result(incoming)
                 return
         held = self._held[incoming.lane]
         if first:
@@ -41,17 +34,18 @@ class Buffers:
         incoming = self._first(order)
         if incoming is not None or patience_s <= 0:
             return incoming
-        waiter = _Waiter(order, asyncio.get_running_loop().create_future())
+        waiter = order, asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
+        _, future = waiter
         try:
-            await asyncio.wait([waiter.future], timeout=patience_s)
+            await asyncio.wait([future], timeout=patience_s)
         except asyncio.CancelledError:
-            self._waiters.remove(waiter)
-            if waiter.future.done():
-                self.put(waiter.future.result(), first=True)
+            if future.done():
+                self.put(future.result(), first=True)
             raise
-        self._waiters.remove(waiter)
-        return waiter.future.result() if waiter.future.done() else None
+        finally:
+            self._waiters.remove(waiter)
+        return future.result() if future.done() else None
 
     def empty(self, lanes: Iterable[Lane]) -> list[Incoming]:
         """All that was held for these lanes, which is the caller's now."""

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from aiormq.abc import DeliveredMessage
 from aiormq.channel import Channel
 
-from ghcrawl.values.errors import QueueError
 from ghcrawl.values.model import Lane
 from ghcrawl.values.shielded import run_to_end
 from queues.amqp.connection import AmqpLink
-from queues.amqp.errors import Silent, Unroutable, spoken
+from queues.amqp.errors import Silent, all_of, spoken
 from queues.amqp.message import Incoming
 from queues.amqp.names import DEAD, Names
-from queues.amqp.settings import prefetch
+from queues.amqp.prefetch import Loops
 
 log = structlog.stdlib.get_logger(__name__)
-
-DEAD_PREFETCH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +43,12 @@ class Consumers:
     Work never runs inside a consumer's callback: the driver cancels those when a channel dies.
     """
 
-    def __init__(self, link: AmqpLink, names: Names, arrived: Callable[[Incoming], None]) -> None:
+    def __init__(self, link: AmqpLink, names: Names, loops: Loops, arrived: Callable[[Incoming], None]) -> None:
         self._link = link
         self.names: Final = names
         self._arrived = arrived
-        self._sizes = prefetch(link.settings.loops)
+        self._loops = loops
+        self._within_s = link.settings.connect_timeout_s
         self._consumers: dict[Lane, _Consumer] = {}
         self._wanted_at: dict[Lane, float] = {}
         self._silent: set[Lane] = set()
@@ -93,22 +91,20 @@ class Consumers:
         """Not to be cut short: the driver closes a channel on which an answer was not waited for."""
         async with self._changing:
             if self._link.settings.alone and (self._alone is None or self._alone.is_closed):
-                self._alone = await self._claimed()
+                self._alone = await self._link.channel()
+                claiming = self._alone.queue_declare(f"{self.names.prefix}.alone", exclusive=True)
+                await spoken(claiming, within_s=self._within_s)  # else refused, which closes the channel
             if self._failed:
                 await self._sort_out([lane for lane in lanes if not self._is_settled(lane)])
             self._failed = not self._link.away
-            await _all_of([self._begin(lane) for lane in lanes if not self._is_settled(lane)])
+            await all_of([self._begin(lane) for lane in lanes if not self._is_settled(lane)])
             self._failed = False
 
     async def _sort_out(self, lanes: Sequence[Lane]) -> None:
         """Find those that do not answer, after some did not: one of them is enough to lose the connection for all."""
         queues = [*map(self.names.queue, lanes)]
-        answers = await asyncio.gather(*map(self._link.hands_out, queues), return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-        for lane, queue, hands_out in zip(lanes, queues, answers, strict=True):
-            if not hands_out:
+        for lane, queue, answers in zip(lanes, queues, await all_of(map(self._link.hands_out, queues)), strict=True):
+            if not answers:
                 self._silent.add(lane)
                 log.warning("queue_silent", queue=queue, remedy=f"rabbitmqctl delete_queue {queue}; it is filled again")
 
@@ -118,17 +114,6 @@ class Consumers:
             if await self._link.hands_out(self.names.queue(lane)):
                 self._silent.discard(lane)
                 log.info("queue_answers", queue=self.names.queue(lane))
-
-    async def _claimed(self) -> Channel:
-        """A channel with a queue that only one connection can have: no other process that asks for it pops."""
-        channel = await self._link.channel()
-        asking = channel.queue_declare(f"{self.names.prefix}.alone", exclusive=True)
-        try:
-            await spoken(asking, within_s=self._link.settings.connect_timeout_s)
-        except QueueError:
-            await spoken(channel.close(), within_s=self._link.settings.connect_timeout_s)
-            raise
-        return channel
 
     def deaf(self) -> list[Lane]:
         """Lanes that are wanted and whose consumer was lost."""
@@ -145,20 +130,13 @@ class Consumers:
             for lane in lanes:
                 self._wanted_at.pop(lane, None)
                 if self.hears(lane):
-                    cancelling = self._consumers[lane].channel.basic_cancel(self._consumers[lane].tag)
-                    await spoken(cancelling, within_s=self._link.settings.connect_timeout_s)
+                    consumer = self._consumers[lane]
+                    await spoken(consumer.channel.basic_cancel(consumer.tag), within_s=self._within_s)
 
-    def fit(self, loops: int) -> tuple[list[Lane], list[Lane]]:
-        """Start consumers with the size for so many loops from now on.
-
-        Returns the lanes whose consumer has another size: those where it is larger, and those where it is smaller.
-        """
-        self._sizes = prefetch(loops)
-        excess = {lane: self._consumers[lane].size - self._size(lane) for lane in self.active}
+    def misfits(self) -> tuple[list[Lane], list[Lane]]:
+        """The lanes whose consumer prefetches more than suits the loops, and those whose consumer prefetches less."""
+        excess = {lane: self._consumers[lane].size - self._loops.prefetch(lane) for lane in self.active}
         return [lane for lane in excess if excess[lane] > 0], [lane for lane in excess if excess[lane] < 0]
-
-    def _size(self, lane: Lane) -> int:
-        return DEAD_PREFETCH if lane == DEAD else self._sizes[lane.queue]
 
     async def abandon(self, queues: Collection[str]) -> None:
         """Close what consumed these queues, which were lost and declared again. It is started when it is wanted.
@@ -170,11 +148,11 @@ class Consumers:
             lost = [lane for lane in self._consumers if self.names.queue(lane) in queues]
             for channel in [self._consumers.pop(lane).channel for lane in lost]:
                 if not channel.is_closed:
-                    await spoken(channel.close(), within_s=self._link.settings.connect_timeout_s)
+                    await spoken(channel.close(), within_s=self._within_s)
 
     async def _begin(self, lane: Lane) -> None:
         """On the channel that it had, if that is open: what the last one brought is settled there."""
-        known, size = self._consumers.get(lane), self._size(lane)
+        known, size = self._consumers.get(lane), self._loops.prefetch(lane)
 
         async def take(message: DeliveredMessage) -> None:
             self._arrived(Incoming(message, lane))
@@ -185,12 +163,4 @@ class Consumers:
             return _Consumer(channel, consuming.consumer_tag or "", size)
 
         channel = known.channel if known and not known.channel.is_closed else await self._link.channel()
-        self._consumers[lane] = await spoken(consume(channel), within_s=self._link.settings.connect_timeout_s)
-
-
-async def _all_of(starting: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Raises the error that declaring the queues would mend, if there is one, or else any."""
-    ends = await asyncio.gather(*starting, return_exceptions=True)
-    errors = sorted((end for end in ends if end is not None), key=lambda end: not isinstance(end, Unroutable))
-    if errors:
-        raise errors[0]
+        self._consumers[lane] = await spoken(consume(channel), within_s=self._within_s)

@@ -6,6 +6,7 @@ The urn of such a deadletter follows from the message, so filing it again after 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Final, TypeAlias
 from uuid import UUID
@@ -15,10 +16,8 @@ import structlog
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter, DedupMarkers
 from ghcrawl.values.errors import DecodeError
-from ghcrawl.values.model import UNREADABLE, Deadletter, Failure, Lane, QueueName, Request
+from ghcrawl.values.model import UNREADABLE, Deadletter, Failure, QueueName, Request
 from queues.amqp.message import Incoming, Outgoing
-from queues.amqp.names import Names
-from queues.amqp.publisher import Publisher
 from queues.codec import decode
 from queues.dedup_protocol import key_of
 
@@ -26,6 +25,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 Bury: TypeAlias = Callable[[Deadletter], Awaitable[None]]
 """Files a deadletter; to file the same one again changes nothing."""
+SendToWork: TypeAlias = Callable[[Outgoing], Awaitable[None]]
 
 LIMIT: Final = "delivery_limit"
 MAX_PARDONS: Final = 3
@@ -48,11 +48,14 @@ def name_of(request: Request, token: str | None) -> str:
 class DeadLetterHandler:
     """Files deadletters for messages. Each call settles its message in the end; raises StoreError, QueueError."""
 
-    def __init__(self, bury: Bury, tags: DedupMarkers, starts: CrashCounter, clock: Clock) -> None:
+    def __init__(
+        self, bury: Bury, tags: DedupMarkers, starts: CrashCounter, clock: Clock, send_to_work: SendToWork
+    ) -> None:
         self._bury = bury
         self._tags = tags
         self._starts = starts
         self._clock = clock
+        self._send_to_work = send_to_work
 
     async def file_undecodable(self, incoming: Incoming, error: DecodeError, queue: QueueName) -> None:
         """The deadletter keeps the bytes, with a placeholder for the request."""
@@ -66,34 +69,38 @@ class DeadLetterHandler:
         reason = f"work on it was begun {starts} times, and each time the process that had it was gone"
         await self._file(incoming, request, incoming.queue, "killed_worker", reason)
 
-    async def file_dead(self, incoming: Incoming, publisher: Publisher, names: Names) -> None:
+    async def file_dead(self, incoming: Incoming) -> None:
         """What the broker set aside: an innocent neighbour of a killer goes back to work, the rest is filed."""
+        if incoming.stale:
+            return
         why, lane = incoming.death
         try:
             request = decode(incoming.content())
         except DecodeError as error:
             await self.file_undecodable(incoming, error, lane.queue)
             return
-        pardoned = await self._pardoned(incoming, request, lane, names.work) if why == LIMIT else None
+        pardoned = (
+            await self._pardoned(replace(incoming.copy, lane=lane, left_s=0.0), request) if why == LIMIT else None
+        )
         if pardoned is None:
             kind = "delivery_limit" if why == LIMIT else "set_aside"
             await self._file(incoming, request, lane.queue, kind, _REASONS.get(why, f"RabbitMQ set it aside: {why}"))
-            return
-        await publisher.send([pardoned])
-        await incoming.ack()
+        else:
+            await self._send_to_work(pardoned)
+            await incoming.ack()
 
-    async def _pardoned(self, incoming: Incoming, request: Request, lane: Lane, work: str) -> Outgoing | None:
+    async def _pardoned(self, copy: Outgoing, request: Request) -> Outgoing | None:
         """The message that goes back to work; None: it may have killed its process, or came back too often."""
-        copy = incoming.copy
+        key = key_of(request)
         if await self._starts.count(name_of(request, copy.token)):
             return None
-        tag = (await self._tags.find([key_of(request)])).get(key_of(request))
+        tag = (await self._tags.find([key])).get(key)
         if tag is not None and tag.token == copy.token and copy.spared < MAX_SPARED:
-            log.info("message_spared", queue=lane.queue, url=request.url, spared=copy.spared + 1)
-            return incoming.again(work, lane=lane, spared=1)
+            log.info("message_spared", queue=copy.lane.queue, url=request.url, spared=copy.spared + 1)
+            return replace(copy, spared=copy.spared + 1)
         if copy.pardons < MAX_PARDONS:
-            log.warning("message_pardoned", queue=lane.queue, url=request.url, pardons=copy.pardons + 1)
-            return incoming.again(work, lane=lane, pardons=1)
+            log.warning("message_pardoned", queue=copy.lane.queue, url=request.url, pardons=copy.pardons + 1)
+            return replace(copy, pardons=copy.pardons + 1)
         return None
 
     async def _file(self, incoming: Incoming, request: Request, queue: QueueName, kind: str, reason: str) -> None:

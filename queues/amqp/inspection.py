@@ -16,8 +16,8 @@ from ghcrawl.values.errors import DecodeError, QueueError
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Request
 from queues.amqp.connection import AmqpLink
 from queues.amqp.errors import spoken
-from queues.amqp.message import Incoming
-from queues.amqp.names import Names, lane_of
+from queues.amqp.message import Incoming, Outgoing
+from queues.amqp.names import Names, lane_of, lanes
 from queues.codec import decode
 from queues.dedup_protocol import key_of
 
@@ -37,9 +37,13 @@ class Inspection:
 
     async def anything(self, platforms: Iterable[str]) -> bool:
         """Whether any message of these platforms waits, or any at all is delayed or dead."""
-        shared = [spec for spec in self._names.specs() if spec.role != "work"]
-        for spec in [*shared, *self._names.work_specs(platforms)]:
-            if await self._link.ready_count(spec.name):
+        queues = [
+            self._names.dead,
+            *map(self._names.wait, self._names.waits_s),
+            *map(self._names.queue, lanes(platforms)),
+        ]
+        for queue in queues:
+            if await self._link.ready_count(queue):
                 return True
         return False
 
@@ -54,7 +58,7 @@ class Inspection:
         async with self._looking() as channel:
             for name in [self._names.queue(lane), *map(self._names.wait, waits)]:
                 async for incoming in drawn(channel, name, SEARCHED if len(shown) < limit else 0):
-                    copy = (incoming.copy.body, incoming.copy.token)
+                    copy = incoming.copy.body, incoming.copy.token
                     if incoming.lane == lane and copy not in seen:
                         seen.add(copy)
                         shown += await self._requests([incoming])
@@ -77,15 +81,15 @@ class Inspection:
 
     async def _requests(self, copies: Sequence[Incoming]) -> list[Request]:
         """Those that can be decoded and that no other copy covers."""
-        requests: list[tuple[Request, Incoming]] = []
-        for copy in copies:
+        requests: list[tuple[Request, Outgoing]] = []
+        for incoming in copies:
             with suppress(DecodeError):
-                requests.append((decode(copy.content()), copy))
+                requests.append((decode(incoming.content()), incoming.copy))
         tags = await self._tags.find([key_of(request) for request, _ in requests])
 
-        def covered(request: Request, copy: Incoming) -> bool:
+        def covered(request: Request, copy: Outgoing) -> bool:
             tag = tags.get(key_of(request))
-            return tag is not None and tag.token != copy.copy.token and tag.covers(copy.queue, request.asked_at)
+            return tag is not None and tag.token != copy.token and tag.covers(copy.lane.queue, request.asked_at)
 
         return [request for request, copy in requests if not covered(request, copy)]
 

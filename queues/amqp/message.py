@@ -6,7 +6,7 @@ are never copied: copied, they make it see cycles and drop the message.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Outgoing:
     """A message to publish.
 
@@ -77,9 +77,9 @@ class Incoming:
         token = headers.get(TOKEN)
         self.lane: Final = lane
         self.copy: Final = Outgoing(
-            exchange="",
-            lane=lane,
-            body=message.body,
+            message.exchange or "",
+            lane,
+            message.body,
             token=token if isinstance(token, str) else None,
             not_before=_moment(headers.get(NOT_BEFORE)),
             left_s=_number(headers.get(LEFT)) / 1000,
@@ -114,14 +114,6 @@ class Incoming:
         key = str(event.get("queue", "")).rpartition(".q.")[2]
         return str(event.get("reason", "")), lane_of(key) or Lane(LEGACY_PLATFORM, "normal")
 
-    def again(
-        self, exchange: str, *, lane: Lane | None = None, left_s: float = 0.0, pardons: int = 0, spared: int = 0
-    ) -> Outgoing:
-        """The same as a new message, pardoned and spared that many times more."""
-        copy, lane = self.copy, lane or self.lane
-        pardons, spared = copy.pardons + pardons, copy.spared + spared
-        return replace(copy, exchange=exchange, lane=lane, left_s=left_s, pardons=pardons, spared=spared)
-
     async def ack(self) -> bool:
         """The broker forgets it. Returns False if the broker could not be told, and will deliver it again."""
         return await self._settle(back=False)
@@ -136,10 +128,9 @@ class Incoming:
         self.over = True
         # through its own channel: on a later one the tag would be another message's
         tag, channel = self._message.delivery_tag or 0, self._message.channel
+        call = channel.basic_nack(tag, requeue=True, wait=False) if back else channel.basic_ack(tag, wait=False)
         try:
-            await spoken(
-                channel.basic_nack(tag, requeue=True, wait=False) if back else channel.basic_ack(tag, wait=False)
-            )
+            await spoken(call)
         except QueueError:
             return False
         return True

@@ -34,11 +34,10 @@ _AT_LEAST_ONCE: Final[Mapping[str, Argument]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSpec:
-    """A queue with what it is bound to. kind: of its exchange."""
+    """A queue and its binding. The exchange is direct for work, else a fanout."""
 
     name: str
     exchange: str
-    kind: Literal["direct", "fanout"]
     key: str
     role: Literal["work", "wait", "dead"]
     arguments: Mapping[str, Argument] = field(default_factory=dict)
@@ -91,7 +90,7 @@ class Names:
     def specs(self) -> list[QueueSpec]:
         """Everything to declare, whatever platforms there are."""
         arguments = {"x-queue-type": "quorum"}
-        dead = QueueSpec(name=self.dead, exchange=self.dead, kind="fanout", key="", role="dead", arguments=arguments)
+        dead = QueueSpec(name=self.dead, exchange=self.dead, key="", role="dead", arguments=arguments)
         return [dead, *self.work_specs([LEGACY_PLATFORM]), *map(self._wait_spec, self.waits_s)]
 
     def work_specs(self, platforms: Iterable[str]) -> list[QueueSpec]:
@@ -99,14 +98,13 @@ class Names:
         arguments = {**_AT_LEAST_ONCE, "x-dead-letter-exchange": self.dead}
         queues = [(self.queue(lane), key_of_lane(lane)) for lane in lanes(platforms)]
         return [
-            QueueSpec(name=name, exchange=self.work, kind="direct", key=key, role="work", arguments=arguments)
-            for name, key in queues
+            QueueSpec(name=name, exchange=self.work, key=key, role="work", arguments=arguments) for name, key in queues
         ]
 
     def _wait_spec(self, seconds: float) -> QueueSpec:
         name, ttl = self.wait(seconds), round(seconds * 1000)
         arguments = {**_AT_LEAST_ONCE, "x-message-ttl": ttl, "x-dead-letter-exchange": self.work}
-        return QueueSpec(name=name, exchange=name, kind="fanout", key="", role="wait", arguments=arguments)
+        return QueueSpec(name=name, exchange=name, key="", role="wait", arguments=arguments)
 
 
 def lanes(platforms: Iterable[str]) -> list[Lane]:

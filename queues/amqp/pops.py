@@ -85,10 +85,9 @@ class Pops:
             await self._hand_on(incoming, request, name)
             await incoming.ack()
             return None
-        suspect = taken == "again"
-        if suspect and not await self._may_begin(incoming, request, name):
+        if taken == "again" and not await self._may_begin(incoming, request, name):
             return None
-        delivery = AmqpDelivery(self, incoming, request, name, suspect=suspect)
+        delivery = AmqpDelivery(self, incoming, request, name, suspect=taken == "again")
         self.in_hand.add(delivery)
         return delivery
 

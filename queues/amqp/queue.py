@@ -12,8 +12,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
-from typing import Any, Final, TypeVar
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final, TypeVar
 
 import structlog
 
@@ -26,19 +27,17 @@ from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, QueueName, Request
 from ghcrawl.values.shielded import run_to_end
 from queues.amqp.backlog import Backlog
 from queues.amqp.compression import ABOVE_BYTES, MAX_BYTES, packed
-from queues.amqp.connection import AmqpLink, open_link
+from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
 from queues.amqp.dead_letters import Bury, DeadLetterHandler
-from queues.amqp.errors import Unroutable
-from queues.amqp.housekeeping import Housekeeping
+from queues.amqp.errors import Unroutable, all_of
 from queues.amqp.inspection import Inspection
 from queues.amqp.management import managed
 from queues.amqp.message import Incoming, Outgoing
 from queues.amqp.names import DEAD, Names, QueueSpec, lane_of, lanes
 from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.pops import AmqpDelivery, Pops
-from queues.amqp.prefetch import Prefetch
-from queues.amqp.publisher import Publisher
+from queues.amqp.prefetch import Loops
 from queues.amqp.recovery import Lost, Recovery
 from queues.amqp.settings import AmqpSettings
 from queues.amqp.topology import declare
@@ -48,6 +47,9 @@ from queues.dedup_protocol import Tagging, apart
 log = structlog.stdlib.get_logger(__name__)
 
 T = TypeVar("T")
+EVERY_S: Final = 1.0
+REVIVE_S: Final = 30.0
+SWEEP_S: Final = 3600.0
 QUIET_S: Final = 12.0
 """What other processes hold shows by what comes of it, or in the management API, within this time."""
 STARTS_S: Final = 7 * 86400.0
@@ -65,30 +67,25 @@ class AmqpQueue:
         settings = link.settings
         self.names: Final = Names(prefix=settings.prefix, waits_s=settings.waits_s)
         self.link: Final = link
-        self._publisher = publisher = Publisher(link)
         self._tags = tags
         self._starts = starts
         self._clock = clock
         self._tagging = Tagging(tags=tags, pack=self._packed, publish=self._publish, sleep=clock.sleep)
-        dead_letters = DeadLetterHandler(bury, tags, starts, clock)
+        dead_letters = DeadLetterHandler(bury, tags, starts, clock, self._send_to_work)
         self._recovery = Recovery(self._tagging, clock)
         poison = PoisonMessages(starts, clock, settings.max_starts)
         self.pops: Final = Pops(self._tagging, poison, dead_letters, clock, self._recovery.owed.put)
         self.early: Final = Backlog[Incoming]("delay", self._send_round)
-        self._dead = Backlog[Incoming]("deadletter", lambda dead: dead_letters.file_dead(dead, publisher, self.names))
-        self.consumers: Final = Consumers(link, self.names, self._arrived)
+        self._dead = Backlog[Incoming]("deadletter", dead_letters.file_dead)
+        self._loops = Loops(settings.loops, settings.hand_back_s)
+        self.consumers: Final = Consumers(link, self.names, self._loops, self._arrived)
         self._inspection = Inspection(link, self.names, tags, clock)
         self._management = managed(settings)
-        self._demand = Prefetch(settings.loops, settings.hand_back_s)
-        self._housekeeping = Housekeeping(
-            link, self.consumers, self._demand, hand_back=self.hand_back, declare=self.declare, sweep=self.sweep
-        )
         self._platforms = {LEGACY_PLATFORM: None}
-        self._closing = False
+        self._is_declared = True
+        self._is_closing = False
         self._quiet_since: float | None = None
         self._background = Background()
-
-    # The port -------------------------------------------------------------------------------------------------
 
     async def push(self, pushes: Sequence[Push]) -> Pushed:
         """As the port says."""
@@ -132,16 +129,12 @@ class AmqpQueue:
 
         wanted = list(apart(pushes).values()) if len(pushes) > AT_ONCE else pushes
         parts = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]
-        queued = 0
-        for end in await asyncio.gather(*map(push, parts), return_exceptions=True):
-            if isinstance(end, BaseException):
-                raise end
-            queued += end.queued
+        queued = sum(pushed.queued for pushed in await all_of(map(push, parts)))
         return Pushed(queued=queued, bounced=len(pushes) - queued)
 
     async def pop(self, order: Sequence[Lane], *, patience_s: float) -> AmqpDelivery | None:
         """As the port says. Without patience, what is still on its way from the broker does not count as there."""
-        with self._demand.popping(len(self.pops.in_hand)):
+        with self._loops.popping(len(self.pops.in_hand)):
             if trouble := self.link.trouble():
                 raise trouble
             await self.know({lane.platform for lane in order})
@@ -218,7 +211,7 @@ class AmqpQueue:
         """As the port says, except for what other processes have prefetched."""
         shown: list[Request] = []
         for lane in await self._lanes_of(queue, platform):
-            held = [incoming for incoming in (*self.pops.held(), *_fresh(self.early)) if incoming.lane == lane]
+            held = [incoming for incoming in self.pops.held() + _fresh(self.early) if incoming.lane == lane]
             shown += await self._inspection.peek(lane, held, limit - len(shown))
         return shown
 
@@ -235,8 +228,6 @@ class AmqpQueue:
         """The lane of that platform, or of each that is known."""
         await self.know(() if platform is None else (platform,))
         return [Lane(each, queue) for each in self._platforms if platform in (None, each)]
-
-    # Messages in and out --------------------------------------------------------------------------------------
 
     def _arrived(self, incoming: Incoming) -> None:
         if incoming.lane == DEAD:
@@ -255,29 +246,29 @@ class AmqpQueue:
 
     async def _publish(self, tags: Sequence[DedupMarker]) -> None:
         await self.know({tag.platform for tag in tags})
-        await self._publisher.send([self._outgoing(tag) for tag in tags])
+        await self.link.send([self._outgoing(tag) for tag in tags])
 
     def _outgoing(self, tag: DedupMarker) -> Outgoing:
-        wait_s = 0.0 if tag.not_before is None else (tag.not_before - self._clock.now()).total_seconds()
+        moment = tag.not_before
+        wait_s = 0.0 if moment is None else (moment - self._clock.now()).total_seconds()
         exchange, left_s = self.names.place(wait_s)
-        return Outgoing(
-            exchange=exchange, lane=tag.lane, body=tag.body, token=tag.token, not_before=tag.not_before, left_s=left_s
-        )
+        return Outgoing(exchange, tag.lane, tag.body, token=tag.token, not_before=moment, left_s=left_s)
 
     async def _send_round(self, incoming: Incoming) -> None:
         """Let a message wait once more that came before its moment."""
         if not incoming.stale:
             exchange, left_s = self.names.place(incoming.copy.left_s)
-            await self._publisher.send([incoming.again(exchange, left_s=left_s)])
+            await self.link.send([replace(incoming.copy, exchange=exchange, left_s=left_s)])
             await incoming.ack()
 
-    # Housekeeping ---------------------------------------------------------------------------------------------
+    async def _send_to_work(self, copy: Outgoing) -> None:
+        await self.link.send([replace(copy, exchange=self.names.work)])
 
     def start(self) -> None:
         """Start the background tasks."""
         self._background.start("delays", self.early.run)
         self._background.start("deadletters", self._dead.run)
-        self._background.start("housekeeping", self._housekeeping.keep)
+        self._background.start("housekeeping", self._housekeep)
         self._background.start("owed", self._recovery.owed.run)
         self._background.start("recovery", self._recovery.lost.run)
 
@@ -289,6 +280,59 @@ class AmqpQueue:
         self.consumers.attend()
         if self._management is not None:
             await self._management.limit_deliveries(self.names.prefix, self.link.settings.delivery_limit)
+
+    async def _housekeep(self) -> None:
+        """Never returns."""
+        monotonic = asyncio.get_running_loop().time
+        periods_s = {self.revive: REVIVE_S, self.sweep: SWEEP_S}
+        done_at = dict.fromkeys(periods_s, monotonic())
+        while True:
+            await asyncio.sleep(EVERY_S)
+            try:
+                await self._mend()
+                await self.consumers.want(self.consumers.deaf())
+                await self.hand_back(self.consumers.unwanted())
+                await self._fit(monotonic())
+                for do, period_s in periods_s.items():
+                    if monotonic() - done_at[do] >= period_s:
+                        done_at[do] = monotonic()
+                        await do()
+            except Unroutable as error:
+                self._is_declared = False
+                log.warning("topology_lost", error=str(error))
+            except CrawlError as error:
+                log.warning("chore_failed", chore="housekeeping", error=str(error))
+
+    async def _mend(self) -> None:
+        """Connect again, and declare again what the broker may have lost meanwhile."""
+        await self.link.check()
+        if self.link.away:
+            self._is_declared = False
+            await self.link.restore()
+            await self.link.check()
+        if not self._is_declared:
+            await self.declare()
+            self._is_declared = True
+
+    async def _fit(self, now: float) -> None:
+        """Prefetch what suits the number of loops, and return what is too much for them to the broker."""
+        self._loops.reckon(now)
+        larger, smaller = self.consumers.misfits()
+        if (larger or smaller) and not self.link.away:
+            await self.hand_back(larger)
+            await self.consumers.stop(smaller)
+            await self.consumers.want([*larger, *smaller])
+            log.info("prefetch_fitted", loops=self._loops.number, queues=self._names_of([*larger, *smaller]))
+
+    async def revive(self) -> None:
+        """Restart consumers that the broker forgot: it does not always say so when a queue is declared again."""
+        await self.consumers.probe()
+        active = self.consumers.active
+        deaf = [lane for lane in active if not (await self.link.declared(self.names.queue(lane))).consumer_count]
+        if deaf:
+            log.warning("consumers_lost", queues=self._names_of(deaf))
+            await self.consumers.abandon(self._names_of(deaf))
+            await self.consumers.want(deaf)
 
     async def sweep(self) -> None:
         """Forget old starts; publish again what has an old marker and an empty queue."""
@@ -305,7 +349,10 @@ class AmqpQueue:
         await self.consumers.stop(lanes)
         for incoming in self.pops.buffers.empty(lanes):
             await incoming.give_back()
-        log.info("prefetched_handed_back", queues=[*map(self.names.queue, lanes)])
+        log.info("prefetched_handed_back", queues=self._names_of(lanes))
+
+    def _names_of(self, lanes: Iterable[Lane]) -> list[str]:
+        return [self.names.queue(lane) for lane in lanes]
 
     def held(self) -> list[Incoming]:
         """All that was prefetched and not popped."""
@@ -313,9 +360,9 @@ class AmqpQueue:
 
     async def close(self) -> None:
         """Return what was prefetched to the broker, which takes back what was popped."""
-        if self._closing:
+        if self._is_closing:
             return
-        self._closing = True
+        self._is_closing = True
         await self._background.stop()
         if not self.link.away:
             with suppress(CrawlError):
@@ -329,8 +376,8 @@ def _fresh(backlog: Backlog[Incoming]) -> list[Incoming]:
     return [incoming for incoming in backlog.items if not incoming.stale]
 
 
-def _due(push: Push, now: Any) -> Push:
-    return push if push.not_before is None or push.not_before > now else Push(request=push.request, queue=push.queue)
+def _due(push: Push, now: datetime) -> Push:
+    return replace(push, not_before=None) if push.not_before is not None and push.not_before <= now else push
 
 
 @asynccontextmanager
@@ -347,16 +394,12 @@ async def open_amqp_queue(
 
     platforms: whose lanes count even before this process pushes to them or pops from them.
     """
-    link = await open_link(settings)
+    queue = AmqpQueue(AmqpLink(settings), tags=tags, starts=starts, bury=bury, clock=clock)
     try:
-        queue = AmqpQueue(link, tags=tags, starts=starts, bury=bury, clock=clock)
+        await queue.link.restore()
         await queue.declare()
         await queue.know(platforms)
-    except BaseException:
-        await link.close()
-        raise
-    queue.start()
-    try:
+        queue.start()
         yield queue
     finally:
         await run_to_end(queue.close())

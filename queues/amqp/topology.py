@@ -25,20 +25,20 @@ async def declare(link: AmqpLink, specs: Iterable[QueueSpec]) -> list[QueueSpec]
 
 async def _is_new(link: AmqpLink, spec: QueueSpec) -> bool:
     remedy = f"Delete it, or set amqp.prefix to another than {link.settings.prefix!r}"
+    kind = "direct" if spec.role == "work" else "fanout"
     try:
-        await link.ask(lambda channel: channel.exchange_declare(spec.exchange, exchange_type=spec.kind, durable=True))
+        await link.ask(lambda channel: channel.exchange_declare(spec.exchange, exchange_type=kind, durable=True))
     except Mismatch as error:
         raise ConfigError(f"RabbitMQ has an exchange {spec.exchange!r} of another kind. {remedy} ({error})") from error
+    is_new = False
     try:
         await link.declared(spec.name)
     except Unroutable:
         is_new = True
-    else:
-        is_new = False
     try:
         await link.ask(lambda channel: channel.queue_declare(spec.name, durable=True, arguments={**spec.arguments}))
     except Mismatch as error:
-        if spec.role == "wait":  # it might keep what is put there for ever, or drop it
+        if spec.role == "wait":  # it might keep messages for ever, or drop them
             problem = f"RabbitMQ has a queue {spec.name!r} with other arguments"
             raise ConfigError(f"{problem}. {remedy} ({error})") from error
         log.warning("queue_arguments_kept", queue=spec.name, detail=str(error))

@@ -165,7 +165,7 @@ class Crawl:
             for number in numbers:
                 body = encode(node(number, self.started_at))
                 lane = Lane(PLATFORM, queue_of(number))
-                await queue._publisher.send([Outgoing(exchange=queue.names.work, lane=lane, body=body, token="copy")])
+                await queue.link.send([Outgoing(exchange=queue.names.work, lane=lane, body=body, token="copy")])
 
     async def begin(self, workers: int, **over: Any) -> None:
         """The first node waits, and so many workers are there."""

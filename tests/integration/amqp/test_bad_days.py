@@ -268,11 +268,11 @@ async def test_a_queue_that_does_not_answer_holds_up_only_its_own_lane(broker: B
         assert await everything(queue, 1) == {push_of(2)[0].request.url: "normal"}
         with pytest.raises(QueueError, match="does not answer for"):
             await queue.pop([silent], patience_s=0)
-        await queue._housekeeping.revive()
+        await queue.revive()
         assert sound in queue.consumers.active
         assert silent not in queue.consumers.active
         await asyncio.to_thread(broker.control, "eval", f"ra:restart_server(quorum_queues, {member}).")
-        await queue._housekeeping.revive()
+        await queue.revive()
         assert await everything(queue, 1) == {push_of(1)[0].request.url: "later"}
 
 

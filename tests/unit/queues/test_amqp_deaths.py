@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -17,14 +17,13 @@ from queues.amqp.dead_letters import (
     name_of,
 )
 from queues.amqp.message import TOKEN, Incoming, Outgoing
-from queues.amqp.names import Names
 from queues.codec import encode
 from queues.dedup_protocol import Tagging
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from stores.memory import MemoryDeadletters
 from tests.support.builders import NOW, a_request
 from tests.support.clock import FakeClock
-from tests.unit.queues.amqp_messages import incoming
+from tests.unit.queues.amqp_messages import Channel, incoming
 
 DEATH = {"x-death": [{"queue": "p.q.later", "reason": LIMIT}]}
 
@@ -35,7 +34,7 @@ class Place:
     def __init__(self) -> None:
         self.tags, self.starts, self.deadletters = MemoryDedupMarkers(), MemoryCrashCounter(), MemoryDeadletters()
         self.tagging = Tagging(tags=self.tags, pack=self.packed, publish=self.published, sleep=FakeClock().sleep)
-        self.undertaker = DeadLetterHandler(self.deadletters.bury, self.tags, self.starts, FakeClock())
+        self.undertaker = DeadLetterHandler(self.deadletters.bury, self.tags, self.starts, FakeClock(), self.send)
         self.sent: list[Outgoing] = []
 
     async def packed(self, request: Request) -> bytes:
@@ -44,8 +43,8 @@ class Place:
     async def published(self, tags: Any) -> None:
         self.posts: list[DedupMarker] = list(tags)
 
-    async def send(self, messages: Any) -> None:
-        self.sent += messages
+    async def send(self, message: Outgoing) -> None:
+        self.sent.append(message)
 
     async def pushed(self) -> Incoming:
         """The copy, dead."""
@@ -56,10 +55,10 @@ class Place:
     async def files(self, dead: Incoming) -> bool:
         """Whether a deadletter comes of it; if none does, it was sent back to where it came from."""
         before = len(self.sent)
-        await self.undertaker.file_dead(dead, cast("Any", self), Names(prefix="p", waits_s=(1.0,)))
+        await self.undertaker.file_dead(dead)
         assert dead.over
         sent = self.sent[before:]
-        assert [(each.exchange, each.lane.queue) for each in sent] in ([], [("p.work", "later")])
+        assert [each.lane.queue for each in sent] in ([], ["later"])
         return not sent
 
     async def rounds(self, dead: Incoming, at_the_most: int) -> int:
@@ -101,3 +100,12 @@ async def test_what_cannot_be_popped_without_a_death_is_filed_in_the_end(monkeyp
     monkeypatch.setattr(amqp_deaths, "MAX_SPARED", 5)
     place = Place()
     assert await place.rounds(await place.pushed(), 50) == 5 + MAX_PARDONS
+
+
+async def test_what_lost_its_channel_is_left_to_its_next_delivery() -> None:
+    place = Place()
+    pushed = await place.pushed()
+    dead = incoming("normal", body=pushed.copy.body, headers=DEATH, channel=Channel(is_closed=True))
+    await place.undertaker.file_dead(dead)
+    assert place.sent == []
+    assert list(await place.deadletters.list(DeadletterFilter(), limit=2)) == []
