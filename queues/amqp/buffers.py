@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from ghcrawl.values.model import Lane
 from queues.amqp.message import Incoming
 
 
 class Buffers:
-    """Everything happens in one step, so a message is always in one place: here, in a pop's hand, or settled."""
+    """Nothing here is interrupted, so a message is always in one place: here, with one pop, or settled."""
 
     def __init__(self) -> None:
         self._held: defaultdict[Lane, deque[Incoming]] = defaultdict(deque)
-        self._waiters: deque[tuple[Collection[Lane], asyncio.Future[Incoming]]] = deque()
+        self._waiters: dict[asyncio.Future[Incoming], Sequence[Lane]] = {}
 
     def put(self, incoming: Incoming, *, first: bool = False) -> None:
-        """It may be popped: by whoever waits for its lane longest, or by the next who asks. first: before others."""
-        for order, future in self._waiters:
+        """Give it to the pop that has waited longest for its lane, or to the next one. first: before others of its lane."""
+        for future, order in self._waiters.items():
             if incoming.lane in order and not future.done():
                 future.set_result(incoming)
                 return
@@ -30,13 +30,12 @@ class Buffers:
             held.append(incoming)
 
     async def take(self, order: Sequence[Lane], patience_s: float) -> Incoming | None:
-        """From the first of these lanes that has something, waiting so long for it. None: nothing came."""
+        """A message of the first of these lanes that has one, or None after `patience_s`."""
         incoming = self._first(order)
         if incoming is not None or patience_s <= 0:
             return incoming
-        waiter = order, asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        _, future = waiter
+        future: asyncio.Future[Incoming] = asyncio.get_running_loop().create_future()
+        self._waiters[future] = order
         try:
             await asyncio.wait([future], timeout=patience_s)
         except asyncio.CancelledError:
@@ -44,15 +43,15 @@ class Buffers:
                 self.put(future.result(), first=True)
             raise
         finally:
-            self._waiters.remove(waiter)
+            del self._waiters[future]
         return future.result() if future.done() else None
 
     def empty(self, lanes: Iterable[Lane]) -> list[Incoming]:
-        """All that was held for these lanes, which is the caller's now."""
+        """Take all that is held of these lanes."""
         return [incoming for lane in lanes for incoming in self._held.pop(lane, ())]
 
     def held(self) -> list[Incoming]:
-        """What is held, and still there to be popped."""
+        """What can be popped."""
         return [incoming for held in self._held.values() for incoming in held if not incoming.stale]
 
     def _first(self, order: Sequence[Lane]) -> Incoming | None:

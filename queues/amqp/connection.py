@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar, cast
 
@@ -21,9 +21,9 @@ from pamqp.commands import Queue
 from yarl import URL
 
 from ghcrawl.values.errors import ConfigError, QueueError
-from queues.amqp.errors import BrokerLost, all_of, place, spoken, unopened
+from queues.amqp.errors import BrokerLost, Mismatch, Unroutable, all_of, place, spoken, unopened
 from queues.amqp.message import Outgoing
-from queues.amqp.names import key_of_lane
+from queues.amqp.names import QueueSpec, key_of_lane
 from queues.amqp.settings import AmqpSettings
 
 log = structlog.stdlib.get_logger(__name__)
@@ -152,6 +152,36 @@ class AmqpLink:
         """The messages in `queue` that can be delivered now, and its consumers. Raises QueueError; Unroutable: none."""
         within_s = self.settings.connect_timeout_s
         return await self.ask(lambda channel: channel.queue_declare(queue, passive=True), within_s)
+
+    async def declare(self, specs: Iterable[QueueSpec]) -> list[QueueSpec]:
+        """Declare what does not exist. Returns the new queues: they are empty, whatever was published to them before.
+
+        A work queue that exists with other arguments is used, with a warning that says what it lacks.
+        Raises ConfigError for other differences, QueueError.
+        """
+        return [spec for spec in specs if await self._declare(spec)]
+
+    async def _declare(self, spec: QueueSpec) -> bool:
+        remedy = f"Delete it, or set amqp.prefix to another than {self.settings.prefix!r}"
+        exchange, kind = spec.exchange, "direct" if spec.role == "work" else "fanout"
+        try:
+            await self.ask(lambda channel: channel.exchange_declare(exchange, exchange_type=kind, durable=True))
+        except Mismatch as error:
+            raise ConfigError(f"RabbitMQ has an exchange {exchange!r} of another kind. {remedy} ({error})") from error
+        is_new = False
+        try:
+            await self.declared(spec.name)
+        except Unroutable:
+            is_new = True
+        try:
+            await self.ask(lambda channel: channel.queue_declare(spec.name, durable=True, arguments={**spec.arguments}))
+        except Mismatch as error:
+            if spec.role == "wait":  # it might keep messages for ever, or drop them
+                problem = f"RabbitMQ has a queue {spec.name!r} with other arguments"
+                raise ConfigError(f"{problem}. {remedy} ({error})") from error
+            log.warning("queue_arguments_kept", queue=spec.name, detail=str(error))
+        await self.ask(lambda channel: channel.queue_bind(spec.name, exchange, routing_key=spec.key))
+        return is_new
 
     async def ready_count(self, queue: str) -> int:
         """How many messages of `queue` can be delivered now. Raises QueueError; Unroutable: no such queue."""

@@ -29,11 +29,6 @@ class _Consumer:
     tag: str
     size: int
 
-    @property
-    def hears(self) -> bool:
-        """Whether the broker still knows it: its channel is open, and its queue was not deleted."""
-        return not self.channel.is_closed and self.tag in self.channel.consumers
-
 
 class Consumers:
     """arrived: called with each message; must not raise.
@@ -62,9 +57,9 @@ class Consumers:
         return [lane for lane in self._consumers if self.hears(lane)]
 
     def hears(self, lane: Lane) -> bool:
-        """Whether `lane` is consumed here."""
-        consumer = self._consumers.get(lane)
-        return consumer is not None and consumer.hears
+        """Whether `lane` is consumed here: its consumer's channel is open, and its queue was not deleted."""
+        known = self._consumers.get(lane)
+        return known is not None and not known.channel.is_closed and known.tag in known.channel.consumers
 
     def attend(self) -> None:
         """Want what the broker sets aside from now on, whether or not anything is popped."""

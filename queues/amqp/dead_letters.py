@@ -25,7 +25,6 @@ log = structlog.stdlib.get_logger(__name__)
 
 Bury: TypeAlias = Callable[[Deadletter], Awaitable[None]]
 """Files a deadletter; to file the same one again changes nothing."""
-SendToWork: TypeAlias = Callable[[Outgoing], Awaitable[None]]
 
 LIMIT: Final = "delivery_limit"
 MAX_PARDONS: Final = 3
@@ -46,16 +45,13 @@ def name_of(request: Request, token: str | None) -> str:
 
 
 class DeadLetterHandler:
-    """Files deadletters for messages. Each call settles its message in the end; raises StoreError, QueueError."""
+    """Files deadletters for messages, and acks these. Raises StoreError."""
 
-    def __init__(
-        self, bury: Bury, tags: DedupMarkers, starts: CrashCounter, clock: Clock, send_to_work: SendToWork
-    ) -> None:
+    def __init__(self, bury: Bury, tags: DedupMarkers, starts: CrashCounter, clock: Clock) -> None:
         self._bury = bury
         self._tags = tags
         self._starts = starts
         self._clock = clock
-        self._send_to_work = send_to_work
 
     async def file_undecodable(self, incoming: Incoming, error: DecodeError, queue: QueueName) -> None:
         """The deadletter keeps the bytes, with a placeholder for the request."""
@@ -69,25 +65,20 @@ class DeadLetterHandler:
         reason = f"work on it was begun {starts} times, and each time the process that had it was gone"
         await self._file(incoming, request, incoming.queue, "killed_worker", reason)
 
-    async def file_dead(self, incoming: Incoming) -> None:
-        """What the broker set aside: an innocent neighbour of a killer goes back to work, the rest is filed."""
-        if incoming.stale:
-            return
+    async def file_dead(self, incoming: Incoming) -> Outgoing | None:
+        """What the broker set aside. Returns what goes back to work instead: the innocent neighbour of a killer."""
         why, lane = incoming.death
         try:
             request = decode(incoming.content())
         except DecodeError as error:
             await self.file_undecodable(incoming, error, lane.queue)
-            return
-        pardoned = (
-            await self._pardoned(replace(incoming.copy, lane=lane, left_s=0.0), request) if why == LIMIT else None
-        )
-        if pardoned is None:
-            kind = "delivery_limit" if why == LIMIT else "set_aside"
-            await self._file(incoming, request, lane.queue, kind, _REASONS.get(why, f"RabbitMQ set it aside: {why}"))
-        else:
-            await self._send_to_work(pardoned)
-            await incoming.ack()
+            return None
+        copy = replace(incoming.copy, lane=lane, left_s=0.0)
+        if why == LIMIT and (pardoned := await self._pardoned(copy, request)):
+            return pardoned
+        kind = "delivery_limit" if why == LIMIT else "set_aside"
+        await self._file(incoming, request, lane.queue, kind, _REASONS.get(why, f"RabbitMQ set it aside: {why}"))
+        return None
 
     async def _pardoned(self, copy: Outgoing, request: Request) -> Outgoing | None:
         """The message that goes back to work; None: it may have killed its process, or came back too often."""

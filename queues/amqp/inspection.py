@@ -37,12 +37,8 @@ class Inspection:
 
     async def anything(self, platforms: Iterable[str]) -> bool:
         """Whether any message of these platforms waits, or any at all is delayed or dead."""
-        queues = [
-            self._names.dead,
-            *map(self._names.wait, self._names.waits_s),
-            *map(self._names.queue, lanes(platforms)),
-        ]
-        for queue in queues:
+        waits, work = map(self._names.wait, self._names.waits_s), map(self._names.queue, lanes(platforms))
+        for queue in (self._names.dead, *waits, *work):
             if await self._link.ready_count(queue):
                 return True
         return False
@@ -54,9 +50,9 @@ class Inspection:
         """
         seen = {(incoming.copy.body, incoming.copy.token) for incoming in prefetched}
         shown = await self._requests(prefetched)
-        waits = self._names.waits_s if await self._delays(lane) else ()
+        waits = await self._waits(lane)
         async with self._looking() as channel:
-            for name in [self._names.queue(lane), *map(self._names.wait, waits)]:
+            for name in [self._names.queue(lane), *waits]:
                 async for incoming in drawn(channel, name, SEARCHED if len(shown) < limit else 0):
                     copy = incoming.copy.body, incoming.copy.token
                     if incoming.lane == lane and copy not in seen:
@@ -66,18 +62,18 @@ class Inspection:
                         break
         return shown[:limit]
 
-    async def _delays(self, lane: Lane) -> bool:
-        """Whether a request of `lane` may be among the delayed ones, as far as markers tell.
+    async def _waits(self, lane: Lane) -> list[str]:
+        """The wait queues, if messages of `lane` may be in them.
 
-        It may stay among them for longer than it should, but not by as much as the longest delay.
+        Markers tell of those that are delayed, or were until they were due: by less than the longest delay ago. Others
+        are copies of copies, and what a purge left that was cut off.
         """
+        now, waits = self._clock.now(), [*map(self._names.wait, self._names.waits_s)]
         overdue = timedelta(seconds=max(self._names.waits_s))
-        return bool((await self._tags.delayed(self._clock.now() - overdue)).get(lane))
-
-    async def _has_strays(self) -> bool:
-        """Whether there may be delayed messages without a marker: copies of copies, and what a cut-off purge left."""
-        tagged = sum((await self._tags.delayed(self._clock.now())).values())
-        return sum([await self._link.ready_count(self._names.wait(each)) for each in self._names.waits_s]) > tagged
+        if (await self._tags.delayed(now - overdue)).get(lane):
+            return waits
+        tagged = sum((await self._tags.delayed(now)).values())
+        return waits if sum([await self._link.ready_count(each) for each in waits]) > tagged else []
 
     async def _requests(self, copies: Sequence[Incoming]) -> list[Request]:
         """Those that can be decoded and that no other copy covers."""
@@ -99,13 +95,13 @@ class Inspection:
         The markers go before and after, so none is left without its message. Delayed messages share their queues with
         those of other lanes, which are back there in the end, and are left alone where none of `lane` is among them.
         """
-        waits = self._names.waits_s if await self._delays(lane) or await self._has_strays() else ()
+        waits = await self._waits(lane)
         await self._tags.clear(lane)
         gone = sum([await incoming.ack() for incoming in prefetched])
         async with self._looking() as channel:
             purged = await spoken(channel.queue_purge(self._names.queue(lane)), within_s=ANSWER_S)
             gone += purged.message_count or 0
-            for name in map(self._names.wait, waits):
+            for name in waits:
                 async for incoming in drawn(channel, name, await self._link.ready_count(name)):
                     if incoming.lane == lane:
                         gone += await incoming.ack()

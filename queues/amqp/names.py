@@ -1,38 +1,33 @@
-"""The names and structural arguments of everything we declare in RabbitMQ.
+"""The names and arguments of everything that is declared in RabbitMQ.
 
     exchange P.work (direct)      → queue P.q.<lane>       keys are the lanes: normal, mastodon.normal
     exchange P.wait.<d> (fanout)  → queue P.wait.<d>       expires after d, and then by its own key back to P.work
     exchange P.dead (fanout)      → queue P.dead           what the broker itself set aside
 
-A lane is written `<queue>` for the platform that was there before there were others, so that what an older version
-left there is found, and `<platform>.<queue>` for every other one. Delays are shared by all: what comes back from there
-finds its lane by its key.
-
-The arguments never change once declared: another topology is another prefix. Dead-lettering is at-least-once, which
-needs quorum queues that reject publishes when they are full.
+A lane is `<queue>` for the first platform, so that what older versions left there is found, and `<platform>.<queue>`
+for every other one. Arguments never change once declared: another topology is another prefix. Dead-lettering is
+at-least-once, which needs quorum queues that reject publishes when they are full.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane
-
-Argument: TypeAlias = str | int
 
 DEAD: Final = Lane("", "normal")
 """Stands for what the broker set aside, which no platform's lane holds."""
 
-_AT_LEAST_ONCE: Final[Mapping[str, Argument]] = {
+_AT_LEAST_ONCE: Final[Mapping[str, str | int]] = {
     "x-queue-type": "quorum",
     "x-dead-letter-strategy": "at-least-once",
     "x-overflow": "reject-publish",
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class QueueSpec:
     """A queue and its binding. The exchange is direct for work, else a fanout."""
 
@@ -40,7 +35,7 @@ class QueueSpec:
     exchange: str
     key: str
     role: Literal["work", "wait", "dead"]
-    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    arguments: Mapping[str, str | int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +69,7 @@ class Names:
         return f"{self.prefix}.wait.{span(seconds)}"
 
     def wait_for(self, seconds: float) -> float:
-        """How long to wait first when that much is left: as few hops as possible, and hardly ever too long.
-
-        The longest delay that overshoots by a quarter at the most; where even the shortest does, that one.
-        """
+        """How long to wait first: the longest delay that overshoots by a quarter at most, or the shortest there is."""
         return max([wait for wait in self.waits_s if wait <= seconds * 1.25], default=min(self.waits_s))
 
     def place(self, wait_s: float) -> tuple[str, float]:
@@ -90,21 +82,21 @@ class Names:
     def specs(self) -> list[QueueSpec]:
         """Everything to declare, whatever platforms there are."""
         arguments = {"x-queue-type": "quorum"}
-        dead = QueueSpec(name=self.dead, exchange=self.dead, key="", role="dead", arguments=arguments)
+        dead = QueueSpec(self.dead, self.dead, "", role="dead", arguments=arguments)
         return [dead, *self.work_specs([LEGACY_PLATFORM]), *map(self._wait_spec, self.waits_s)]
 
     def work_specs(self, platforms: Iterable[str]) -> list[QueueSpec]:
         """The queues of these platforms' lanes."""
         arguments = {**_AT_LEAST_ONCE, "x-dead-letter-exchange": self.dead}
-        queues = [(self.queue(lane), key_of_lane(lane)) for lane in lanes(platforms)]
         return [
-            QueueSpec(name=name, exchange=self.work, key=key, role="work", arguments=arguments) for name, key in queues
+            QueueSpec(self.queue(lane), self.work, key_of_lane(lane), role="work", arguments=arguments)
+            for lane in lanes(platforms)
         ]
 
     def _wait_spec(self, seconds: float) -> QueueSpec:
         name, ttl = self.wait(seconds), round(seconds * 1000)
         arguments = {**_AT_LEAST_ONCE, "x-message-ttl": ttl, "x-dead-letter-exchange": self.work}
-        return QueueSpec(name=name, exchange=name, key="", role="wait", arguments=arguments)
+        return QueueSpec(name, name, "", role="wait", arguments=arguments)
 
 
 def lanes(platforms: Iterable[str]) -> list[Lane]:

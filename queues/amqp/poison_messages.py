@@ -1,9 +1,8 @@
 """Messages that came back because the process that held them died, and may be the reason for that.
 
-A message that was popped when its process died is counted each time that it is popped again, and dead-lettered after
-`max_starts`. One that was only prefetched still has its marker and is no suspect, however often it came back; one
-without a marker may have been popped. From its second return on a suspect is worked on alone: others that die beside it
-are only counted when they die alone, so the neighbours of a killer are never taken for one.
+One that has lost its marker may have been popped: its starts are counted, and after `max_starts` it is dead-lettered.
+One that was only prefetched still has its marker, however often it came back. From its second return on a suspect is
+worked on alone, so the neighbours of a killer are never taken for one.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeAlias
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import new_token
@@ -17,6 +17,9 @@ from queues.amqp.message import Incoming
 from queues.amqp.poison_messages import PoisonMessages
 from queues.codec import decode
 from queues.dedup_protocol import Tagging
+
+Owe: TypeAlias = Callable[[Push], None]
+"""Pushes a request as soon as possible."""
 
 
 class AmqpDelivery:
@@ -40,15 +43,10 @@ class AmqpDelivery:
 
 
 class Pops:
-    """What can be popped here, and what was popped and is not settled. owe: pushes a request as soon as possible."""
+    """What can be popped here, and what was popped and is not settled."""
 
     def __init__(
-        self,
-        tagging: Tagging,
-        poison: PoisonMessages,
-        dead_letters: DeadLetterHandler,
-        clock: Clock,
-        owe: Callable[[Push], None],
+        self, tagging: Tagging, poison: PoisonMessages, dead_letters: DeadLetterHandler, clock: Clock, owe: Owe
     ) -> None:
         self.buffers: Final = Buffers()
         self.in_hand: Final[set[AmqpDelivery]] = set()

@@ -1,9 +1,8 @@
 """The port's queue in RabbitMQ, for any number of processes.
 
-What a process prefetched waits in its memory and is popped from there in whatever order the loops ask for; a pop never
-asks the broker. Two things are looser than in one process's file: what other processes hold is known from the
-management API alone, as of some seconds ago; and a copy that a better one has made superfluous counts as waiting until
-it is popped, when it is dropped.
+Messages are popped from what the process has prefetched, in whatever order the loops ask for; a pop never asks the
+broker. Two things are looser than in one file: what other processes hold is known from the management API alone, as of
+some seconds ago; and a superfluous copy counts as waiting until it is popped and dropped.
 """
 
 from __future__ import annotations
@@ -25,22 +24,19 @@ from ghcrawl.values.background import Background
 from ghcrawl.values.errors import CrawlError, QueueError, Unstorable
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, QueueName, Request
 from ghcrawl.values.shielded import run_to_end
-from queues.amqp.backlog import Backlog
-from queues.amqp.compression import ABOVE_BYTES, MAX_BYTES, packed
 from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
 from queues.amqp.dead_letters import Bury, DeadLetterHandler
 from queues.amqp.errors import Unroutable, all_of
 from queues.amqp.inspection import Inspection
 from queues.amqp.management import managed
-from queues.amqp.message import Incoming, Outgoing
+from queues.amqp.message import ABOVE_BYTES, MAX_BYTES, Incoming, Outgoing, packed
 from queues.amqp.names import DEAD, Names, QueueSpec, lane_of, lanes
 from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.pops import AmqpDelivery, Pops
 from queues.amqp.prefetch import Loops
-from queues.amqp.recovery import Lost, Recovery
+from queues.amqp.recovery import Backlog, Lost, Recovery
 from queues.amqp.settings import AmqpSettings
-from queues.amqp.topology import declare
 from queues.codec import encode
 from queues.dedup_protocol import Tagging, apart
 
@@ -71,12 +67,12 @@ class AmqpQueue:
         self._starts = starts
         self._clock = clock
         self._tagging = Tagging(tags=tags, pack=self._packed, publish=self._publish, sleep=clock.sleep)
-        dead_letters = DeadLetterHandler(bury, tags, starts, clock, self._send_to_work)
+        self._dead_letters = DeadLetterHandler(bury, tags, starts, clock)
         self._recovery = Recovery(self._tagging, clock)
         poison = PoisonMessages(starts, clock, settings.max_starts)
-        self.pops: Final = Pops(self._tagging, poison, dead_letters, clock, self._recovery.owed.put)
+        self.pops: Final = Pops(self._tagging, poison, self._dead_letters, clock, self._recovery.owed.put)
         self.early: Final = Backlog[Incoming]("delay", self._send_round)
-        self._dead = Backlog[Incoming]("deadletter", dead_letters.file_dead)
+        self._dead = Backlog[Incoming]("deadletter", self._file_dead)
         self._loops = Loops(settings.loops, settings.hand_back_s)
         self.consumers: Final = Consumers(link, self.names, self._loops, self._arrived)
         self._inspection = Inspection(link, self.names, tags, clock)
@@ -107,7 +103,7 @@ class AmqpQueue:
 
     async def _declare(self, specs: Iterable[QueueSpec]) -> None:
         now = self._clock.now()
-        new = await declare(self.link, specs)
+        new = await self.link.declare(specs)
         for spec in new:
             if spec.role != "dead":
                 self._recovery.lost.put(Lost(lane_of(spec.key) if spec.role == "work" else None, now))
@@ -256,13 +252,17 @@ class AmqpQueue:
 
     async def _send_round(self, incoming: Incoming) -> None:
         """Let a message wait once more that came before its moment."""
-        if not incoming.stale:
-            exchange, left_s = self.names.place(incoming.copy.left_s)
-            await self.link.send([replace(incoming.copy, exchange=exchange, left_s=left_s)])
-            await incoming.ack()
+        exchange, left_s = self.names.place(incoming.copy.left_s)
+        await self._replace(incoming, replace(incoming.copy, exchange=exchange, left_s=left_s))
 
-    async def _send_to_work(self, copy: Outgoing) -> None:
-        await self.link.send([replace(copy, exchange=self.names.work)])
+    async def _file_dead(self, incoming: Incoming) -> None:
+        if not incoming.stale and (pardoned := await self._dead_letters.file_dead(incoming)):
+            await self._replace(incoming, replace(pardoned, exchange=self.names.work))
+
+    async def _replace(self, incoming: Incoming, copy: Outgoing) -> None:
+        if not incoming.stale:
+            await self.link.send([copy])
+            await incoming.ack()
 
     def start(self) -> None:
         """Start the background tasks."""
@@ -273,10 +273,7 @@ class AmqpQueue:
         self._background.start("recovery", self._recovery.lost.run)
 
     async def take_over(self) -> None:
-        """Look after what the broker sets aside even while nothing is popped, and set its limit where that is possible.
-
-        For processes that work; looking needs neither.
-        """
+        """Set the delivery limit, and look after what the broker sets aside even while nothing is popped."""
         self.consumers.attend()
         if self._management is not None:
             await self._management.limit_deliveries(self.names.prefix, self.link.settings.delivery_limit)
@@ -321,8 +318,8 @@ class AmqpQueue:
         if (larger or smaller) and not self.link.away:
             await self.hand_back(larger)
             await self.consumers.stop(smaller)
-            await self.consumers.want([*larger, *smaller])
-            log.info("prefetch_fitted", loops=self._loops.number, queues=self._names_of([*larger, *smaller]))
+            await self.consumers.want(larger + smaller)
+            log.info("prefetch_fitted", loops=self._loops.number, queues=[*map(self.names.queue, larger + smaller)])
 
     async def revive(self) -> None:
         """Restart consumers that the broker forgot: it does not always say so when a queue is declared again."""
@@ -330,8 +327,9 @@ class AmqpQueue:
         active = self.consumers.active
         deaf = [lane for lane in active if not (await self.link.declared(self.names.queue(lane))).consumer_count]
         if deaf:
-            log.warning("consumers_lost", queues=self._names_of(deaf))
-            await self.consumers.abandon(self._names_of(deaf))
+            queues = [*map(self.names.queue, deaf)]
+            log.warning("consumers_lost", queues=queues)
+            await self.consumers.abandon(queues)
             await self.consumers.want(deaf)
 
     async def sweep(self) -> None:
@@ -349,10 +347,7 @@ class AmqpQueue:
         await self.consumers.stop(lanes)
         for incoming in self.pops.buffers.empty(lanes):
             await incoming.give_back()
-        log.info("prefetched_handed_back", queues=self._names_of(lanes))
-
-    def _names_of(self, lanes: Iterable[Lane]) -> list[str]:
-        return [self.names.queue(lane) for lane in lanes]
+        log.info("prefetched_handed_back", queues=[*map(self.names.queue, lanes)])
 
     def held(self) -> list[Incoming]:
         """All that was prefetched and not popped."""

@@ -1,21 +1,57 @@
-"""What the broker lost, with a queue or its whole disk, is published again from its dedup markers."""
+"""Work beside the loops that is repeated until it succeeds; above all, publishing again what the broker lost."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import structlog
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import DedupMarker, new_token
+from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.model import Lane, Push
-from queues.amqp.backlog import Backlog
 from queues.dedup_protocol import Tagging
 
 log = structlog.stdlib.get_logger(__name__)
 
+T = TypeVar("T")
 AT_ONCE: Final = 100
+AGAIN_S: Final = 1.0
+
+
+class Backlog(Generic[T]):
+    """`do` is called for each of `items`. One that fails is tried again after the others, so it blocks none."""
+
+    def __init__(self, name: str, do: Callable[[T], Awaitable[None]]) -> None:
+        self.items: Final[deque[T]] = deque()
+        self._name = name
+        self._do = do
+        self._some = asyncio.Event()
+
+    def put(self, item: T) -> None:
+        """Add an item."""
+        self.items.append(item)
+        self._some.set()
+
+    async def run(self) -> None:
+        """Never returns."""
+        while await self._some.wait():
+            if not self.items:
+                self._some.clear()
+                continue
+            item = self.items[0]
+            self.items.rotate(-1)
+            try:
+                await self._do(item)
+            except CrawlError as error:
+                log.warning("chore_failed", chore=self._name, error=str(error))
+                await asyncio.sleep(AGAIN_S)
+            else:
+                self.items.remove(item)
 
 
 class Lost(NamedTuple):
@@ -28,8 +64,8 @@ class Lost(NamedTuple):
 class Recovery:
     """owed: released requests that could be neither pushed nor returned. lost: what to publish again.
 
-    A copy that was not lost after all is dropped when it is popped, because another one covers it. A process that dies
-    in the middle of it leaves markers whose queue is empty, which the hourly sweep finds.
+    Messages were lost with a queue or the broker's disk, and are published from their dedup markers. One that was not
+    lost is dropped when it is popped: its copy covers it. If the process dies meanwhile, the hourly sweep finds the rest.
     """
 
     def __init__(self, tagging: Tagging, clock: Clock) -> None:

@@ -11,14 +11,13 @@ import pytest
 
 from ghcrawl.values.errors import DecodeError, QueueError, StoreError
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
-from queues.amqp.backlog import Backlog
 from queues.amqp.buffers import Buffers
-from queues.amqp.compression import ABOVE_BYTES, packed
 from queues.amqp.errors import BrokerLost, Unroutable, spoken
-from queues.amqp.message import NOT_BEFORE, PARDONS, TOKEN, Outgoing
+from queues.amqp.message import ABOVE_BYTES, NOT_BEFORE, PARDONS, TOKEN, Outgoing, packed
 from queues.amqp.names import Names, key_of_lane, lane_of, span
 from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.prefetch import Loops
+from queues.amqp.recovery import Backlog
 from queues.amqp.settings import AmqpSettings
 from queues.memory_dedup import MemoryCrashCounter
 from tests.support.builders import at
@@ -121,7 +120,7 @@ class TestBodies:
     def test_what_cannot_be_unpacked_is_no_request_and_keeps_its_bytes(
         self, body: bytes, why: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("queues.amqp.compression.MAX_BYTES", len(self.LARGE))
+        monkeypatch.setattr("queues.amqp.message.MAX_BYTES", len(self.LARGE))
         with pytest.raises(DecodeError, match=why) as refused:
             incoming(body=body, content_encoding="deflate").content()
         assert refused.value.body == body
@@ -218,7 +217,7 @@ class TestSuspects:
 
 class TestBacklog:
     async def test_an_item_that_fails_is_done_again_after_the_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("queues.amqp.backlog.AGAIN_S", 0.0)
+        monkeypatch.setattr("queues.amqp.recovery.AGAIN_S", 0.0)
         done: list[str] = []
         failures = [StoreError("away"), QueueError("away")]
         finished = asyncio.Event()
