@@ -18,7 +18,7 @@ class Buffers:
         self._waiters: dict[asyncio.Future[Incoming], Sequence[Lane]] = {}
 
     def put(self, incoming: Incoming, *, first: bool = False) -> None:
-        """Give it to the pop that has waited longest for its lane, or to the next one. first: before others of its lane."""
+        """Give it to the pop that has waited longest for its lane, or to the next one. first: before others."""
         for future, order in self._waiters.items():
             if incoming.lane in order and not future.done():
                 future.set_result(incoming)

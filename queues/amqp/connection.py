@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar, cast
 
@@ -36,7 +36,6 @@ ANSWER_S: Final = 0.1
 PROBE_S: Final = 3.0
 TOLERATED_S: Final = 5.0
 """An absence of the broker that pops wait out."""
-UNREADABLE: Final = "is no URL: in its user and password, everything but letters and digits must be percent-encoded"
 
 logging.getLogger("aiormq").setLevel(logging.CRITICAL)  # what it says of lost connections, we say once and in our words
 
@@ -208,14 +207,21 @@ class AmqpLink:
         await _closed(self._consuming)
 
 
-def parsed(settings: AmqpSettings) -> URL:
-    """The URL, with the heartbeat. Raises ConfigError."""
+def checked_url(text: str, setting: str, schemes: Collection[str], example: str) -> URL:
+    """The URL of a setting. Raises ConfigError, without the URL: it may hold a password."""
     try:
-        url = URL(settings.url)
+        url = URL(text)
     except ValueError:
-        raise ConfigError(f"amqp.url {UNREADABLE}") from None  # the error's words may be the password's
-    if url.scheme not in ("amqp", "amqps") or not url.host:
-        raise ConfigError("amqp.url must look like amqp://user:password@host:5672/vhost")
+        unreadable = "is no URL: in its user and password, everything but letters and digits must be percent-encoded"
+        raise ConfigError(f"{setting} {unreadable}") from None
+    if url.scheme not in schemes or not url.host:
+        raise ConfigError(f"{setting} must look like {example}")
+    return url
+
+
+def parsed(settings: AmqpSettings) -> URL:
+    """The broker's URL, with the heartbeat. Raises ConfigError."""
+    url = checked_url(settings.url, "amqp.url", ("amqp", "amqps"), "amqp://user:password@host:5672/vhost")
     return url.update_query(heartbeat=str(settings.heartbeat_s))
 
 

@@ -63,7 +63,7 @@ class DeadLetterHandler:
     async def file_killer(self, incoming: Incoming, request: Request, starts: int) -> None:
         """A request whose process died each time that it was worked on."""
         reason = f"work on it was begun {starts} times, and each time the process that had it was gone"
-        await self._file(incoming, request, incoming.queue, "killed_worker", reason)
+        await self._file(incoming, request, incoming.lane.queue, "killed_worker", reason)
 
     async def file_dead(self, incoming: Incoming) -> Outgoing | None:
         """What the broker set aside. Returns what goes back to work instead: the innocent neighbour of a killer."""

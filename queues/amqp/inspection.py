@@ -63,10 +63,9 @@ class Inspection:
         return shown[:limit]
 
     async def _waits(self, lane: Lane) -> list[str]:
-        """The wait queues, if messages of `lane` may be in them.
+        """The wait queues, if messages of `lane` may be in them, overdue by less than the longest delay.
 
-        Markers tell of those that are delayed, or were until they were due: by less than the longest delay ago. Others
-        are copies of copies, and what a purge left that was cut off.
+        More messages than markers are copies of copies, or what a purge left that was cut off.
         """
         now, waits = self._clock.now(), [*map(self._names.wait, self._names.waits_s)]
         overdue = timedelta(seconds=max(self._names.waits_s))

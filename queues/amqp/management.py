@@ -12,9 +12,9 @@ import aiohttp
 import structlog
 from yarl import URL
 
-from ghcrawl.values.errors import ConfigError, QueueError
+from ghcrawl.values.errors import QueueError
 from ghcrawl.values.jsontext import loads
-from queues.amqp.connection import UNREADABLE, parsed
+from queues.amqp.connection import checked_url, parsed
 from queues.amqp.errors import place
 from queues.amqp.settings import AmqpSettings
 
@@ -34,17 +34,12 @@ class Management:
     """
 
     def __init__(self, url: str, vhost: str) -> None:
-        try:
-            parsed = URL(url)
-        except ValueError:
-            raise ConfigError(f"amqp.management_url {UNREADABLE}") from None  # its words may be the password's
-        if parsed.scheme not in ("http", "https") or not parsed.host:
-            raise ConfigError("amqp.management_url must look like http://user:password@host:15672")
-        is_vhost = unquote(parsed.raw_path.removeprefix("/")) in (vhost, f"{vhost}/")
-        self._base = f"{parsed.origin()}{'' if is_vhost else parsed.raw_path.rstrip('/')}"
-        self._at = place(parsed)
-        self._user = parsed.user or "guest"
-        account = f"{self._user}:{parsed.password or 'guest'}"
+        api = checked_url(url, "amqp.management_url", ("http", "https"), "http://user:password@host:15672")
+        is_vhost = unquote(api.raw_path.removeprefix("/")) in (vhost, f"{vhost}/")
+        self._base = f"{api.origin()}{'' if is_vhost else api.raw_path.rstrip('/')}"
+        self._at = place(api)
+        self._user = api.user or "guest"
+        account = f"{self._user}:{api.password or 'guest'}"
         self._headers = {"Authorization": f"Basic {b64encode(account.encode()).decode()}"}
         self._vhost = quote(vhost, safe="")
         self._lost_at: float | None = None

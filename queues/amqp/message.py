@@ -15,7 +15,7 @@ from aiormq.abc import DeliveredMessage
 from pamqp.commands import Basic
 
 from ghcrawl.values.errors import DecodeError, QueueError
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
+from ghcrawl.values.model import LEGACY_PLATFORM, Lane
 from queues.amqp.errors import spoken
 from queues.amqp.names import lane_of
 
@@ -93,11 +93,6 @@ class Incoming:
         self.over = False
         self._headers: Final = headers
         self._message: Final = message
-
-    @property
-    def queue(self) -> QueueName:
-        """Which of the five it waits in."""
-        return self.lane.queue
 
     def content(self) -> bytes:
         """Its body, decompressed. An encoding that is not ours is ignored. Raises DecodeError."""

@@ -7,27 +7,35 @@ worked on alone, so the neighbours of a killer are never taken for one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, Literal
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter
+from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.shielded import run_to_end
 from queues.amqp.message import Incoming
 
 Verdict = Literal["begin", "wait", "killer"]
 
 
 class PoisonMessages:
-    """One suspect at a time. Costs nothing for messages that never came back. Everything raises StoreError."""
+    """One suspect at a time. Costs nothing for messages that never came back. Everything raises StoreError.
 
-    def __init__(self, starts: CrashCounter, clock: Clock, max_starts: int) -> None:
+    free: makes a parked message one that can be popped.
+    """
+
+    def __init__(self, starts: CrashCounter, clock: Clock, max_starts: int, free: Callable[[Incoming], None]) -> None:
         self.max_starts: Final = max_starts
         self._starts = starts
         self._clock = clock
+        self._free = free
         self._alone: str | None = None
         self._parked: list[Incoming] = []
 
     async def judge(self, incoming: Incoming, name: str) -> Verdict:
-        """Whether a message that came back may be worked on.
+        """Whether a message that came back may be worked on. begin: this start is counted, until it is `settled`.
 
         wait: another suspect is being worked on; this one is parked here until that one is settled.
         """
@@ -39,15 +47,21 @@ class PoisonMessages:
             return "wait"
         if begun:
             self._alone = name
+        try:
+            await self._starts.add(name, self._clock.now())
+        except BaseException:
+            await run_to_end(self.settled(name))
+            raise
         return "begin"
 
-    async def begin(self, name: str) -> None:
-        """Count a start, before anything is done."""
-        await self._starts.add(name, self._clock.now())
-
-    async def forget(self, name: str) -> None:
-        """It was harmless: count from 0."""
-        await self._starts.forget(name)
+    async def settled(self, name: str) -> None:
+        """It killed no process: free those that were parked for its sake, and count its starts from 0."""
+        if self._alone == name:
+            self._alone, parked, self._parked = None, self._parked, []
+            for incoming in parked:
+                self._free(incoming)
+        with suppress(CrawlError):  # else it is remembered until it is swept
+            await self._starts.forget(name)
 
     async def hand_on(self, name: str, successor: str) -> int:
         """Count the starts of a message that is gone for its successor. Returns how many."""
@@ -55,14 +69,6 @@ class PoisonMessages:
         for _ in range(begun):
             await self._starts.add(successor, self._clock.now())
         return begun
-
-    def let_go(self, name: str) -> list[Incoming]:
-        """It is settled. Returns the parked messages that waited for that."""
-        if self._alone != name:
-            return []
-        self._alone = None
-        parked, self._parked = self._parked, []
-        return parked
 
     def held(self) -> list[Incoming]:
         """The parked messages."""

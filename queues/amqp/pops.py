@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ghcrawl.ports.clock import Clock
-from ghcrawl.ports.dedup import new_token
+from ghcrawl.ports.dedup import CrashCounter, new_token
 from ghcrawl.values.errors import CrawlError, DecodeError
-from ghcrawl.values.model import Push, Request
-from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.model import Push, QueueName, Request
 from queues.amqp.buffers import Buffers
 from queues.amqp.dead_letters import DeadLetterHandler, name_of
 from queues.amqp.message import Incoming
@@ -22,37 +21,41 @@ Owe: TypeAlias = Callable[[Push], None]
 """Pushes a request as soon as possible."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class AmqpDelivery:
-    """A request popped from an AmqpQueue."""
+    """A request popped from an AmqpQueue. name: of its message in the `CrashCounter`."""
 
-    def __init__(self, owner: Pops, incoming: Incoming, request: Request, name: str, *, suspect: bool) -> None:
-        self.request: Final = request
-        self.suspect: Final = suspect
-        self.queue: Final = incoming.queue
-        self.incoming: Final = incoming
-        self.name: Final = name
-        self._owner = owner
+    pops: Pops
+    incoming: Incoming
+    request: Request
+    name: str
+    suspect: bool
+
+    @property
+    def queue(self) -> QueueName:
+        """The queue that it was popped from."""
+        return self.incoming.lane.queue
 
     async def ack(self) -> None:
         """Forget it; if the broker has taken it back meanwhile, it comes again, which does no harm."""
-        await self._owner.settle(self, done=True)
+        await self.pops.settle(self, done=True)
 
     async def release(self) -> None:
         """Let it wait again."""
-        await self._owner.settle(self, done=False)
+        await self.pops.settle(self, done=False)
 
 
 class Pops:
     """What can be popped here, and what was popped and is not settled."""
 
     def __init__(
-        self, tagging: Tagging, poison: PoisonMessages, dead_letters: DeadLetterHandler, clock: Clock, owe: Owe
+        self, tagging: Tagging, starts: CrashCounter, max_starts: int, dead: DeadLetterHandler, clock: Clock, owe: Owe
     ) -> None:
         self.buffers: Final = Buffers()
         self.in_hand: Final[set[AmqpDelivery]] = set()
+        self._poison = PoisonMessages(starts, clock, max_starts, lambda each: self.buffers.put(each, first=True))
         self._tagging = tagging
-        self._poison = poison
-        self._dead_letters = dead_letters
+        self._dead_letters = dead
         self._clock = clock
         self._owe = owe
 
@@ -75,9 +78,9 @@ class Pops:
         try:
             request = decode(incoming.content())
         except DecodeError as error:
-            await self._dead_letters.file_undecodable(incoming, error, incoming.queue)
+            await self._dead_letters.file_undecodable(incoming, error, incoming.lane.queue)
             return None
-        taken = await self._tagging.take(request, incoming.queue, token=incoming.copy.token)
+        taken = await self._tagging.take(request, incoming.lane.queue, token=incoming.copy.token)
         name = name_of(request, incoming.copy.token)
         if taken == "superfluous":
             await self._hand_on(incoming, request, name)
@@ -85,7 +88,7 @@ class Pops:
             return None
         if taken == "again" and not await self._may_begin(incoming, request, name):
             return None
-        delivery = AmqpDelivery(self, incoming, request, name, suspect=taken == "again")
+        delivery = AmqpDelivery(self, incoming, request, name, taken == "again")
         self.in_hand.add(delivery)
         return delivery
 
@@ -94,7 +97,7 @@ class Pops:
 
         Else a killer that is discovered again after each death would have `max_starts` each time.
         """
-        twin = await self._tagging.twin(request, incoming.queue)
+        twin = await self._tagging.twin(request, incoming.lane.queue)
         if twin is not None and await self._poison.hand_on(name, name_of(request, twin.token)) + incoming.returns:
             await self._tagging.tags.delete(twin.key, twin.token)
 
@@ -102,14 +105,7 @@ class Pops:
         verdict = await self._poison.judge(incoming, name)
         if verdict == "killer":
             await self._dead_letters.file_killer(incoming, request, self._poison.max_starts)
-        if verdict != "begin":
-            return False
-        try:
-            await self._poison.begin(name)
-        except BaseException:
-            await run_to_end(self._survived(name))
-            raise
-        return True
+        return verdict == "begin"
 
     async def settle(self, delivery: AmqpDelivery, *, done: bool) -> None:
         """Forget what was popped, or let it wait again. Does nothing if it is settled already."""
@@ -117,18 +113,11 @@ class Pops:
             return
         self.in_hand.discard(delivery)
         if delivery.suspect:  # before the broker, which may be away for long and deliver it again meanwhile
-            await self._survived(delivery.name)
+            await self._poison.settled(delivery.name)
         if done:
             await delivery.incoming.ack()
         else:
             await self._put_back(delivery)
-
-    async def _survived(self, name: str) -> None:
-        """It killed no process, and what was parked for its sake can be popped."""
-        for incoming in self._poison.let_go(name):
-            self.buffers.put(incoming, first=True)
-        with suppress(CrawlError):  # else remembered until it is swept
-            await self._poison.forget(name)
 
     async def _put_back(self, delivery: AmqpDelivery) -> None:
         """Let it wait again, unless a better copy of it does already.

@@ -32,7 +32,6 @@ from queues.amqp.inspection import Inspection
 from queues.amqp.management import managed
 from queues.amqp.message import ABOVE_BYTES, MAX_BYTES, Incoming, Outgoing, packed
 from queues.amqp.names import DEAD, Names, QueueSpec, lane_of, lanes
-from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.pops import AmqpDelivery, Pops
 from queues.amqp.prefetch import Loops
 from queues.amqp.recovery import Backlog, Lost, Recovery
@@ -69,8 +68,9 @@ class AmqpQueue:
         self._tagging = Tagging(tags=tags, pack=self._packed, publish=self._publish, sleep=clock.sleep)
         self._dead_letters = DeadLetterHandler(bury, tags, starts, clock)
         self._recovery = Recovery(self._tagging, clock)
-        poison = PoisonMessages(starts, clock, settings.max_starts)
-        self.pops: Final = Pops(self._tagging, poison, self._dead_letters, clock, self._recovery.owed.put)
+        self.pops: Final = Pops(
+            self._tagging, starts, settings.max_starts, self._dead_letters, clock, self._recovery.owed.put
+        )
         self.early: Final = Backlog[Incoming]("delay", self._send_round)
         self._dead = Backlog[Incoming]("deadletter", self._file_dead)
         self._loops = Loops(settings.loops, settings.hand_back_s)

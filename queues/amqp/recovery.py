@@ -65,7 +65,7 @@ class Recovery:
     """owed: released requests that could be neither pushed nor returned. lost: what to publish again.
 
     Messages were lost with a queue or the broker's disk, and are published from their dedup markers. One that was not
-    lost is dropped when it is popped: its copy covers it. If the process dies meanwhile, the hourly sweep finds the rest.
+    lost is dropped when it is popped: its copy covers it. If the process dies, the hourly sweep finds the rest.
     """
 
     def __init__(self, tagging: Tagging, clock: Clock) -> None:

@@ -45,7 +45,7 @@ async def test_no_process_hoards_and_a_flood_in_later_leaves_loops_free(place: P
 
 
 def held(queue: AmqpQueue, name: QueueName) -> int:
-    return sum(incoming.queue == name for incoming in queue.pops.held())
+    return sum(incoming.lane.queue == name for incoming in queue.pops.held())
 
 
 async def holds(queue: AmqpQueue, number: int, name: QueueName = "later") -> bool:

@@ -13,7 +13,7 @@ from ghcrawl.values.errors import DecodeError, QueueError, StoreError
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
 from queues.amqp.buffers import Buffers
 from queues.amqp.errors import BrokerLost, Unroutable, spoken
-from queues.amqp.message import ABOVE_BYTES, NOT_BEFORE, PARDONS, TOKEN, Outgoing, packed
+from queues.amqp.message import ABOVE_BYTES, NOT_BEFORE, PARDONS, TOKEN, Incoming, Outgoing, packed
 from queues.amqp.names import Names, key_of_lane, lane_of, span
 from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.prefetch import Loops
@@ -132,7 +132,7 @@ class TestBuffers:
         for queue in ("later", "soon"):
             buffers.put(incoming(queue))
         taken = [await buffers.take(lanes("event", "soon", "later"), 0) for _ in range(3)]
-        assert [each and each.queue for each in taken] == ["soon", "later", None]
+        assert [each and each.lane.queue for each in taken] == ["soon", "later", None]
 
     async def test_what_went_stale_is_passed_over(self) -> None:
         buffers, channel = Buffers(), Channel()
@@ -178,23 +178,22 @@ class TestBuffers:
 
 
 class TestSuspects:
-    def suspects(self) -> tuple[PoisonMessages, MemoryCrashCounter]:
-        starts = MemoryCrashCounter()
-        return PoisonMessages(starts, FakeClock(), max_starts=3), starts
+    def suspects(self, starts: MemoryCrashCounter) -> PoisonMessages:
+        self.freed: list[Incoming] = []
+        return PoisonMessages(starts, FakeClock(), max_starts=3, free=self.freed.append)
 
     async def test_three_starts_and_no_more(self) -> None:
         starts = MemoryCrashCounter()  # which outlives the processes here
         begun = 1  # the first, when it had never come back
         for _ in range(10):
-            suspects = PoisonMessages(starts, FakeClock(), max_starts=3)
-            if await suspects.judge(incoming(), "m") == "killer":
+            if await self.suspects(starts).judge(incoming(), "m") == "killer":
                 break
-            await suspects.begin("m")
             begun += 1
         assert begun == 3
 
     async def test_one_suspect_at_a_time(self) -> None:
-        suspects, starts = self.suspects()
+        starts = MemoryCrashCounter()
+        suspects = self.suspects(starts)
         for name in ("one", "two"):
             await starts.add(name, at(0))
         second = incoming()
@@ -202,17 +201,33 @@ class TestSuspects:
         assert await suspects.judge(second, "two") == "wait"
         assert await suspects.judge(incoming(), "never begun again") == "begin"
         assert suspects.held() == [second]
-        assert suspects.let_go("never begun again") == []
-        assert suspects.let_go("one") == [second]
+        await suspects.settled("never begun again")
+        assert self.freed == []
+        await suspects.settled("one")
+        assert (self.freed, suspects.held()) == ([second], [])
         assert await suspects.judge(second, "two") == "begin"
 
-    async def test_who_survives_is_forgotten(self) -> None:
-        suspects, starts = self.suspects()
+    async def test_a_survivor_is_forgotten(self) -> None:
+        starts = MemoryCrashCounter()
+        suspects = self.suspects(starts)
         await suspects.judge(incoming(), "m")
-        await suspects.begin("m")
         assert await starts.count("m") == 1
-        await suspects.forget("m")
+        await suspects.settled("m")
         assert await starts.count("m") == 0
+
+    async def test_what_was_parked_is_freed_though_the_database_is_away(self) -> None:
+        class Away(MemoryCrashCounter):
+            async def forget(self, message: str) -> None:
+                raise StoreError(message)
+
+        starts = Away()
+        suspects = self.suspects(starts)
+        for name in ("one", "two"):
+            await starts.add(name, at(0))
+        await suspects.judge(incoming(), "one")
+        await suspects.judge(incoming(), "two")
+        await suspects.settled("one")
+        assert len(self.freed) == 1
 
 
 class TestBacklog:
