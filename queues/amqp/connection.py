@@ -134,10 +134,7 @@ class AmqpLink:
         )
 
     async def ask(self, question: Callable[[Channel], Awaitable[T]], within_s: float = DECLARE_S) -> T:
-        """The broker's answer to a declaration. Raises QueueError.
-
-        One at a time, on a channel for all of them: a refusal closes it, and with it every question under way.
-        """
+        """The broker's answer. One question at a time: a refusal closes their channel. Raises QueueError."""
         async with self._asking:
             if self._asked is None or self._asked.is_closed:
                 self._asked = await self.channel()

@@ -66,10 +66,7 @@ class Consumers:
         self._wanted_at[DEAD] = inf
 
     async def want(self, lanes: Sequence[Lane]) -> None:
-        """Consume those of these lanes that answer, and what the broker sets aside.
-
-        Raises QueueError, also if none of them answers.
-        """
+        """Consume those of these lanes that answer, and what the broker sets aside. Raises QueueError if none does."""
         if not lanes:
             return
         self._wanted_at.update(dict.fromkeys(lanes, asyncio.get_running_loop().time()))
@@ -148,14 +145,11 @@ class Consumers:
     async def _begin(self, lane: Lane) -> None:
         """On the channel that it had, if that is open: what the last one brought is settled there."""
         known, size = self._consumers.get(lane), self._loops.prefetch(lane)
+        channel = known.channel if known and not known.channel.is_closed else await self._link.channel()
 
         async def take(message: DeliveredMessage) -> None:
             self._arrived(Incoming(message, lane))
 
-        async def consume(channel: Channel) -> _Consumer:
-            await channel.basic_qos(prefetch_count=size)
-            consuming = await channel.basic_consume(self.names.queue(lane), take)
-            return _Consumer(channel, consuming.consumer_tag or "", size)
-
-        channel = known.channel if known and not known.channel.is_closed else await self._link.channel()
-        self._consumers[lane] = await spoken(consume(channel), within_s=self._within_s)
+        await spoken(channel.basic_qos(prefetch_count=size), within_s=self._within_s)
+        consuming = await spoken(channel.basic_consume(self.names.queue(lane), take), within_s=self._within_s)
+        self._consumers[lane] = _Consumer(channel, consuming.consumer_tag or "", size)

@@ -44,10 +44,7 @@ class Inspection:
         return False
 
     async def peek(self, lane: Lane, prefetched: Sequence[Incoming], limit: int) -> Sequence[Request]:
-        """Up to `limit` waiting requests, the `prefetched` ones first. Copies that another one covers are left out.
-
-        The broker counts a look as a return; nothing else changes.
-        """
+        """Up to `limit` waiting requests, without superfluous copies. The broker counts each look as a return."""
         seen = {(incoming.copy.body, incoming.copy.token) for incoming in prefetched}
         shown = await self._requests(prefetched)
         waits = await self._waits(lane)
@@ -75,7 +72,6 @@ class Inspection:
         return waits if sum([await self._link.ready_count(each) for each in waits]) > tagged else []
 
     async def _requests(self, copies: Sequence[Incoming]) -> list[Request]:
-        """Those that can be decoded and that no other copy covers."""
         requests: list[tuple[Request, Outgoing]] = []
         for incoming in copies:
             with suppress(DecodeError):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from aiormq.abc import DeliveredMessage
@@ -20,7 +19,7 @@ from queues.amqp.errors import spoken
 from queues.amqp.names import lane_of
 
 TOKEN: Final = "ghc-token"  # noqa: S105  # the name of a header
-NOT_BEFORE: Final = "ghc-not-before"  # in microseconds since 1970
+NOT_BEFORE: Final = "ghc-not-before"
 LEFT: Final = "ghc-left"  # in milliseconds
 PARDONS: Final = "ghc-pardons"
 SPARED: Final = "ghc-spared"
@@ -29,8 +28,6 @@ ABOVE_BYTES: Final = 1 << 20
 MAX_BYTES: Final = 128 << 20
 """More is never decompressed, whatever a few bytes claim to hold."""
 _PACKED: Final = zlib.compress(b"", 1)[:1]
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +35,16 @@ class Outgoing:
     """A message to publish.
 
     lane: where it is popped in the end; it gives the routing key. body: as it travels, compressed or not.
-    token: of its push, if any. left_s: how long it waits after its wait queue: the broker's time alone decides, so
-    wrong clocks lengthen no delay, and not_before is for people. pardons: how often it was let off its delivery limit
-    although it had been popped. spared: because it had not.
+    token: of its push, if any. left_s: how long it waits after its wait queue. The broker's time alone decides, so
+    wrong clocks lengthen no delay; not_before_us, since 1970, is for people. pardons, spared: how often it was let off
+    its delivery limit, although it had been popped, or because it had not.
     """
 
     exchange: str
     lane: Lane
     body: bytes
     token: str | None = None
-    not_before: datetime | None = None
+    not_before_us: int | None = None
     left_s: float = 0.0
     pardons: int = 0
     spared: int = 0
@@ -56,7 +53,7 @@ class Outgoing:
         """Durable, and without an id of ours: the driver tells returned messages apart by its own."""
         headers: dict[str, Any] = {
             TOKEN: self.token,
-            NOT_BEFORE: self.not_before and (self.not_before - _EPOCH) // _MICROSECOND,
+            NOT_BEFORE: self.not_before_us,
             LEFT: round(self.left_s * 1000),
             PARDONS: self.pardons,
             SPARED: self.spared,
@@ -84,7 +81,7 @@ class Incoming:
             lane,
             message.body,
             token=token if isinstance(token, str) else None,
-            not_before=_moment(headers.get(NOT_BEFORE)),
+            not_before_us=_number(headers.get(NOT_BEFORE)) or None,
             left_s=_number(headers.get(LEFT)) / 1000,
             pardons=_number(headers.get(PARDONS)),
             spared=_number(headers.get(SPARED)),
@@ -152,10 +149,3 @@ def packed(body: bytes) -> bytes:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
-
-
-def _moment(value: object) -> datetime | None:
-    try:
-        return None if not isinstance(value, int) else _EPOCH + value * _MICROSECOND
-    except OverflowError:
-        return None

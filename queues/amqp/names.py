@@ -68,22 +68,21 @@ class Names:
         """Exchange and queue of what is delayed for that long."""
         return f"{self.prefix}.wait.{span(seconds)}"
 
-    def wait_for(self, seconds: float) -> float:
-        """How long to wait first: the longest delay that overshoots by a quarter at most, or the shortest there is."""
-        return max([wait for wait in self.waits_s if wait <= seconds * 1.25], default=min(self.waits_s))
-
     def place(self, wait_s: float) -> tuple[str, float]:
-        """The exchange for a message that has to wait `wait_s`, and how much of that is left after its wait queue."""
+        """The exchange for a message that has to wait `wait_s`, and how much of that is left after its wait queue.
+
+        Its delay is the longest that overshoots by a quarter at most, or else the shortest.
+        """
         if wait_s <= 0:
             return self.work, 0.0
-        hop_s = self.wait_for(wait_s)
+        hop_s = max([each for each in self.waits_s if each <= wait_s * 1.25], default=min(self.waits_s))
         return self.wait(hop_s), max(0.0, wait_s - hop_s)
 
-    def specs(self) -> list[QueueSpec]:
-        """Everything to declare, whatever platforms there are."""
+    def specs(self, platforms: Iterable[str] = (LEGACY_PLATFORM,)) -> list[QueueSpec]:
+        """Everything to declare for these platforms."""
         arguments = {"x-queue-type": "quorum"}
         dead = QueueSpec(self.dead, self.dead, "", role="dead", arguments=arguments)
-        return [dead, *self.work_specs([LEGACY_PLATFORM]), *map(self._wait_spec, self.waits_s)]
+        return [dead, *self.work_specs(platforms), *map(self._wait_spec, self.waits_s)]
 
     def work_specs(self, platforms: Iterable[str]) -> list[QueueSpec]:
         """The queues of these platforms' lanes."""

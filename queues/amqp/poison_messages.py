@@ -17,14 +17,9 @@ from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.shielded import run_to_end
 from queues.amqp.message import Incoming
 
-Verdict = Literal["begin", "wait", "killer"]
-
 
 class PoisonMessages:
-    """One suspect at a time. Costs nothing for messages that never came back. Everything raises StoreError.
-
-    free: makes a parked message one that can be popped.
-    """
+    """One suspect at a time; `free` lets a parked one be popped. Costs nothing for others. Raises StoreError."""
 
     def __init__(self, starts: CrashCounter, clock: Clock, max_starts: int, free: Callable[[Incoming], None]) -> None:
         self.max_starts: Final = max_starts
@@ -34,7 +29,7 @@ class PoisonMessages:
         self._alone: str | None = None
         self._parked: list[Incoming] = []
 
-    async def judge(self, incoming: Incoming, name: str) -> Verdict:
+    async def judge(self, incoming: Incoming, name: str) -> Literal["begin", "wait", "killer"]:
         """Whether a message that came back may be worked on. begin: this start is counted, until it is `settled`.
 
         wait: another suspect is being worked on; this one is parked here until that one is settled.

@@ -64,10 +64,7 @@ class Pops:
         return self.buffers.held() + self._poison.held()
 
     async def begun(self, incoming: Incoming) -> AmqpDelivery | None:
-        """The delivery of that message, if it may be worked on now. After a failure it can be popped again.
-
-        Raises StoreError, QueueError.
-        """
+        """The delivery of that message, if it may be worked on. After StoreError or QueueError it waits here again."""
         try:
             return await self._begin(incoming)
         except BaseException:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
 import structlog
@@ -42,6 +42,7 @@ from queues.dedup_protocol import Tagging, apart
 log = structlog.stdlib.get_logger(__name__)
 
 T = TypeVar("T")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 EVERY_S: Final = 1.0
 REVIVE_S: Final = 30.0
 SWEEP_S: Final = 3600.0
@@ -79,7 +80,6 @@ class AmqpQueue:
         self._management = managed(settings)
         self._platforms = {LEGACY_PLATFORM: None}
         self._is_declared = True
-        self._is_closing = False
         self._quiet_since: float | None = None
         self._background = Background()
 
@@ -99,7 +99,7 @@ class AmqpQueue:
 
     async def declare(self) -> None:
         """Declare everything; what was lost with a queue will be published again. Raises ConfigError, QueueError."""
-        await run_to_end(self._declare([*self.names.specs(), *self.names.work_specs(self._platforms)]))
+        await run_to_end(self._declare(self.names.specs(self._platforms)))
 
     async def _declare(self, specs: Iterable[QueueSpec]) -> None:
         now = self._clock.now()
@@ -221,7 +221,6 @@ class AmqpQueue:
         return purged
 
     async def _lanes_of(self, queue: QueueName, platform: str | None) -> list[Lane]:
-        """The lane of that platform, or of each that is known."""
         await self.know(() if platform is None else (platform,))
         return [Lane(each, queue) for each in self._platforms if platform in (None, each)]
 
@@ -245,10 +244,11 @@ class AmqpQueue:
         await self.link.send([self._outgoing(tag) for tag in tags])
 
     def _outgoing(self, tag: DedupMarker) -> Outgoing:
-        moment = tag.not_before
-        wait_s = 0.0 if moment is None else (moment - self._clock.now()).total_seconds()
-        exchange, left_s = self.names.place(wait_s)
-        return Outgoing(exchange, tag.lane, tag.body, token=tag.token, not_before=moment, left_s=left_s)
+        if (moment := tag.not_before) is None:
+            return Outgoing(self.names.work, tag.lane, tag.body, tag.token)
+        exchange, left_s = self.names.place((moment - self._clock.now()).total_seconds())
+        not_before_us = (moment - _EPOCH) // timedelta(microseconds=1)
+        return Outgoing(exchange, tag.lane, tag.body, tag.token, not_before_us, left_s)
 
     async def _send_round(self, incoming: Incoming) -> None:
         """Let a message wait once more that came before its moment."""
@@ -355,9 +355,6 @@ class AmqpQueue:
 
     async def close(self) -> None:
         """Return what was prefetched to the broker, which takes back what was popped."""
-        if self._is_closing:
-            return
-        self._is_closing = True
         await self._background.stop()
         if not self.link.away:
             with suppress(CrawlError):

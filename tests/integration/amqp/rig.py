@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from math import inf
 from typing import Self
 from uuid import uuid4
 
@@ -149,7 +150,7 @@ class AmqpRig(Rig):
         self._clock.advance(seconds)
         channel = await self._link.channel()
         while (incoming := await got(channel, self.names.wait(HOUR_S))) is not None:
-            if incoming.copy.not_before is not None and incoming.copy.not_before <= self._clock.now():
+            if (incoming.copy.not_before_us or inf) <= round(self._clock.now().timestamp() * 1_000_000):
                 await self._link.send([replace(incoming.copy, exchange=self.names.work)])
                 await incoming.ack()
         await channel.close()

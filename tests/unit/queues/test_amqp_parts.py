@@ -30,11 +30,9 @@ LONG_S = 30.0
 
 class TestMessages:
     def test_a_message_comes_back_as_it_was_sent(self) -> None:
-        sent = Outgoing(
-            "e", lanes("soon")[0], b"{}", token="t", not_before=at(0.000001), left_s=0.3, pardons=2
-        ).properties()
+        sent = Outgoing("e", lanes("soon")[0], b"{}", token="t", not_before_us=7, left_s=0.3, pardons=2).properties()
         got = incoming("soon", headers=sent.headers).copy
-        assert (got.token, got.not_before, got.left_s, got.pardons) == ("t", at(0.000001), 0.3, 2)
+        assert (got.token, got.not_before_us, got.left_s, got.pardons) == ("t", 7, 0.3, 2)
 
     def test_our_messages_are_durable_and_have_no_id_of_ours(self) -> None:
         sent = Outgoing("e", lanes("soon")[0], b"{}").properties()
@@ -45,7 +43,7 @@ class TestMessages:
         again = incoming(headers=headers).copy
         assert again.properties().headers == {TOKEN: "t", PARDONS: 1}
 
-    @pytest.mark.parametrize("headers", [{TOKEN: 5}, {NOT_BEFORE: "soon"}, {NOT_BEFORE: 10**30}, {PARDONS: b"x"}, {}])
+    @pytest.mark.parametrize("headers", [{TOKEN: 5}, {NOT_BEFORE: "soon"}, {PARDONS: b"x"}, {}])
     def test_headers_of_somebody_else_are_none_of_ours(self, headers: dict[str, Any]) -> None:
         got = incoming(headers=headers)
         assert (got.copy, got.returns) == (Outgoing("e", got.lane, b"{}"), 0)
@@ -282,11 +280,12 @@ class TestNames:
 
     def test_few_hops_and_hardly_ever_too_long(self) -> None:
         names = Names(prefix="p", waits_s=AmqpSettings(url="").waits_s)
+        delays_s = {names.wait(wait_s): wait_s for wait_s in names.waits_s}
         for left_s in (0.01, 0.9, 3, 4, 4.1, 29, 95, 96, 500, 3600, 86400):
             hops, waited_s = 0, 0.0
             left = timedelta(seconds=left_s).total_seconds()
             while left > 0:
-                waited_s += names.wait_for(left)
+                waited_s += delays_s[names.place(left)[0]]
                 left = left_s - waited_s
                 hops += 1
             assert waited_s <= max(1.0, left_s * 1.25)
