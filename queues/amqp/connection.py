@@ -172,7 +172,7 @@ class AmqpLink:
         try:
             await self.ask(lambda channel: channel.queue_declare(spec.name, durable=True, arguments={**spec.arguments}))
         except Mismatch as error:
-            if spec.role == "wait":  # it might keep messages for ever, or drop them
+            if spec.role == "wait":  # it might never return messages, or drop them
                 problem = f"RabbitMQ has a queue {spec.name!r} with other arguments"
                 raise ConfigError(f"{problem}. {remedy} ({error})") from error
             log.warning("queue_arguments_kept", queue=spec.name, detail=str(error))

@@ -32,7 +32,7 @@ MAX_SPARED: Final = 1000
 """RabbitMQ counts a look as a return, so a message that was never popped is innocent. But one that kills its process
 before it is popped looks the same."""
 _REASONS: Final = {
-    LIMIT: "it came back to its queue so often that RabbitMQ set it aside: the process that had it was gone each time",
+    LIMIT: "it was redelivered up to the delivery limit of RabbitMQ: its process died each time",
     "rejected": "a consumer rejected it",
     "expired": "it expired in its queue",
     "maxlen": "its queue was full",
@@ -62,7 +62,7 @@ class DeadLetterHandler:
 
     async def file_killer(self, incoming: Incoming, request: Request, starts: int) -> None:
         """A request whose process died each time that it was worked on."""
-        reason = f"work on it was begun {starts} times, and each time the process that had it was gone"
+        reason = f"it was started {starts} times, and its process died each time"
         await self._file(incoming, request, incoming.lane.queue, "killed_worker", reason)
 
     async def file_dead(self, incoming: Incoming) -> Outgoing | None:

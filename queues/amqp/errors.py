@@ -55,7 +55,7 @@ async def spoken(call: Awaitable[T], *, within_s: float | None = None) -> T:
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        raise BrokerLost("the connection to RabbitMQ was given up") from None
+        raise BrokerLost("the connection to RabbitMQ was closed") from None
     except Exception as error:
         if isinstance(error, _DRIVER) or type(error) is Exception:
             raise _translated(error) from error
@@ -74,16 +74,16 @@ async def all_of(calls: Iterable[Awaitable[T]]) -> list[T]:
 def _translated(error: Exception) -> QueueError:
     match error:
         case driver.PublishError() | driver.ChannelNotFoundEntity():
-            return Unroutable(f"RabbitMQ has lost what was declared there: {said(error)}")
+            return Unroutable(f"RabbitMQ has lost a queue or an exchange: {said(error)}")
         case driver.ChannelLockedResource():
-            return QueueError("another process pops from these queues, and keeps what it knows of them to itself")
+            return QueueError("another process pops from these queues, and does not share its dedup markers")
         case driver.ChannelPreconditionFailed():
             return Mismatch(said(error))
         case driver.DeliveryError():
             return QueueError(f"RabbitMQ refused a message: {said(error)}")
         case TimeoutError():
             return Silent("RabbitMQ does not answer")
-    return BrokerLost(f"RabbitMQ is not there: {said(error)}")
+    return BrokerLost(f"RabbitMQ is away: {said(error)}")
 
 
 def unopened(error: BaseException, url: URL) -> CrawlError:
@@ -91,17 +91,17 @@ def unopened(error: BaseException, url: URL) -> CrawlError:
     at, user = place(url), url.user or "guest"
     match error:
         case driver.ProbableAuthenticationError() | driver.AuthenticationError():
-            return ConfigError(f"RabbitMQ at {at} does not let the user {user!r} in: check name and password")
+            return ConfigError(f"RabbitMQ at {at} refuses the user {user!r}: check name and password")
         case driver.ConnectionNotAllowed() | driver.InvalidFrameError():
             # Logged in, and closed on instead of let into the virtual host: the driver drops the broker's own words.
             vhost = url.path.removeprefix("/") or "/"
             remedy = "rabbitmqctl add_vhost and set_permissions"
             return ConfigError(f"RabbitMQ at {at} has no virtual host {vhost!r} that {user!r} may use: {remedy}")
         case TimeoutError():
-            return QueueError(f"nobody answers in AMQP at {at}: RabbitMQ's own port is 5672")
+            return QueueError(f"nothing answers AMQP at {at}; the default port of RabbitMQ is 5672")
     too_long = isinstance(error.__cause__, asyncio.IncompleteReadError) and (error.__cause__.expected or 0) > MAX_FRAME
     if too_long or isinstance(error, driver.IncompatibleProtocolError):
-        return ConfigError(f"what listens at {at} does not speak AMQP 0-9-1: RabbitMQ's own port is 5672")
+        return ConfigError(f"the server at {at} does not speak AMQP 0-9-1; the default port of RabbitMQ is 5672")
     return QueueError(f"RabbitMQ at {at} cannot be reached: {said(error)}")
 
 

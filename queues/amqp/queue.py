@@ -155,7 +155,7 @@ class AmqpQueue:
     async def answer(self) -> None:
         """As `ghcrawl.ports.Broker` says. A queue that was lost is declared again by housekeeping."""
         if down := self._background.down:
-            raise QueueError(f"what is done beside the loops has ended, and begins anew: {', '.join(down)}")
+            raise QueueError(f"background tasks ended and are being restarted: {', '.join(down)}")
         with suppress(Unroutable):
             await self.link.declared(self.names.queue(Lane(LEGACY_PLATFORM, "event")))
 

@@ -14,7 +14,7 @@ class AmqpSettings:
     prefix: of all names. Another prefix is another set of queues.
     loops: concurrent workers of this process at first; sizes the prefetch.
     alone: the markers are this process's own, so only one process may pop.
-    heartbeat_s: a silent peer is given up after about three times as long.
+    heartbeat_s: a silent connection is closed after about three times as long.
     confirm_timeout_s: for one publish; in_flight: unconfirmed publishes at a time.
     waits_s: the delays that have a wait queue. Other delays make other queues; the old ones drain.
     delivery_limit: returns after which the broker sets a message aside: a backstop, set as a policy.
