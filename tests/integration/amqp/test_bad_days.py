@@ -325,7 +325,7 @@ async def test_what_ends_beside_the_loops_begins_anew_and_is_told(
         await until(lambda: is_under_way(chore))
         task_of(chore)[-1].cancel()  # as its driver does with whoever waits for what a close cut off
         await until(lambda: has_restarted(queue))
-        with pytest.raises(QueueError, match=f"begins anew: {chore}"):
+        with pytest.raises(QueueError, match=f"being restarted: {chore}"):
             await queue.answer()
         await until(lambda: answers(queue))
 
