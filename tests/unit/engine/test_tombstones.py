@@ -12,7 +12,7 @@ from ghcrawl.engine import tombstones
 from ghcrawl.engine.decision import Decider, Mounted
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Event, Kind, Thing
-from ghcrawl.ports.store import DocumentFilter, Store, Stored
+from ghcrawl.ports.store import DocumentFilter, Stored
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Context,
@@ -73,8 +73,8 @@ PLATFORM = Platform(
 
 
 class Bench:
-    def __init__(self, store: Store | None = None) -> None:
-        self.store = store or MemoryStore()
+    def __init__(self) -> None:
+        self.store = MemoryStore()
         self.clock = FakeClock(at(60))
         mounted = Mounted(platform=PLATFORM, fetcher=GoneFetcher())
         self.decider = Decider({"github": mounted}, self.store, self.clock)
