@@ -149,7 +149,7 @@ class WorkersShape(BaseModel):
 
     @classmethod
     def of(cls, workers: Workers) -> WorkersShape:
-        """The shape of a crew."""
+        """The shape of the workers."""
         return cls(
             worker=workers.worker,
             wanted=workers.wanted,

@@ -38,10 +38,12 @@ FILES: Final = (
     "docs/blogs.md",
     "docs/documents.md",
     "docs/github.md",
+    "docs/mastodon.md",
     "docs/operations.md",
     "docs/performance.md",
     "docs/python.md",
     "docs/scheduling.md",
+    "docs/social.md",
     "docs/tables.md",
 )
 ROOMS: Final = (

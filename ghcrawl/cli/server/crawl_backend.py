@@ -1,4 +1,4 @@
-"""A service as a desk, and how it reads specs."""
+"""A running service as the backend of commands, and how it reads specs."""
 
 from __future__ import annotations
 
