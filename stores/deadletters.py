@@ -74,8 +74,8 @@ class Forgotten:
 class Allowance:
     """Time for work in pieces: another piece starts while it can be expected to end in time.
 
-    at_once: how many the next piece holds. Where nothing else is said it begins with few, because nobody knows how fast
-    the servers are just now, and grows and shrinks so that a piece takes a fair part of the time, and of memory.
+    at_once: how many the next piece holds. It starts small, because the speed of the
+    servers is unknown, and grows and shrinks so that a piece takes a fair part of the time, and of memory.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Documents and deadletters in this process's memory: the reference for what a store does.
 
-Bodies are kept as text, like everywhere else, so nobody's later change to a body reaches what was saved, and what is
-not JSON is refused here too.
+Bodies are kept as text, like everywhere else, so a later change to a body does not reach the saved one, and values
+that are not JSON are refused here too.
 """
 
 from __future__ import annotations

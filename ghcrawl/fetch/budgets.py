@@ -97,8 +97,8 @@ class DeclaredBudgets:
     async def take(self, principal: str, *, host: str = "") -> tuple[Spent, ...] | float:
         """One call of every budget; or when there may be one again, in epoch seconds. Raises StoreError.
 
-        principal: whose calls they are; empty: nobody's, whom only the address's budgets bind. host: of a platform of
-        many hosts, each of which counts for itself.
+        principal: the credential; empty: none, so only the budgets of the address apply. host: of a platform of many
+        hosts, each with budgets of its own.
         """
         taken: list[Spent] = []
         now = self._clock.now().timestamp()

@@ -55,7 +55,7 @@ def window(estimate: Estimate, reading: Reading) -> Window:
     """What `reading` proves.
 
     Dates later than now by more than an hour, or earlier than the last reading by more than an hour, are lies: their
-    items are new and counted, spread over the window. The oldest item of a truncated page only says where it begins.
+    items are new and counted, spread over the window. The oldest item of a truncated page only says where that starts.
     """
     now, last = reading.now, estimate.last
     reach = REACH_CAP_D * 4 if last is None else now - last

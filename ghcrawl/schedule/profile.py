@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 SLOTS: Final = 168
-"""Hours of a week. Slot 0 begins with day 0 of the clock, whichever weekday that is."""
+"""Hours of a week. Slot 0 starts with day 0 of the clock, on any weekday."""
 WEEK: Final = 7.0
 FLOOR: Final = 0.05
 """Every hour runs at least at this part of the mean pace: a silent hour must not stop the clock."""
@@ -20,7 +20,7 @@ WEIGHT: Final = 4.0
 class Profile:
     """A clock that runs fast in busy hours and slow in quiet ones, with a mean pace of 1.
 
-    cumulative: days of this clock that have passed at the beginning of each of the 168 hours, and 7.0 at the end.
+    cumulative: days of this clock that have passed at the start of each of the 168 hours, and 7.0 at the end.
     """
 
     cumulative: tuple[float, ...]

@@ -1,6 +1,6 @@
 """The ticker: spends a platform's budget on its sources, one replica at a time, and learns from what they answer.
 
-Every replica calls `turn`; whoever finds that a tick is due takes a lease and ticks. A replica that dies in its turn
+Every replica calls `turn`; the first one that finds a tick due takes a lease and ticks. A replica that dies in its turn
 loses the lease in a minute. What is to be spent is written down before anything is queued, and each source is leased by
 a write of its version before its request is queued: no crash and no second ticker asks a source twice in one version,
 or spends more than the budget.
@@ -46,7 +46,7 @@ SOON_SHARE: Final = 0.1
 REFUSED_D: Final = 1.0
 CLOCKS_D: Final = 300.0 / DAY_S
 GROWN: Final = 1.1
-"""Where so many more sources were read than at the survey before, the price is worked out anew."""
+"""If this many more sources were read than at the last survey, the price is calculated again."""
 TRIES: Final = 3
 
 

@@ -50,8 +50,8 @@ class Plan:
 def plans(uri: RequestUri) -> tuple[Plan, ...]:
     """One for each resource. Raises Unsupported.
 
-    `user=X,related=X` would be empty, since nobody follows themselves; it is the union that its inventors mean by it:
-    X, and those whom X is related to. Any other union is two requests.
+    `user=X,related=X` would be empty, since no account follows itself; it means the union:
+    X, and the accounts that X is related to. Any other union is two requests.
     """
     if "relations" in uri.resources and any(source.kind == "location" for source in uri.sources):
         raise Unsupported(f"{uri}: relations of a location are not defined")

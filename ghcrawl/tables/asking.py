@@ -1,4 +1,4 @@
-"""SQL on what `ghcrawl tables` wrote, whatever it was written as: a SQLite or DuckDB file, or a folder of Parquet."""
+"""SQL on the output of `ghcrawl tables`, in any form: a SQLite or DuckDB file, or a folder of Parquet."""
 
 # ruff: noqa: PLC0415  # duckdb is an extra
 from __future__ import annotations

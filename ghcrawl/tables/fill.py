@@ -36,7 +36,7 @@ class _Batch:
 
 
 class Filling:
-    """One run into `target`, between its `begin` and `commit`."""
+    """One run into `target`, in one transaction."""
 
     def __init__(self, target: Target, schema: Schema, before: State | None, *, bodies: bool) -> None:
         self._target, self._schema = target, schema

@@ -1,6 +1,6 @@
 """Tables as a folder of files, Parquet or CSV. A run builds a whole new folder, and the two change places in one step.
 
-A later run writes anew only files with rows that changed; the others are the same files, linked.
+A later run rewrites only files with changed rows; the others are the same files, linked.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class TableFiles(Protocol):
 
 
 Opens = Callable[[Path, Path | None, Table | LinkTable], TableFiles]
-"""Begins the files of a table, given the folder to write and that of the run before, if its rows are taken over."""
+"""Opens the files of a table, given the folder to write and that of the run before, if its rows are kept."""
 
 
 class FolderTarget:
-    """The tables of `schema` in the folder `where`. holds: whether a folder has this format. opens: begins a table."""
+    """The tables of `schema` in the folder `where`. holds: whether a folder has this format. opens: opens a table."""
 
     def __init__(self, where: Path, schema: Schema, holds: Callable[[Path], bool], opens: Opens) -> None:
         self.where = where
@@ -146,7 +146,7 @@ def same(before: Path, path: Path) -> None:
 
 
 def exchange(new: Path, old: Path) -> None:
-    """What is at `new` stands at `old`; on Linux in one step, so that nobody ever finds neither."""
+    """Put `new` in the place of `old`; on Linux in one step, so that there is always one of them."""
     if not old.exists():
         new.rename(old)
         return

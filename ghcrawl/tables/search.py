@@ -16,7 +16,7 @@ _LABELS: Final = ("full_name", "title", "login", "tag_name", "name", "sha")
 
 
 def searched(table: Table | LinkTable) -> Sequence[str]:
-    """Its columns with words in them; none for a table that nobody searches."""
+    """Its columns with words in them; none for a table without full-text search."""
     names = {column.name for column in table.columns if column.type == "text"}
     found = [name for name in _SEARCHED if name in names]
     return found if isinstance(table, Table) and _TELLING & names else []

@@ -89,7 +89,7 @@ def not_ours(where: Path) -> ConfigError:
 
 
 class Target(Protocol):
-    """A file or folder with tables. Everything between `begin` and `commit` becomes visible at once, or never."""
+    """A file or folder with tables. A transaction, from its start to `commit`, becomes visible at once, or never."""
 
     where: Path
 

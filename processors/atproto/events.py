@@ -29,7 +29,7 @@ class Subscription:
         return cls(words=tuple(text(word) for word in words) if isinstance(words, list) else (), root=root)
 
     def pushes(self, event: JsonObject) -> Iterator[Push]:
-        """What to queue for `event`. Total: what nobody asked for becomes nothing."""
+        """What to queue for `event`. Total: other events become nothing."""
         did, happened_at = text(event.get("did")), _moment(event)
         if not is_did(did):
             return

@@ -44,7 +44,7 @@ def is_did(text: str) -> bool:
 
 
 def did_in(url: str) -> str:
-    """Whose a URL of this platform is, of a thing or of an account's list; empty: it names nobody by DID."""
+    """The DID in a URL of this platform, of a thing or of an account's list; empty: it has none."""
     found = _DID_IN.match(url)
     return unquote(found[1]) if found else ""
 

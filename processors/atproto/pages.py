@@ -98,7 +98,7 @@ def _views(body: JsonObject) -> Sequence[JsonObject]:
 
 
 def _is_by(view: JsonObject, did: str, plan: Plan) -> bool:
-    """Whether whoever wrote it is asked for: a server that accepts a filter may not apply it."""
+    """Whether its author is asked for: a server may accept a filter and not apply it."""
     handle = text(mapping(view.get("author")).get("handle")).lower()
 
     def holds(source: Source) -> bool:
@@ -114,7 +114,7 @@ def _says(view: JsonObject, plan: Plan) -> bool:
 
 
 def _owner(plan: Plan) -> str:
-    """Whose posts they are; empty: those of a search are nobody's."""
+    """The account that the posts are of; empty: those of a search."""
     driver = plan.driver
     return account_urn(driver.value) if driver.kind == "user" and not plan.conditions else ""
 
@@ -136,7 +136,7 @@ def _page_urn(visit: Visit, whole: str, *, after: int = 0) -> str:
 
 
 def _cursor(visit: Visit) -> str:
-    """Where the list goes on; empty: it ends here. A server that stands still would be asked for ever."""
+    """The next cursor; empty: the list ends here, also if the server repeats a cursor, which would never end."""
     cursor = text(mapping(visit.fetched.body).get("cursor"))
     asked_for = visit.request.url.partition("#")[0].rpartition("?")[2].split(",")
     return "" if f"cursor={encoded(cursor)}" in asked_for else cursor
@@ -159,7 +159,7 @@ def _cut_off(visit: Visit, urn: str, *, cursor: str) -> Sequence[Push]:
 
 
 def _reconciliation(visit: Visit, last: Sequence[_Post], owner: str) -> Push:
-    """What is stored of this account's posts and was not listed is asked for by itself."""
+    """Request each stored post of this account that was not listed."""
     pages = [f"{owner}:posts:page:{number}" for number in range(1, visit.request.context.pagination.page)]
     body = {"pages": pages, "listed": [{"urn": each.urn, "url": each.url} for each in last]}
     payload = Payload.of(body, origin="list", observed_at=visit.fetched.observed_at)

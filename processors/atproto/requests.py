@@ -46,7 +46,7 @@ def _notes(wanted: Sequence[Plan], found: _Found) -> Iterator[str]:
 
 
 class _Found:
-    """Whom a request is about. profile: as it was fetched; empty: it is about nobody, or known from before.
+    """The account of a request. profile: as it was fetched; empty: there is none, or it is known from before.
 
     is_repository: a repository said so, and no AppView.
     """

@@ -36,7 +36,7 @@ def post(visit: Visit) -> Save:
     """A post, as a view or as the bare record."""
     body = mapping(visit.fetched.body)
     posts = mappings(body.get("posts"))
-    if posts:  # asked for by itself
+    if posts:  # requested separately
         body = posts[0]
     elif "value" in body:
         body = bare(body)

@@ -44,7 +44,7 @@ def reaction_url(body: JsonObject, base: str) -> str:
 
 
 def has_reactions(body: JsonObject) -> bool:
-    """By the rollup of counters, which whatever has any carries."""
+    """Whether it has any, by its rollup of counters."""
     rollup = mapping(body.get("reactions"))
     return bool(rollup) and count(rollup.get("total_count")) > 0
 

@@ -2,7 +2,7 @@
 
 A list element of REST and the few fields that only the single resource has are the whole resource: for a pull request
 the twelve fields below, for a user the profile. A node of GraphQL is believed only where it is certainly of the same
-moment as the list's element; whatever else there is to say about it is asked of REST (`docs/architecture.md`).
+moment as the list's element; in any doubt REST is asked (`docs/architecture.md`).
 
 Requests for batches carry their members:
 
@@ -43,7 +43,7 @@ REVIEWS: Final = "review_batch"
 _SIZES: Final = {USERS: 100, PULLS: 50, REVIEWS: 25}
 _QUEUES: Final[Mapping[str, QueueName]] = {USERS: "later", PULLS: "normal", REVIEWS: "soon"}
 WORTH_A_LIST: Final = 4
-"""So many pull requests on a page of issues, at least, are worth reading the list of pull requests."""
+"""With at least this many pull requests on a page of issues, it pays to read the list of pull requests."""
 
 _BY_TYPE: Final = {(row.of, row.type): row for row in LISTINGS}
 _PULL_LIST: Final = _BY_TYPE["repo", "pull_requests"]

@@ -33,14 +33,14 @@ from processors.github.registry import USUAL, Depths, listings
 from processors.github.scenarios import floor_of
 
 SAMPLED: Final = 12
-"""So many repositories are looked at closely where a date is given."""
+"""Repositories that are examined closely if a date is given."""
 COUNTED_ALONE: Final = 16
-"""So many are asked over REST how many pull requests they have."""
+"""Repositories whose pull requests are counted over REST."""
 COUNTED: Final = "counts"
-"""The type of requests for the lengths of lists, of so many repositories at once:"""
+"""The type of requests for the lengths of lists, of up to this many repositories at once:"""
 COUNTED_AT_ONCE: Final = 100
 KNOWN: Final = 3
-"""As often is somebody taken to be seen who stands in a list that was read to its end: it says nothing of others."""
+"""How often a person in a completely read list counts as seen: such a list says nothing of others."""
 _SURVEYED: Final = frozenset({"org", "user", "repo"})
 _PROBED: Final = frozenset(
     {"issues", "pull_requests", "commits", "issue_comments", "review_comments", "commit_comments", "issue_events"}
@@ -52,12 +52,12 @@ REVIEWED_IN_A_BATCH: Final = 25
 NEW_IN_A_BATCH: Final = 15
 """People of a batch whom no earlier one brought, on the average: every page names some."""
 PROVEN: Final = 3
-"""The first of each kind that batches bring are asked for alone as well, and then one in so many."""
+"""The first of each kind in batches are requested alone as well, and then one in PROVEN_ONE_IN."""
 PROVEN_ONE_IN: Final = 500
 CHECKED: Final = 36
-"""Of so many commits, of all repositories that are looked at, it is asked whether anything was run for them."""
+"""Commits, of all examined repositories, whose checks are looked for."""
 _TWICE: Final = frozenset(part.type for part in PARTS if part.path.startswith("/stats/"))
-"""Statistics are not there yet when they are first asked for."""
+"""Statistics are not ready when they are first requested."""
 _CONNECTIONS: Final = {"releases": "releases", "deployments": "deployments"} | {
     "commit_comments": "commitComments",
     "branches": "refs",
@@ -68,12 +68,12 @@ _READ: Final = frozenset({"issues", "commits"})
 """Lists that name people, so that it is not enough to know how long they are."""
 _SIZE: Final = "size"
 LARGER: Final = 4.0
-"""A larger size stands for at most so many times as many commits: it may be files that are large."""
+"""A larger size counts as at most this many times the commits: the files may be large."""
 _ALIKE: Final = {"issue_comments": "issues", "issue_events": "issues", "review_comments": "pull_requests"} | {
     **dict.fromkeys(("contributors", "workflow_runs", "commit_comments", "deployments"), "commits"),
     "commits": _SIZE,
 }
-"""Lists that nobody counts → the list that they are as long as, in proportion."""
+"""Lists without a count → the list that they are proportional to."""
 _LAST = re.compile(r"[?&]page=(\d+)")
 
 
@@ -438,7 +438,7 @@ class _Surveyor:
     # Conclusions ----------------------------------------------------------------------------------------------
 
     def _extrapolate(self, calls: Counter[str], documents: Counter[str], repos: int, sampled: int) -> None:
-        """Whatever was counted since then counts for the repositories that were not looked at as well."""
+        """Apply the counts since then to the repositories that were not examined."""
         if not sampled or repos == sampled:
             return
         self._whole = False
@@ -506,12 +506,12 @@ def _count_of(connection: Json) -> int:
 
 
 def _total(items: Sequence[object], pages: int) -> int:
-    """How many elements so many pages hold, of which the first holds `items`."""
+    """The elements on `pages` pages, of which the first holds `items`."""
     return len(items) if pages == 1 else (pages - 1) * PER_PAGE + PER_PAGE // 2
 
 
 def _last(reply: Reply) -> int:
-    """The number of the last page; 0 where there is only one, or nobody says."""
+    """The number of the last page; 0 if there is only one, or the answer does not say."""
     found = _LAST.search(reply.link.get("last", ""))
     return int(found[1]) if found else 0
 
@@ -528,7 +528,7 @@ def _looked_at_again(row: Listing, pages: int) -> int:
 
 
 def _spread(repos: Sequence[JsonObject], wanted: int) -> Sequence[JsonObject]:
-    """So many of them, evenly from the largest to the smallest."""
+    """`wanted` of them, evenly from the largest to the smallest."""
     by_size = sorted(repos, key=lambda repo: (count(repo.get("open_issues_count")), count(repo.get("size"))))
     return _evenly(by_size, wanted)
 

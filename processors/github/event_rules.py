@@ -135,7 +135,7 @@ class EventRules:
         return entity.url(thing, place.url) if place.url or not entity.parent else ""
 
     def _api_root(self) -> str:
-        """Where the API begins, by the URL of whoever the event is about."""
+        """The root of the API, from the URL of the account in the event."""
         account = mapping(mapping(self._body.get("installation")).get("account")) or mapping(self._sender)
         root, users, _ = text(account.get("url")).partition("/users/")
         return root if users else ""
@@ -198,14 +198,14 @@ class EventRules:
     def _bucket(self) -> str:
         """Since when to look for what has changed: one moment for all events of `BUSY`, so that they share a call.
 
-        The list's own cursor stays where it is: whoever walks from there looks behind what they find.
+        The list's own cursor stays where it is: a pagination from there also reads these changes.
         """
         seconds = int(self._visit.fetched.observed_at.timestamp())
         began = seconds - seconds % int(BUSY.total_seconds()) - int(BURST.total_seconds())
         return iso(datetime.fromtimestamp(began, UTC), "seconds")
 
     def _name_people(self, thing: JsonObject) -> None:
-        """Those whom part of a thing names; the whole of it may name somebody else, and then that is who did it."""
+        """The people in a part of a thing. The complete thing may name another person, who then did it."""
         for account in (self._sender, thing.get("user"), *sequence(thing.get("assignees"))):
             self._node.account("sender", account)
 

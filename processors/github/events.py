@@ -45,7 +45,7 @@ def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: 
 
 
 def event_kinds(entities: Mapping[str, Entity], listings: Listings) -> Mapping[str, Kind]:
-    """The kinds of feeds and of all events: one for each type there is, and one for those that nobody knows yet."""
+    """The kinds of feeds and of all events: one for each type there is, and one for unknown events."""
     told = {**TOLD, FALLBACK: ()}
     crawled = {*entities, *(type for _, type in listings)}
     events = {

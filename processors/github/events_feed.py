@@ -1,4 +1,4 @@
-"""The event feed of a repository, an organisation or a user: what happened lately, asked for again and again.
+"""The event feed of a repository, an organisation or a user: recent events, polled.
 
 Each page is a document of references, each event on it a request that carries its body. The list's cursor remembers
 which events were seen, so that a poll tells only what is new. GitHub forgets: where none of those is left in the feed,

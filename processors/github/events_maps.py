@@ -1,7 +1,7 @@
 """Where events lead, as visitor maps. Data, like the rest of the scenarios.
 
-`event` has a step for each type of thing that an event can tell of; `people` is where whatever was saved from a payload
-stands: nothing behind it is asked for but accounts that we hold nothing of.
+`event` has a step for each type of thing that an event can tell of; `people` is the position of things that were
+saved from a payload: behind them only accounts that are not stored are requested.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COSTLY: Final[Mapping[str, tuple[str, str, Node]]] = {
 
 
 def event_maps(maps: Mapping[str, Mapping[str, Node]], people: Iterable[str]) -> Mapping[str, Mapping[str, Node]]:
-    """The maps of events in the scenario that has those `maps`. people: the links to persons, whatever has them."""
+    """The maps of events in the scenario that has those `maps`. people: the links to persons, of any type."""
     costly = {
         name: target for name, (of, link, target) in _COSTLY.items() if followed(maps.get(of, {}).get(link, NONE))
     }

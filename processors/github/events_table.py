@@ -35,7 +35,7 @@ class Verb(Enum):
     SEEK = "seek"
     """Ask for it and for all that is in it."""
     FILL = "fill"
-    """Look for whatever we do not hold yet of it: no call for what we do."""
+    """Request the things in it that are not stored; stored ones cost no call."""
 
 
 def always(_payload: JsonObject) -> bool:
@@ -117,7 +117,7 @@ def _on(*actions: str) -> frozenset[str]:
 REPO: Final = Tells(verb=Verb.ASK, type="repo")
 REPO_LATER: Final = Tells(verb=Verb.LATER, type="repo")
 ISSUES_LATER: Final = (Tells(verb=Verb.LATER, type="issues"), Tells(verb=Verb.LATER, type="issue_events"))
-"""The issue side of pull requests, whatever changed within one second, and what no webhook tells: one call for all."""
+"""The issue side of pull requests, changes within one second, and changes without a webhook: one call for all."""
 PROJECTS_LATER: Final = Tells(verb=Verb.LATER, type="projects", at=("organization",))
 """An item names its project by nothing that a URL could be made of; the list says which of them changed."""
 TEAM: Final = Tells(verb=Verb.ASK, type="team", at=("team",))
@@ -325,6 +325,6 @@ _UNTOLD: Final = frozenset(
 """Events that are kept and tell of nothing that is crawled here."""
 
 NAMES: Final = frozenset({*_ROWS, *_UNTOLD})
-"""Every event of GitHub's webhook schemas, and the ones that it has given up."""
+"""Every event of GitHub's webhook schemas, and the ones that it has dropped."""
 TOLD: Final[Mapping[str, tuple[Tells, ...]]] = {type_of(name): _ROWS.get(name, ()) for name in sorted(NAMES)}
 """By type: what an event tells."""

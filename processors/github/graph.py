@@ -266,7 +266,7 @@ def org_url(url: str) -> str:
 
 
 def scope_of(url: str) -> str | None:
-    """`owner/repo` or `owner` as the URL spells it; empty for users, who are nobody's; None where it does not tell."""
+    """`owner/repo` or `owner` as the URL spells it; empty for users, who have no owner; None if it does not say."""
     match = _SCOPE.match(url)
     if match is None:
         return None

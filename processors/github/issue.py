@@ -60,7 +60,7 @@ def transferred(visit: Visit) -> Skip | None:
 
 
 def issue_as_rest(body: JsonObject, origin: Origin) -> JsonObject:
-    """Webhooks and events do not say that an open issue was closed by nobody: who closed it before counts no more."""
+    """Webhooks and events leave `closed_by` out for an open issue: the person who closed it before is removed."""
     told = origin in ("webhook", "event") and body.get("state") == "open"
     return {"closed_by": None, **body} if told else body
 

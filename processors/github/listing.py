@@ -61,10 +61,10 @@ class Listing:
     relation: its pages keep the elements themselves, as generations.
     newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
     when: the owner's counters say that there may be something; only_if says the same in words.
-    known_only: ask only if it was walked before, because whatever makes the first walk worth it (a child's counter)
-    asks by itself. quiet: a later first element is not announced by any change of the children, so once the owner was
+    known_only: ask only if it was walked before, because the reason for a first pagination (a child's counter)
+    queues it. quiet: a later first element is not announced by any change of the children, so once the owner was
     visited the list is asked for in any case.
-    moves_owner: whatever changes in it changes the owner's `updated_at`.
+    moves_owner: any change in it changes the owner's `updated_at`.
     between: below the owner's URL, what lies between two elements of a HEAD list. A merge brings in commits that are
     dated, and so listed, behind the newest known one.
     still: while the owner is unchanged, this says whether the list must be too. An empty repository answers without

@@ -21,7 +21,7 @@ _BY_CHANGE: Final = "sort=updated&direction=asc"
 
 
 def counted(name: str) -> Callable[[JsonObject], bool]:
-    """Whether a counter of the owner says that there is something; where it has no such counter, nobody knows."""
+    """Whether a counter of the owner says that there is something; if it has no such counter, that is unknown."""
     return lambda owner: count(owner.get(name)) > 0
 
 

@@ -3,7 +3,7 @@
 A settings file may replace any of it.
 
 `self` is the thing and nothing beyond it; a name is the map of that name; `pages` are pages without their elements.
-What only `everything` follows stands in the other scenarios behind `?`: one can still ask for it by itself.
+What only `everything` follows stands in the other scenarios behind `?`: it can still be requested by name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SINGLE: Final[Mapping[str, Mapping[str, Node]]] = {
 }
 """The links to one other thing that is no person."""
 PEOPLE_LINKS: Final = frozenset(link for entity in ENTITIES for link in entity.people)
-"""The links to persons, whatever has them."""
+"""The links to persons, of any type."""
 
 
 def _links(type: str) -> Mapping[str, Node]:

@@ -36,7 +36,7 @@ STABLE: Final = (
     "deletions",
     "changed_files",
 )
-"""The same of a pull request: whether it can be merged is worked out anew whenever somebody asks."""
+"""The same of a pull request: whether it can be merged is calculated at each request."""
 _MERGEABLE: Final[Mapping[str, bool | None]] = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
 
 
@@ -75,8 +75,8 @@ def pull_request(
 ) -> dict[str, Json] | None:
     """The whole pull request: the element of REST's list, and the twelve fields that only its own URL has.
 
-    people: accounts as REST writes them, by id. Whether it can be merged is worked out when somebody asks: it is taken
-    of open ones, as GitHub says it now; REST mostly says nothing of others.
+    people: accounts as REST writes them, by id. Whether it can be merged is calculated at each request: the current
+    answer is used for open ones; REST mostly has none for others.
     """
     head = text(mapping(element.get("head")).get("sha"))
     if node.get("updatedAt") != element.get("updated_at") or node.get("headRefOid") != head or not head:
@@ -153,7 +153,7 @@ def _review(node: JsonObject, pull_url: str, base: str) -> dict[str, Json] | Non
 
 
 def _account(actor: JsonObject, people: Mapping[int, JsonObject], base: str) -> dict[str, Any] | None:
-    """An account as REST embeds it; None for whatever cannot be told from an actor: bots, accounts that are gone."""
+    """An account as REST embeds it; None if the actor does not tell: bots, deleted accounts."""
     identity = number(actor.get("databaseId"))
     if identity is not None and identity in people:
         return dict(people[identity])

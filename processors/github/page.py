@@ -77,7 +77,7 @@ def processor(listings: Listings, entities: Mapping[str, Entity], *, embeds_user
 
 
 def _opened(visit: Visit, listing: Listing, element: Entity | None) -> Page | None:
-    """The page that `visit` is to; None where its relation must be read again from the beginning."""
+    """The page that `visit` is to; None where its relation must be read again from the start."""
     continued = _continued(visit, listing)
     visit = continued or visit
     if listing.relation and _breaks_generation(visit) and not _excerpt(visit.request, listing):

@@ -115,7 +115,7 @@ class Page:
 
     @property
     def again(self) -> bool:
-        """This walk was begun at the end of another one, to see what had moved meanwhile (`look_again`)."""
+        """This walk started at the end of another one, to find elements that moved meanwhile (`look_again`)."""
         return begun_again(self.visit.request)
 
     @property
@@ -163,10 +163,10 @@ def follow_next(page: Page, *, covered: bool = False) -> bool:
 
 
 def _by_change(page: Page) -> str:
-    """The next page of a list that is sorted by change, as whatever changed since this one's last element.
+    """The next page of a list that is sorted by change, as the changes since this one's last element.
 
-    Whatever changes meanwhile moves to the end, and all behind it to earlier places: page numbers would miss one for
-    each. Empty where the list is not sorted so, or all of this page changed within one second.
+    An element that changes meanwhile moves to the end, and all behind it to earlier places: page numbers would miss
+    one for each. Empty where the list is not sorted so, or all of this page changed within one second.
     """
     listing, element = page.listing, page.element
     if listing.walking is not Walking.SINCE or not page.pagination.since or element is None or not page.items:
@@ -299,7 +299,7 @@ def reconcile(page: Page) -> None:
 
 
 def look_again(page: Page) -> None:
-    """Ask once more for the pages of a walk that has ended: whatever moved meanwhile may have hidden something.
+    """Ask once more for the pages of a walk that has ended: elements that moved meanwhile may have hidden others.
 
     What is deleted from a page moves all behind it to earlier places, one of them from a page that is still to be read
     to one that was. The pages say so: each is asked for conditionally, so that this costs nothing where nothing moved.

@@ -18,7 +18,7 @@ def pull_request_urn(body: JsonObject, qualifier: str) -> str:
 
 
 def describe_pull_request(node: Node) -> None:
-    """A pull request leads to people; head and base are linked, for a fork is somebody else's repository."""
+    """A pull request leads to people; head and base are linked, since a fork belongs to another owner."""
     body = node.body
     tagged(node)
     node.link("issue", f"{node.repo}:issue:{body['number']}")

@@ -98,7 +98,7 @@ def listings(depths: Depths = USUAL) -> Listings:
 
 
 def behind(map_name: str, link: str) -> Behind:
-    """What a link of a visitor map leads to at once. Whatever is neither list nor part nor named here is a person."""
+    """The type that a link of a visitor map leads to: a person, unless it is a list, a part or named here."""
     return _BEHIND.get((map_name, link)) or _ELSE.get(link) or Behind(things=frozenset({"user"}))
 
 

@@ -14,7 +14,7 @@ from processors.github.parts import empty
 
 
 def describe_repo(node: Node) -> None:
-    """A repository leads to its owner and its lists, and to whatever a person wanted of it."""
+    """A repository leads to its owner and its lists, and to everything that was requested of it."""
     node.scope = text(node.body.get("full_name")) or node.scope
     node.private = node.private or node.body.get("private") is True
     node.account("owner", node.body.get("owner"))
@@ -32,7 +32,7 @@ def describe_repo(node: Node) -> None:
 
 
 def is_private(document: Document) -> bool:
-    """For `Thing.private`: drafts of releases are shown to whoever may push; those of pull requests, to all."""
+    """For `Thing.private`: drafts of releases are shown to people with push access; those of pull requests, to all."""
     body = mapping(document.body)
     return body.get("private") is True or (document.type == "release" and body.get("draft") is True)
 

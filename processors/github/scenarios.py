@@ -1,7 +1,7 @@
 """Scenarios narrowed by what a person asks for: only these types, all but those, what changed since a date.
 
-The wish is written into the scenario's name (`default__only__issue__user__since__20260101`), so that whoever finds a
-request, in whatever process and however much later, knows all that was asked for.
+The wish is written into the scenario's name (`default__only__issue__user__since__20260101`), so that every process
+that pops a request, at any later time, knows all conditions.
 """
 
 from __future__ import annotations

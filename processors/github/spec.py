@@ -181,7 +181,7 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
 
 
 def shortened(url: str) -> Shortened | None:
-    """For `Platform.shortened`: a commit by the beginning of its SHA."""
+    """For `Platform.shortened`: a commit by a prefix of its SHA."""
     found = _SHORT_SHA.fullmatch(url)
     return Shortened(type="commit", above=found["repo"], name=f"commit:{found['sha']}") if found else None
 

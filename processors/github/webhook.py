@@ -29,7 +29,7 @@ from processors.github.graph import NAME, mapping, number, text
 POLICY: Final = "storageOriginIfMissing+match"
 """What an event tells is saved without a call; what it merely names is asked for where we hold nothing of it."""
 FALLBACK: Final = "event"
-"""The type of events whose name nobody knows yet."""
+"""The type of unknown events."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _WHEN: Final = ("updated_at", "created_at", "pushed_at", "submitted_at", "closed_at", "merged_at", "published_at")
@@ -110,7 +110,7 @@ def happened_at(body: JsonObject, received_at: datetime) -> datetime | None:
 def read_moment(value: object) -> datetime | None:
     """A moment as GitHub writes it: text, or seconds since 1970 in the payload of a push. None for anything else.
 
-    What lies before 1970 is nobody's moment, and too near to where the calendar ends to be reckoned with.
+    A moment before 1970 is not real, and too close to the end of the calendar for arithmetic.
     """
     try:
         if isinstance(value, int) and not isinstance(value, bool):

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 MIN_LITERALS: Final = 3
 """A segment that is the same in this many URLs belongs to the pattern; in fewer that may be chance."""
 LEAST_ALIKE: Final = 0.6
-"""A feed may name a few pages that are no usual posts; so many of its URLs must be alike."""
+"""A feed may name a few pages that are no usual posts; this share of its URLs must be alike."""
 
 
 def learn(urls: Sequence[str]) -> str:

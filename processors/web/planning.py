@@ -166,7 +166,7 @@ class Plan:
         return _Run(since=since, mode="update" if finished else "new")
 
     def _settle_asked(self) -> None:
-        """What was asked and came is done; what has not come for a minute is given up by the plan."""
+        """What was asked and came is done; the plan stops waiting for an answer after a minute."""
         aliases = {alias for each in self._prospect.documents for alias in each.aliases}
         for url, at in list(self._run.asked.items()):
             document = self._known.get(url)
@@ -307,7 +307,7 @@ class Plan:
         return Push(request=request, queue=queue)
 
     def _heartbeat(self) -> Push:
-        """The plan looks again when what it waits for may have been given up."""
+        """The plan runs again when it may stop waiting for an answer."""
         request = replace(self._request, attempt=0, failures=())
         oldest = min(moment(at) for at in self._run.asked.values())
         return Push(request=request, queue="later", not_before=oldest + LOST + timedelta(seconds=1))

@@ -89,7 +89,7 @@ def votes(root: Node, wanted: Mapping[str, str]) -> dict[str, list[Vote]]:
 
 
 def _confirmed(root: Node, ballot: Sequence[Vote], target: frozenset[str]) -> list[Vote]:
-    """The likeliest of them, each measured anew by what it finds: one may name more elements than it was made for."""
+    """The likeliest of them, each measured again by what it finds: one may name more elements than it was made for."""
     found = {vote.rule: dice(bigrams(text_by(root, vote.rule)), target) for vote in ballot}
     return _best(found)[:KEPT]
 

@@ -150,7 +150,7 @@ class AmqpLink:
         return await self.ask(lambda channel: channel.queue_declare(queue, passive=True), within_s)
 
     async def declare(self, specs: Iterable[QueueSpec]) -> list[QueueSpec]:
-        """Declare what does not exist. Returns the new queues: they are empty, whatever was published to them before.
+        """Declare what does not exist. Returns the new queues: they are empty, and messages of older ones are lost.
 
         A work queue that exists with other arguments is used, with a warning that says what it lacks.
         Raises ConfigError for other differences, QueueError.

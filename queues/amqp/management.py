@@ -90,7 +90,7 @@ class Management:
                         f"password, and that it has the tag {right!r} (rabbitmqctl set_user_tags)"
                     )
                 answer.raise_for_status()
-                text = await answer.read()  # whatever its headers say: a proxy may have taken its length away
+                text = await answer.read()  # without a length in its headers: a proxy may have removed it
                 return loads(text) if text.strip() else None
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             said = str(error) or type(error).__name__

@@ -26,7 +26,7 @@ SPARED: Final = "ghc-spared"
 ABOVE_BYTES: Final = 1 << 20
 """Bodies up to this size travel as they are: readable in the broker, and at no cost."""
 MAX_BYTES: Final = 128 << 20
-"""More is never decompressed, whatever a few bytes claim to hold."""
+"""The limit of decompression: a few bytes may claim to hold any amount."""
 _PACKED: Final = zlib.compress(b"", 1)[:1]
 
 

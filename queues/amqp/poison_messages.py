@@ -29,8 +29,8 @@ class PoisonMessages:
         self._alone: str | None = None
         self._parked: list[Incoming] = []
 
-    async def judge(self, incoming: Incoming, name: str) -> Literal["begin", "wait", "killer"]:
-        """Whether a message that came back may be worked on. begin: this start is counted, until it is `settled`.
+    async def judge(self, incoming: Incoming, name: str) -> Literal["start", "wait", "killer"]:
+        """Whether a message that came back may be worked on. "start": yes, and this start counts until it is `settled`.
 
         wait: another suspect is being worked on; this one is parked here until that one is settled.
         """
@@ -47,7 +47,7 @@ class PoisonMessages:
         except BaseException:
             await run_to_end(self.settled(name))
             raise
-        return "begin"
+        return "start"
 
     async def settled(self, name: str) -> None:
         """It killed no process: free those that were parked for its sake, and count its starts from 0."""

@@ -102,7 +102,7 @@ class Pops:
         verdict = await self._poison.judge(incoming, name)
         if verdict == "killer":
             await self._dead_letters.file_killer(incoming, request, self._poison.max_starts)
-        return verdict == "begin"
+        return verdict == "start"
 
     async def settle(self, delivery: AmqpDelivery, *, done: bool) -> None:
         """Forget what was popped, or let it wait again. Does nothing if it is settled already."""

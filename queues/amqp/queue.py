@@ -1,6 +1,6 @@
 """The port's queue in RabbitMQ, for any number of processes.
 
-Messages are popped from what the process has prefetched, in whatever order the loops ask for; a pop never asks the
+Messages are popped from the prefetched ones, in the order that the loops ask for; a pop never asks the
 broker. Two things are looser than in one file: what other processes hold is known from the management API alone, as of
 some seconds ago; and a superfluous copy counts as waiting until it is popped and dropped.
 """

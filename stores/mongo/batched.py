@@ -29,9 +29,9 @@ from stores.mongo.writes import (
 Row = dict[str, Any]
 Answers = Sequence[bool | Exception]
 FEW: Final = 2
-"""So many documents are inserted together with those of others; more of them go by themselves."""
+"""Up to this many documents are inserted together with those of other calls; more go in a call of their own."""
 LARGE: Final = 256 * 1024
-"""Bytes of a document that goes by itself, so that others need not wait until it is there."""
+"""A document of this many bytes goes in a call of its own, so that others need not wait for it."""
 
 _OF_ONE: Final = (Rejected, Unstorable)
 
@@ -69,7 +69,7 @@ class Shared:
         return await self._inserts.ask(write, alone=write.size > LARGE)
 
     async def insert_all(self, documents: Sequence[Fields]) -> Sequence[bool]:
-        """The same of each. Raises what any of them came to, whatever the others did."""
+        """Whether each was inserted. Raises the error of any of them."""
         if len(documents) <= FEW:
             return await asyncio.gather(*map(self.insert, documents))
         done = await self._mongo.bulk(self._name, [inserting(document) for document in documents])

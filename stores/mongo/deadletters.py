@@ -67,7 +67,7 @@ class MongoDeadletters:
         await self._mongo.insert(DEADLETTERS, self._row(_bare(deadletter)))
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
-        """As the port says; an `after` that is gone meanwhile begins with the newest again."""
+        """As the port says; an `after` that is gone meanwhile starts with the newest again."""
         last = await self._mongo.find_one(DEADLETTERS, {"_id": safe_text(after)}, {"order": 1}) if after else None
         where = _where(which, behind=last["order"] if last else "")
         rows = await self._mongo.find(DEADLETTERS, where, newest="order", limit=limit) if limit else []
@@ -181,5 +181,5 @@ def _names_of(platform: str) -> list[str | None]:
 
 
 def _folded(text: str) -> str:
-    """As reasons are searched in: whatever the case, and without what no UTF-8 has."""
+    """The form in which reasons are searched: casefolded, without text that is not UTF-8."""
     return text.casefold().encode("utf-8", "replace").decode()

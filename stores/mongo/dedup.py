@@ -38,7 +38,7 @@ RECEIPT_INDEXES: Final = (*INDEXES, Index(name="at", fields=("at",)))
 """Receipts of days lie there, and those that are too old are looked for every hour."""
 
 SLOW_S: Final = 600.0
-"""For what looks at every tag there is. Nobody waits for it but who asked."""
+"""Time limit of calls that read all tags. No loop waits for them."""
 
 
 class MongoDedupMarkers:
@@ -85,7 +85,7 @@ class MongoDedupMarkers:
         return [None for _ in asked]
 
     async def delete(self, key: str, token: str) -> bool:
-        """As the port says. Told so may be nobody, where others delete some of the same: then it was taken before."""
+        """As the port says. If several delete the same one, all may be told False: then it was taken before."""
         return await self._shared.delete(_copy(key, token))
 
     async def any_queued(self, platforms: Collection[str] | None = None) -> bool:

@@ -1,9 +1,9 @@
 """Documents in MongoDB, one collection for each type of each platform.
 
-On the way of a crawl everything is one round trip: a look-up; a touch; the save of a document that is new, or that was
-looked up before. Who saves what is there already without having looked (elements of a list that was walked before)
-reads first, which is a second one. Nothing is locked: a new document is inserted, and one that is there is replaced in
-the very revision that was read; who comes too late reads again and judges anew.
+In a crawl everything is one round trip: a look-up; a touch; the save of a document that is new, or that was looked up
+before. The save of a stored document without a look-up (elements of a list that was read before) reads first, which is
+a second one. Nothing is locked: a new document is inserted, and a stored one is replaced in the revision that was read;
+a writer that is too late reads again and decides again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ ELSEWHERE: Final = f"{OURS}elsewhere"
 """URN → type, for URNs that do not tell their type. URNs of the legacy platform all do."""
 
 ATTEMPTS: Final = 100
-"""At one save. In each of them somebody succeeds, so that nobody ever needs more than there are writers."""
+"""Attempts of one save. In each round one writer succeeds, so none needs more than there are writers."""
 
 REMEMBERED: Final = 4096
 """How many look-ups are remembered for the saves that follow them."""
@@ -230,7 +230,7 @@ class MongoStore:
     async def _written(
         self, collection: str, held: Held | None, row: Mapping[str, Any] | None, remembered: Remembered, revision: Any
     ) -> bool:
-        """Whether the document is now `row`, or without one what is remembered of it; False: somebody was faster.
+        """Whether the document is now `row`, or without one what is remembered of it; False: another writer was faster.
 
         revision: of the document then.
         """
@@ -246,7 +246,7 @@ class MongoStore:
         return await shared.change(held.revision, revision, change)
 
     async def _evicted(self, collection: str, place: Placed) -> bool:
-        """Whether all places that are wanted were given up."""
+        """Whether all wanted places were freed."""
         for rival, entry in place.evicted:
             left = [each for each in rival.remembered.entries.values() if each != entry]
             urls, revision = [safe_text(each) for each in left or [rival.urn]], token()

@@ -56,10 +56,10 @@ THREADS: Final = int(os.environ.get("MOTOR_MAX_WORKERS") or (os.cpu_count() or 1
 """Documents in one answer of the server, where it is not too large."""
 
 BUILD_S: Final = 600.0
-"""For an index over what is there already, where somebody dropped it."""
+"""For an index over existing documents, if it was dropped."""
 
 OURS: Final = "ghcrawl."
-"""Begins the names of collections that hold no documents. No type's name does."""
+"""Prefix of collections that hold no documents. No type's name has it."""
 
 _SCHEMA_IN: Final = f"{OURS}schema"
 _DUPLICATE: Final = 11000
@@ -91,8 +91,8 @@ class Mongo:
     async def open(cls, settings: MongoSettings) -> Self:
         """The database, of a schema that this program understands.
 
-        Raises ConfigError for what an operator must mend (URL, credentials, rights, somebody else's data, another
-        schema), StoreError while no server answers.
+        Raises ConfigError for what an operator must mend (URL, credentials, rights, data of another program,
+        another schema), StoreError while no server answers.
         """
         mongo = cls(_client(settings), settings)
         try:
@@ -104,11 +104,11 @@ class Mongo:
         return mongo
 
     async def close(self) -> None:
-        """Whatever is under way fails."""
+        """Close the connections; calls under way fail."""
         self._client.close()
 
     def strict(self) -> Mongo:
-        """The same database for what may never be taken back nor read too late, whatever the settings say."""
+        """The same database for writes that must not be rolled back and reads that must not be stale."""
         sure = replace(self._settings, write_concern="majority", read_concern="majority", read_preference="primary")
         return Mongo(self._client, sure)
 
@@ -119,7 +119,7 @@ class Mongo:
         return await self._unless_taken(self._database[collection].insert_one(packed(document))) is not None
 
     async def bulk(self, collection: str, writes: Sequence[Write]) -> Bulk:
-        """Each of them by itself and in no order, in one round trip where all are of one kind."""
+        """Each of them separately and in no order, in one round trip if all are of one kind."""
         try:
             work = self._database[collection].bulk_write([write.operation for write in writes], ordered=False)
             done = await self._do(work, but=BulkWriteError)
@@ -137,10 +137,10 @@ class Mongo:
         return result is not None and result.matched_count > 0
 
     async def put(self, collection: str, document: Fields) -> None:
-        """It is there now, whatever was there under its `_id`."""
+        """Insert it, or replace the one with its `_id`."""
         row, which = packed(document), {"_id": document["_id"]}
         while await self._unless_taken(self._database[collection].replace_one(which, row, upsert=True)) is None:
-            continue  # somebody put the first one at the same moment
+            continue  # another process inserted it at the same moment
 
     async def update(self, collection: str, which: Fields, change: Fields) -> bool:
         """Whether the one document of this filter was there and is changed now; False also for a collision."""
@@ -192,7 +192,7 @@ class Mongo:
                     span = {**{name: value for name, value in span.items() if name != "$gte"}, "$gt": document["_id"]}
                     yield document
             except CursorNotFound:
-                continue  # nobody asked for so long that the server forgot it: go on behind the last
+                continue  # the server dropped the idle cursor: continue behind the last document
             except StopAsyncIteration:
                 return
             finally:
@@ -239,7 +239,7 @@ class Mongo:
         await self._do(work, timeout_s=BUILD_S)
 
     async def _check_schema(self) -> None:
-        others = await self.collections()  # before the schema: whoever makes both makes that one first
+        others = await self.collections()  # before the schema, which is created first
         known = await self.find_one(_SCHEMA_IN, {"_id": "schema"})
         if known is None and others:
             raise ConfigError(

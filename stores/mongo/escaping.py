@@ -1,15 +1,15 @@
 r"""JSON ⇄ what MongoDB can hold. Almost all JSON stays exactly as it is; the rest is escaped, and comes back unchanged.
 
-Everything that is escaped begins with `␛` (U+241B):
+Everything that is escaped starts with `␛` (U+241B):
 
-    "\ud800"               "␛\ud800"                text with lone surrogates, or that begins with `␛`: the rest of it
+    "\ud800"               "␛\ud800"                text with lone surrogates, or that starts with `␛`: the rest of it
                                                      is the text as JSON writes it in ASCII
     {"a.b": 1, "$set": 2}  {"␛a\u002eb": 1, "␛\u0024set": 2}
-                                                     names that are empty, hold a dot or NUL, begin with `$` or `␛`, or
+                                                     names that are empty, hold a dot or NUL, start with `$` or `␛`, or
                                                      have lone surrogates
     {"_id": 1}             {"␛_id": 1}               names that are ours, but only on the outermost level
     10**30                 {"␛int": "1000…"}         whole numbers beyond 64 bits
-    [[[[…]]]]              {"␛json": "[[[…]]]"}      whatever lies deeper than 60 levels: MongoDB refuses 180, and other
+    [[[[…]]]]              {"␛json": "[[[…]]]"}      levels deeper than 60: MongoDB refuses 180, and other
                                                      servers that speak its protocol break long before
 
 MongoDB 5 and later would take most of these names as they are, but not in an update's path and not in a look-up.

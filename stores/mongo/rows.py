@@ -8,10 +8,10 @@ microsecond, and with four fields more:
     checkedAt  when the platform was last asked about it
     urls       every URL that leads here, url and aliases. The index over them is unique, because that is the only index
                that every server has: the second document that claims a URL is found under `<url> 2`, and so on to 4.
-               Whoever looks for a URL asks for all four at once, and takes the one with the strongest claim. Who has
-               no place at all has its URN there: two empty lists would collide
+               A look-up by URL asks for all four at once, and takes the one with the strongest claim. A document
+               without a place has its URN there: two empty lists would collide
     claims     how strongly the URLs are claimed, where that is not by the document's precedence
-    revision   another one after each change: who replaces what it has read names the revision that it has read
+    revision   another one after each change: a replacement names the revision that was read
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def remembered(held: Held | None, done: Merged) -> Remembered:
 class Placed:
     """A document with a place among the `urls` for each URL that it may be found under.
 
-    evicted: who has to give up its place first: (document, place).
+    evicted: documents that must free their place first: (document, place).
     """
 
     remembered: Remembered

@@ -14,7 +14,7 @@ class MongoSettings:
     write_concern, journal: a save that returned has outlived a failover and a power cut.
     read_concern, read_preference: a look-up never tells what a failover may take back, nor what was true earlier.
     timeout_s: for one operation, with what the driver tries again; longer than an election takes.
-    connect_timeout_s: to find a server at the beginning.
+    connect_timeout_s: to find a server at startup.
     """
 
     url: str = field(default="mongodb://127.0.0.1:27017", repr=False)

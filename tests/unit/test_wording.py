@@ -52,17 +52,23 @@ ROOMS: Final = (
     "ghcrawl/cli",
     "ghcrawl/embedded",
     "ghcrawl/engine",
+    "ghcrawl/fetch",
     "ghcrawl/platforms",
     "ghcrawl/ports",
     "ghcrawl/redelivery",
+    "ghcrawl/schedule",
     "ghcrawl/settings",
     "ghcrawl/simulator",
+    "ghcrawl/social",
     "ghcrawl/streams",
+    "ghcrawl/tables",
     "ghcrawl/telemetry",
     "ghcrawl/values",
-    "stores/sqlite",
+    "processors",
+    "queues",
+    "stores",
 )
-"""Their docstrings and comments are plain, too. The other rooms follow."""
+"""Their docstrings and comments are plain, too."""
 HARD_TO_READ: Final = (
     r"whoever|whatever|somebody|nobody|so many|in hand|begun|begin(s|ning)?|lately|by itself|the like|given up"
     r"|gives? up|for ever|anew|come upon|set no more"

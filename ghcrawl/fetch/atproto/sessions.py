@@ -41,7 +41,7 @@ class Account:
 
 
 def read_accounts(text: str, *, source: str) -> Sequence[Account]:
-    """The accounts in `text`: a line each, `handle app-password [server]`; `#` begins a comment.
+    """The accounts in `text`: a line each, `handle app-password [server]`; `#` starts a comment.
 
     Raises ConfigError, which shows no password.
     """

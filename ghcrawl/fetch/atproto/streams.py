@@ -1,7 +1,7 @@
 """What happens in a network of the AT Protocol, as it happens: from a Jetstream, or from the firehose of repositories.
 
 Both tell the same: `{did, time_us, kind, commit | identity | account}`, the form of a Jetstream. A Jetstream repeats
-the event at its cursor, the firehose begins behind it.
+the event at its cursor, the firehose starts behind it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Translate = Callable[[Event], Iterator[Push]]
 class _SocketStream(ABC):
     """The port `Stream` on a WebSocket.
 
-    pushes: what an event becomes here. dids: whose events; empty: everybody's. since: "from now on" begins there.
+    pushes: what an event becomes here. dids: whose events; empty: everybody's. since: where "from now on" starts.
     missed: what asks for that which happened before a first connection, where the stream itself cannot be asked.
     """
 
@@ -140,7 +140,7 @@ def _refusal(error: aiohttp.WSServerHandshakeError, url: str) -> FetchError | St
 
 
 class Jetstream(_SocketStream):
-    """Posts as JSON, of the accounts that are asked for. Its cursors are moments, and so a beginning is one, too."""
+    """Posts as JSON, of the accounts that are asked for. Its cursors are moments, so it can start at any moment."""
 
     def _first(self, cursor: str) -> Batch | None:
         if cursor or self._since is None:

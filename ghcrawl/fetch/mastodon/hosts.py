@@ -23,7 +23,7 @@ RETIRED: Final = timedelta(hours=1)
 SAME_S: Final = 5.0
 """Answers of one period differ by no more about when it ends."""
 REFUSING: Final = frozenset({403, 410})
-"""What a host answers that shows us nothing, whatever is asked."""
+"""Statuses of a host that refuses everything."""
 FORBIDDEN: Final = 10
 """After this many such answers in a row, the host as a whole counts as closed to us."""
 FORBIDDEN_FOR: Final = timedelta(hours=1)
@@ -117,9 +117,9 @@ class CredentialSlot:
 
 @dataclass(slots=True)
 class Host:
-    """One host and those who ask it.
+    """One host and the credentials for it.
 
-    put_off: requests that found nothing left since somebody last asked. refusals: answers 403 and 410 since the last
+    put_off: requests that found no quota left since the last call. refusals: answers 403 and 410 since the last
     other one; closed_until: nothing is asked after many of them. refusal: the last one.
     """
 

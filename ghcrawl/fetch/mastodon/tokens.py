@@ -37,7 +37,7 @@ class HostToken:
 
 
 def read_tokens(text: str, *, source: str) -> tuple[HostToken, ...]:
-    """Entries `HOST=TOKEN`, separated by `;` or line ends; lines that begin with `#` are comments.
+    """Entries `HOST=TOKEN`, separated by `;` or line ends; lines that start with `#` are comments.
 
     Raises ConfigError, which shows no token.
     """

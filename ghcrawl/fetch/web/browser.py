@@ -1,8 +1,8 @@
-"""Chromium, for pages that scripts write. It has no network: whatever a page asks for is asked by the fetcher.
+"""Chromium, for pages that scripts write. It has no network: the fetcher makes all requests of a page.
 
 A page's document is handed over as it was fetched, so that it is loaded once. Its scripts and styles go through
 `Ask`, one at a time, and with it through the same rules for addresses, sizes and time as everything else. Chromium is
-started without a way out (a proxy where nobody listens, and no DNS), so that what is not handed over cannot be had.
+started without network access (a proxy that does not exist, and no DNS), so it can load nothing by other ways.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Browser:
                     executable_path=_program(self._settings),
                     chromium_sandbox=self._settings.chromium_sandbox,
                     args=list(_FLAGS),
-                    # Ctrl-C is ours: the page in hand is finished.
+                    # Ctrl-C is handled here: the current page is finished.
                     handle_sigint=False,
                     handle_sigterm=False,
                     handle_sighup=False,
@@ -234,7 +234,7 @@ class _Visit:
                 answer, self._answer = self._answer, None
             else:
                 answer = await self._part(request.resource_type, request.method, request.url, request.headers)
-            with suppress(Error):  # the page is gone, or nobody waits any more
+            with suppress(Error):  # the page is gone, or no request waits any more
                 if answer is not None:
                     await _give(route, answer)
                 else:  # nothing to go to: the page stays, where a failure would put another in its place

@@ -14,7 +14,7 @@ from ghcrawl.ports.quotas import Quotas, Slot
 from ghcrawl.values.errors import StoreError
 
 LEASE_S: Final = 15.0
-"""How long a host is left alone after whoever asked it was killed. Who lives renews the lease."""
+"""How long a host is not called after the process that called it was killed. A living process renews its lease."""
 LOOK_S: Final = 1.0
 """How soon to look again for a host that another replica asks."""
 
@@ -37,7 +37,7 @@ class Leases:
 
     @asynccontextmanager
     async def hold(self, place: Origin, host: Host) -> AsyncIterator[None]:
-        """Nobody else asks the host, until the block is left and its pause is over. Raises Taken, StoreError."""
+        """No other process calls the host until the block is left and its pause is over. Raises Taken, StoreError."""
         host.busy = True
         try:
             lease, over = await self._take(place), asyncio.Event()
@@ -63,7 +63,7 @@ class Leases:
         raise Taken(datetime.fromtimestamp(free_at, UTC))
 
     async def _renew(self, lease: Slot, over: asyncio.Event) -> Slot:
-        """The lease as it is when it is `over`; one that cannot be renewed ends by itself."""
+        """The lease as it is when it is `over`; one that cannot be renewed expires."""
         while not over.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._lease_s / 3):
