@@ -195,15 +195,15 @@ class TestSuspects:
         for name in ("one", "two"):
             await starts.add(name, at(0))
         second = incoming()
-        assert await suspects.judge(incoming(), "one") == "begin"
+        assert await suspects.judge(incoming(), "one") == "start"
         assert await suspects.judge(second, "two") == "wait"
-        assert await suspects.judge(incoming(), "never begun again") == "begin"
+        assert await suspects.judge(incoming(), "never begun again") == "start"
         assert suspects.held() == [second]
         await suspects.settled("never begun again")
         assert self.freed == []
         await suspects.settled("one")
         assert (self.freed, suspects.held()) == ([second], [])
-        assert await suspects.judge(second, "two") == "begin"
+        assert await suspects.judge(second, "two") == "start"
 
     async def test_a_survivor_is_forgotten(self) -> None:
         starts = MemoryCrashCounter()
