@@ -80,4 +80,9 @@ def by_kind(found: Iterable[Thing]) -> Mapping[str, int]:
 
 def total(counted: Mapping[str, int]) -> int:
     """All things."""
-    return sum(count for kind, count in counted.items() if not kind.endswith(", whole"))
+    return sum(count for _, count in numbers(counted))
+
+
+def numbers(counted: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Each kind with the number of its things, without the numbers of complete ones."""
+    return ((kind, count) for kind, count in counted.items() if not kind.endswith(", whole"))

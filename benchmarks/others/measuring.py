@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.others.counting import by_kind, total
+from benchmarks.others.counting import by_kind, numbers, total
 from benchmarks.others.organisation import CHANGES, ORG, TOKEN, World, organisation
 from benchmarks.others.running import Took, run
 from benchmarks.others.tools import REDIRECT, Place, Tool
@@ -108,7 +108,7 @@ def begin(tool: Tool, programs: Path, folder: Path, world: World) -> Begun:
 def finish(begun: Begun, folder: Path, size: int) -> Measured:
     """The other runs; the killed one is in a world of its own that is alike."""
     use, calls = begun.use, begun.calls
-    counted = use.counted()  # not before: whoever measures stays small, since a child's peak begins with its parent's
+    counted = use.counted()  # not earlier: the peak memory of a child starts at that of its parent
     _, again = use.run()
     use.world.ask("change")
     _, changed = use.run()
@@ -128,5 +128,5 @@ def finish(begun: Begun, folder: Path, size: int) -> Measured:
         changed=changed,
         found=min(CHANGES, found),
         repeated=before + after - calls,
-        lost=sum(max(0, count - left.get(kind, 0)) for kind, count in counted.items() if ", " not in kind),
+        lost=sum(max(0, count - left.get(kind, 0)) for kind, count in numbers(counted)),
     )

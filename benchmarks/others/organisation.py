@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -17,7 +16,7 @@ TOKEN: Final = "ghp_peers00000000000000000000000000000000"
 ORG: Final = "acme"
 PUBLIC: Final = "https://api.github.com"
 PLENTY: Final = 1_000_000
-"""Calls an hour, so that nobody waits for quota."""
+"""Calls per hour: no tool ever waits for quota."""
 CHANGES: Final = 5
 
 
@@ -91,5 +90,4 @@ async def serve(size: int, port: int, public_url: str) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("PYTHONPATH", None)
     asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from benchmarks.others.measuring import Measured
@@ -46,19 +46,18 @@ def _taken(measured: Sequence[Measured]) -> str:
 
 
 def _obtained(measured: Sequence[Measured]) -> str:
-    """Kinds of more than one tool; what only `everything` knows is in a line of its own."""
-    measured = [each for place, each in enumerate(measured) if each.counted not in _before(measured, place)]
+    """Kinds of more than one tool, equal columns once; what only `everything` knows is in a line of its own."""
+    distinct: list[Measured] = []
+    for each in measured:
+        if each.counted not in [one.counted for one in distinct]:
+            distinct.append(each)
+    measured = distinct
     kinds = dict.fromkeys(kind for each in measured for kind in each.counted)
     shared = [kind for kind in kinds if sum(kind in each.counted for each in measured) > len(_everything(measured))]
     header = ("", *(each.name for each in measured))
     lines = [_row(kind, *(f"{each.counted.get(kind, 0):,}" for each in measured)) for kind in sorted(shared)]
     others = [sum(count for kind, count in each.counted.items() if kind not in shared) for each in measured]
     return "\n".join([_row(*header), _rule(header), *lines, _row("other kinds", *(f"{count:,}" for count in others))])
-
-
-def _before(measured: Sequence[Measured], place: int) -> Sequence[Mapping[str, int]]:
-    """Columns that are alike stand there once."""
-    return [each.counted for each in measured[:place]]
 
 
 def _everything(measured: Sequence[Measured]) -> Sequence[Measured]:

@@ -70,7 +70,7 @@ def _one(
             if until is not None and until():
                 os.killpg(process.pid, signal.SIGKILL)
                 killed = True
-            time.sleep(LOOK_S)
+            time.sleep(LOOK_S)  # a poll: `wait4` gives the usage of the tool, and `until` asks another process
         process.returncode = os.waitstatus_to_exitcode(status)
     return replace(
         before,

@@ -8,7 +8,6 @@ from typing import Any, TextIO
 
 from github import Auth, Github, GithubException
 
-PARTS = ("labels", "releases", "branches", "tags", "commits", "issues_comments", "pulls_comments", "issues_events")
 KINDS = {
     "labels": "label",
     "releases": "release",
@@ -22,10 +21,10 @@ KINDS = {
 
 
 def save(out: TextIO, kind: str, things: Iterable[Any]) -> None:
-    """One line for each; a list that is refused is skipped. `raw_data` would fetch each element again, by itself."""
+    """Write one line for each thing; skip a refused list. `raw_data` would fetch each element again, one by one."""
     try:
         for thing in things:
-            body = thing.raw_data if kind == "pull_request" else thing._rawData  # noqa: SLF001
+            body = thing.raw_data if kind == "pull_request" else thing._rawData  # noqa: SLF001  # see above
             print(json.dumps({"kind": kind, **body}), file=out)
     except GithubException as error:
         print(f"{kind}: {error.status}", file=sys.stderr)
@@ -41,8 +40,8 @@ def main(url: str, token: str, org: str, path: str) -> None:
         save(out, "team", organization.get_teams())
         for repo in organization.get_repos():
             save(out, "repo", [repo])
-            for part in PARTS:
-                save(out, KINDS[part], getattr(repo, f"get_{part}")())
+            for part, kind in KINDS.items():
+                save(out, kind, getattr(repo, f"get_{part}")())
             save(out, "milestone", repo.get_milestones(state="all"))
             save(out, "issue", repo.get_issues(state="all"))
             try:

@@ -23,7 +23,7 @@ class Request(urllib.request.Request):
         super().__init__(moved(url), *args, **more)
 
 
-urllib.request.Request = Request  # type: ignore[misc]
+urllib.request.Request = Request  # type: ignore[misc]  # replaced on purpose
 
 if importlib.util.find_spec("requests"):
     from requests.models import PreparedRequest
@@ -34,4 +34,4 @@ if importlib.util.find_spec("requests"):
         """As before."""
         prepare_url(self, moved(url), params)
 
-    PreparedRequest.prepare_url = prepare_moved_url  # type: ignore[method-assign]
+    PreparedRequest.prepare_url = prepare_moved_url  # type: ignore[method-assign]  # the same
