@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -98,13 +98,11 @@ class WebFetcher:
             place = origin(url)
         except ValueError as error:
             raise Turned(self._refused(url, str(error), stored)) from None
-        private = self._may_be_private(place, request)
-        if not private and is_literal(place[1]) and not is_public(place[1]):
-            raise Turned(self._refused(url, f"{place[1]} is not a public address", stored))
-        host, now = self._hosts.of(place), self._clock.now()
-        if (until := host.turn(now)) is not None:
-            raise Turned(Throttled(until=until, reason="busy"))
         try:
+            private = self._may_be_private(place, request)
+            host, now = self._hosts.of(place), self._clock.now()
+            if (until := host.turn(now)) is not None:
+                raise Turned(Throttled(until=until, reason="busy"))
             async with self._leases.hold(place, host):
                 await self._obey(url, place, host, stored, private=private)
                 answer = await self._ask(url, host, _conditions(url, stored), private=private)
@@ -115,14 +113,18 @@ class WebFetcher:
             raise Turned(self._refused(url, str(error), stored)) from None
 
     def _may_be_private(self, place: Origin, request: Request) -> bool:
-        """Whether `place` may be of our own network: what a person typed may, what a page leads to may not."""
-        if self.settings.private_addresses != "typed":
-            return self.settings.private_addresses == "always"
-        _, at, typed = request.root.partition("@")
-        try:
-            return origin(typed if at else request.url) == place
-        except ValueError:
-            return False
+        """Whether `place` may be in a private network: an address that was typed may, one from a page may not.
+
+        Raises NotPublic for a literal address that is private and may not be.
+        """
+        private = self.settings.private_addresses == "always"
+        if self.settings.private_addresses == "typed":
+            _, at, typed = request.root.partition("@")
+            with suppress(ValueError):
+                private = origin(typed if at else request.url) == place
+        if not private and is_literal(place[1]) and not is_public(place[1]):
+            raise NotPublic(f"{place[1]} is not a public address")
+        return private
 
     # Scripts ----------------------------------------------------------------------------------------------------
 
@@ -154,12 +156,11 @@ class WebFetcher:
 
     async def _part(self, request: Request, url: str, place: Origin, headers: dict[str, str]) -> Answer | None:
         """A script, a style or what a script asks for. A host that asked us to wait is not asked."""
-        private, host = self._may_be_private(place, request), self._hosts.of(place)
-        if not private and is_literal(place[1]) and not is_public(place[1]):
-            return None
+        host = self._hosts.of(place)
         if host.told_until is not None and host.told_until > self._clock.now():
             return None
         try:
+            private = self._may_be_private(place, request)
             return await self._ask(url, host, headers, private=private, resource="part")
         except (Turned, NotPublic, FetchError):
             return None
