@@ -8,22 +8,19 @@ started without network access (a proxy that does not exist, and no DNS), so it 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import BrowserContext, CDPSession, Error, Page, Playwright, Route, async_playwright
 
 from ghcrawl.fetch.web.client import Answer
+from ghcrawl.fetch.web.scripts import program
 from ghcrawl.fetch.web.settings import WebSettings
 from ghcrawl.values.errors import FetchError
 
-if TYPE_CHECKING:
-    from playwright.async_api import Browser as Chromium
-    from playwright.async_api import BrowserContext, CDPSession, Page, Playwright, Route
-
-PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
 PAGES: Final = 2
 """Pages that are open at once."""
 MAX_PARTS: Final = 100
@@ -50,21 +47,6 @@ Ask = Callable[[str, dict[str, str]], Awaitable[Answer | None]]
 """One GET of a part of the page, redirects followed; None: it is not to be had."""
 
 
-def lacking(settings: WebSettings) -> str:
-    """What a browser needs and this machine lacks; empty: it can be started, or is not wanted."""
-    if settings.javascript == "never":
-        return ""
-    if find_spec("playwright") is None:
-        return "web.javascript needs one more package: pip install 'ghcrawl[browser]'"
-    if not _program(settings):
-        return "web.javascript needs Chromium: apt-get install chromium, or name it in web.chromium"
-    return ""
-
-
-def _program(settings: WebSettings) -> str:
-    return next(filter(None, map(shutil.which, [settings.chromium] if settings.chromium else PROGRAMS)), "")
-
-
 class Browser:
     """One Chromium, started when the first page needs it, and again after it crashed."""
 
@@ -80,8 +62,6 @@ class Browser:
 
         Raises FetchError where Chromium crashed or does not start: that may pass.
         """
-        from playwright.async_api import Error  # noqa: PLC0415  # an extra
-
         async with self._room:
             try:
                 async with asyncio.timeout(START_S):
@@ -100,14 +80,12 @@ class Browser:
                 await self._leave(context)
 
     async def _started(self) -> Chromium:
-        from playwright.async_api import async_playwright  # noqa: PLC0415  # an extra
-
         async with self._starting:
             if self._driver is None:
                 self._driver = await async_playwright().start()
             if self._chromium is None or not self._chromium.is_connected():
                 self._chromium = await self._driver.chromium.launch(
-                    executable_path=_program(self._settings),
+                    executable_path=program(self._settings),
                     chromium_sandbox=self._settings.chromium_sandbox,
                     args=list(_FLAGS),
                     # Ctrl-C is handled here: the current page is finished.
@@ -119,8 +97,6 @@ class Browser:
 
     async def _leave(self, context: BrowserContext) -> None:
         """The page is gone; where it does not go, the browser is."""
-        from playwright.async_api import Error  # noqa: PLC0415  # an extra
-
         try:
             async with asyncio.timeout(CLOSE_S):
                 await context.close()
@@ -128,8 +104,6 @@ class Browser:
             await self._stop()
 
     async def _stop(self) -> None:
-        from playwright.async_api import Error  # noqa: PLC0415  # an extra
-
         chromium, self._chromium = self._chromium, None
         if chromium is not None:
             with suppress(Error, TimeoutError):
@@ -141,8 +115,6 @@ class Browser:
         driver, self._driver = self._driver, None
         if driver is None:
             return
-        from playwright.async_api import Error  # noqa: PLC0415  # an extra
-
         await self._stop()
         with suppress(Error, TimeoutError):
             async with asyncio.timeout(CLOSE_S):
@@ -224,8 +196,6 @@ class _Visit:
 
     async def _handed(self, route: Route) -> None:
         """What the page asks for, from us. Its document is there already; it goes to no other."""
-        from playwright.async_api import Error  # noqa: PLC0415  # an extra
-
         request = route.request
         self._traffic.changed(+1)
         try:

@@ -8,10 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from ghcrawl.fetch.web.addresses import is_literal, is_public, origin
-from ghcrawl.fetch.web.browser import Browser
 from ghcrawl.fetch.web.client import Answer, NotPublic, WebClient
 from ghcrawl.fetch.web.hosts import ROBOTS_HOLD, Host, Hosts, Origin
 from ghcrawl.fetch.web.leases import Leases, Taken
@@ -25,6 +24,9 @@ from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import FetchError
 from ghcrawl.values.model import Json, Request, Validator
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Unchanged
+
+if TYPE_CHECKING:
+    from ghcrawl.fetch.web.browser import Browser
 
 NAME: Final = "web"
 RENDERED: Final = frozenset({"page", "post"})
@@ -51,7 +53,7 @@ class WebFetcher:
     def __init__(self, settings: WebSettings, clock: Clock, observer: Observer, egress: Egress) -> None:
         self.settings = settings
         self._client = WebClient(settings)
-        self._browser = Browser(settings)
+        self._browser: Browser | None = None
         self._clock = clock
         self._observer = observer
         self._hosts = Hosts()
@@ -63,7 +65,8 @@ class WebFetcher:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._browser.close()
+        if self._browser is not None:
+            await self._browser.close()
         await self._client.close()
 
     def blocked_until(self) -> datetime | None:
@@ -136,8 +139,15 @@ class WebFetcher:
             return answer
         async with AsyncExitStack() as held:
             parts = Parts(home=place, hold=self._hold, ask=partial(self._part, request), held=held)
-            text = await self._browser.render(url, answer, parts.get)
+            text = await self._opened_browser().render(url, answer, parts.get)
         return answer._replace(body=text.encode("utf-8", "replace"), rendered=True) if text else answer
+
+    def _opened_browser(self) -> Browser:
+        if self._browser is None:
+            from ghcrawl.fetch.web.browser import Browser  # noqa: PLC0415  # Playwright is an extra
+
+            self._browser = Browser(self.settings)
+        return self._browser
 
     @asynccontextmanager
     async def _hold(self, place: Origin) -> AsyncIterator[bool]:

@@ -6,7 +6,7 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 
-from ghcrawl.fetch.web import WebSettings, browser, lacking
+from ghcrawl.fetch.web import WebSettings, lacking, scripts
 from ghcrawl.fetch.web.scripts import wants_scripts
 
 SCRIPT = "<script src='/app.js'></script>"
@@ -46,8 +46,8 @@ def test_no_page_is_too_broken(content: bytes):
 
 def test_what_is_not_installed_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch):
     wanting = WebSettings(javascript="needed", chromium="/no/such/chromium")
-    monkeypatch.setattr(browser, "find_spec", lambda name: ModuleSpec(name, None))
+    monkeypatch.setattr(scripts, "find_spec", lambda name: ModuleSpec(name, None))
     assert lacking(wanting) == "web.javascript needs Chromium: apt-get install chromium, or name it in web.chromium"
-    monkeypatch.setattr(browser, "find_spec", lambda name: None)
+    monkeypatch.setattr(scripts, "find_spec", lambda name: None)
     assert lacking(wanting) == "web.javascript needs one more package: pip install 'ghcrawl[browser]'"
     assert lacking(WebSettings()) == ""
