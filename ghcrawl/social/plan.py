@@ -6,7 +6,7 @@ filter does not always apply it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -42,6 +42,10 @@ class Plan:
         latest = max(created, edited or created)
         return (since is None or latest >= since) and (before is None or created < before)
 
+    def is_of_one(self, is_meant: Callable[[Source], bool]) -> bool:
+        """Whether all users that are named are the account that `is_meant` knows."""
+        return self.matches(lambda each: each.kind != "user" or is_meant(each))
+
     def matches(self, holds: Callable[[Source], bool]) -> bool:
         """Whether an item meets every condition. holds: whether it meets one."""
         return all(holds(condition) for condition in self.conditions)
@@ -68,18 +72,44 @@ def _plans(uri: RequestUri, resource: Resource) -> Iterator[Plan]:
     yield Plan(uri=uri, resource=resource, driver=ordered[0], conditions=tuple(ordered[1:]))
 
 
-def is_streamed(wanted: Sequence[Plan]) -> bool:
+def is_streamed(wanted: Sequence[Plan], is_meant: Callable[[Source], bool]) -> bool:
     """Whether a request has a stream, and asks for something that streams tell: posts of an account or a search."""
-    return any(plan.uri.stream and _is_told(plan) for plan in wanted)
+    return any(plan.uri.stream and _is_told(plan) and plan.is_of_one(is_meant) for plan in wanted)
 
 
-def stream_notes(wanted: Sequence[Plan]) -> Iterator[str]:
-    """What `stream` is ignored for, for the document of the request."""
+def notes(wanted: Sequence[Plan], is_meant: Callable[[Source], bool], has_words: Callable[[Source], bool]) -> list[str]:
+    """What of a request matches nothing or is ignored, for its document.
+
+    is_meant, has_words: whether the account that is asked about meets a condition `user`, or `query`.
+    """
+    unmatched = (_unmatched(plan, is_meant, has_words) for plan in wanted if plan.driver.kind == "user")
+    return [*dict.fromkeys(filter(None, unmatched)), *_ignored(wanted), *_stream_notes(wanted)]
+
+
+def _unmatched(plan: Plan, is_meant: Callable[[Source], bool], has_words: Callable[[Source], bool]) -> str:
+    if not plan.is_of_one(is_meant):
+        return "nothing matches: what is asked for would have two authors"
+    if plan.resource != "post" and not plan.matches(lambda each: each.kind != "query" or has_words(each)):
+        return f"{plan.resource} matches nothing: the account does not have the words of query"
+    return ""
+
+
+def _ignored(wanted: Sequence[Plan]) -> Iterator[str]:
+    """Parameters that a resource cannot have. A parameter that holds for one driver of a resource is not ignored."""
+    for key, has_no in _INEFFECTIVE.items():
+        asked = [plan for plan in wanted if key in plan.uri.params]
+        heeding = {plan.resource for plan in asked if not has_no(plan)}
+        without = dict.fromkeys(plan.resource for plan in asked if plan.resource not in heeding)
+        if without:
+            yield f"{key} is ignored for {' and '.join(without)}"
+
+
+def _stream_notes(wanted: Sequence[Plan]) -> Iterator[str]:
     if not any(plan.uri.stream for plan in wanted):
         return
     if not any(plan.resource == "post" for plan in wanted):
         yield "stream is ignored: only posts are streamed"
-    elif not is_streamed(wanted):
+    elif not any(_is_told(plan) for plan in wanted):
         yield "stream is ignored: posts of related accounts are not streamed"
     elif any(plan.driver.kind == "related" for plan in wanted):
         yield "the stream leaves out posts of related accounts"
@@ -89,6 +119,10 @@ def _is_told(plan: Plan) -> bool:
     return plan.resource == "post" and plan.driver.kind != "related"
 
 
-def contradicts(uri: RequestUri) -> bool:
-    """Whether nothing can match, as far as words tell: two users, where a post has one author."""
-    return len({source.value for source in uri.sources if source.kind == "user"}) > 1
+_INEFFECTIVE: Final[Mapping[str, Callable[[Plan], bool]]] = {
+    "since": lambda plan: plan.resource != "post",
+    "before": lambda plan: plan.resource != "post",
+    "limit": lambda plan: plan.resource == "relations",
+    "cursor": lambda plan: not _is_told(plan),
+}
+"""Where a parameter has no effect: only posts have a date, and lists of relations are read whole."""

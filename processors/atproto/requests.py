@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ghcrawl.social.parsing import parse
-from ghcrawl.social.plan import Plan, is_streamed, plans, stream_notes
+from ghcrawl.social.plan import Plan, is_streamed, notes, plans
 from ghcrawl.social.request_uri import RequestUri, Resource, Source
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import JsonObject, Link, Push
+from ghcrawl.values.model import Json, JsonObject, Link, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.atproto.names import account_url, account_urn, is_did
 from processors.atproto.pages import HOLDS
@@ -24,25 +24,25 @@ def request(visit: Visit) -> Save:
     found = _Found.of(visit, wanted)
     follow_ups = [push for plan in wanted for push in _follow(visit, plan, found)]
     follow_ups += _fan_outs(visit, uri, wanted, found)
-    if is_streamed(wanted):
+    if is_streamed(wanted, found.is_meant):
         follow_ups += _subscribe(visit, uri, found)
     body = {
         "request": str(uri),
         "did": found.did,
         "handle": found.handle,
         "repository": found.is_repository,
-        "notes": [*_notes(wanted, found)],
+        "notes": _notes(visit, wanted, found),
     }
     return save(visit, f"urn:atproto:request:{uri}", body, _links(uri, wanted, found), follow_ups)
 
 
-def _notes(wanted: Sequence[Plan], found: _Found) -> Iterator[str]:
-    """What of the request comes to nothing, so that an empty result is understood."""
-    if any(plan.driver.kind == "user" and not plan.matches(found.is_meant) for plan in wanted):
-        yield "nothing matches: what is asked for would have two authors"
-    if found.is_repository and any(plan.resource == "relations" for plan in wanted):
-        yield "followers are left out: a repository does not hold them"
-    yield from stream_notes(wanted)
+def _notes(visit: Visit, wanted: Sequence[Plan], found: _Found) -> Json:
+    """What of the request comes to nothing, so that an empty result is understood. Our own copy keeps what it says."""
+    if visit.fetched.origin == "storage":
+        return mapping(visit.fetched.body).get("notes", [])
+    repository = found.is_repository and any(plan.resource == "relations" for plan in wanted)
+    followers = ["followers are left out: a repository does not hold them"] if repository else []
+    return [*followers, *notes(wanted, found.is_meant, found.matches)]
 
 
 class _Found:
@@ -86,7 +86,7 @@ def _links(uri: RequestUri, wanted: Sequence[Plan], found: _Found) -> dict[str, 
     links = {"account": resource(account_urn(found.did))} if found.did else {}
     if any(source == Source("user", found.did) for source in uri.sources):
         links[HOLDS] = resources([account_urn(found.did)])
-    if is_streamed(wanted):
+    if is_streamed(wanted, found.is_meant):
         links["stream"] = resource(subscription_urn(str(uri)))
     return links
 

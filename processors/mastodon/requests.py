@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Final
 from urllib.parse import quote
 
 from ghcrawl.social.parsing import parse
-from ghcrawl.social.plan import Plan, is_streamed, plans, stream_notes
+from ghcrawl.social.plan import Plan, is_streamed, notes, plans
 from ghcrawl.social.request_uri import RequestUri, Source
 from ghcrawl.values.model import Json, JsonObject, Push
 from ghcrawl.values.outcome import Save, Visit
@@ -15,6 +17,9 @@ from processors.mastodon.names import NAME, account_url, account_urn, api, id_of
 from processors.mastodon.pages import OFFSET_PAGE, lists_of, says
 from processors.mastodon.things import asks_not_to
 from processors.saving import asked, carried, mapping, resource, save, text
+
+CLOSED: Final = ("suspended", "noindex")
+"""What an account says that leaves something of it out. The document of the request keeps it, for our own copy."""
 
 
 def request(visit: Visit) -> Save:
@@ -24,14 +29,23 @@ def request(visit: Visit) -> Save:
     identity = text(found.get("account_id")) or (id_of(found, "an account") if found.get("id") else "")
     wanted = plans(uri)
     follow_ups = [push for plan in wanted for push in _follow(visit, plan, identity, found)]
-    if is_streamed(wanted):
+    if is_streamed(wanted, partial(_is_meant, found)):
         follow_ups += _subscribe(visit, uri, identity)
     urn = f"urn:{NAME}:{uri.authority}:request:{uri}"
     links = {"account": resource(account_urn(uri.authority, identity))} if identity else {}
-    body: JsonObject = {"request": str(uri), "account_id": identity, "acct": text(found.get("acct"))}
+    body: dict[str, Json] = {"request": str(uri), "account_id": identity, "acct": text(found.get("acct"))}
+    body |= {name: True for name in CLOSED if found.get(name) is True}
+    if noted := _notes(visit, wanted, found):
+        body["notes"] = noted
+    return save(visit, urn, body, links, follow_ups)
+
+
+def _notes(visit: Visit, wanted: Sequence[Plan], found: JsonObject) -> Json:
+    """What of the request comes to nothing, and why. Our own copy keeps what it says."""
+    if visit.fetched.origin == "storage":
+        return found.get("notes")
     whys = (_closed(found, plan.resource) for plan in wanted if plan.driver.kind == "user")
-    notes: list[Json] = [*dict.fromkeys(filter(None, whys)), *stream_notes(wanted)]
-    return save(visit, urn, {**body, "notes": notes} if notes else body, links, follow_ups)
+    return [*dict.fromkeys(filter(None, whys)), *notes(wanted, partial(_is_meant, found), partial(_has_words, found))]
 
 
 def _closed(found: JsonObject, resource: str) -> str:
@@ -48,22 +62,28 @@ def _follow(visit: Visit, plan: Plan, identity: str, found: JsonObject) -> Itera
         yield from _searched(visit, plan)
     elif plan.driver.kind == "related":
         yield from _related(visit, plan, identity)
-    elif not _closed(found, plan.resource) and plan.matches(lambda other: _is_meant(other, found)):
+    elif not _closed(found, plan.resource) and plan.is_of_one(partial(_is_meant, found)):
         yield from _of_account(visit, plan, identity, found)
 
 
-def _is_meant(condition: Source, found: JsonObject) -> bool:
-    """Whether an account meets a condition on who is asked about; what statuses say is looked at on their pages."""
-    return condition.kind != "user" or condition.value in (text(found.get("acct")), text(found.get("username")))
+def _is_meant(found: JsonObject, condition: Source) -> bool:
+    """Whether an account is the one that a condition `user` names."""
+    return condition.value in (text(found.get("acct")), text(found.get("username")))
+
+
+def _has_words(found: JsonObject, condition: Source) -> bool:
+    """Whether an account has the words of a condition `query`."""
+    return says(found, condition.value)
 
 
 def _of_account(visit: Visit, plan: Plan, identity: str, found: JsonObject) -> Iterator[Push]:
-    host = plan.uri.authority
+    host, step = plan.uri.authority, visit.onward.links.get("account")
     narrowed = replace(plan, conditions=tuple(each for each in plan.conditions if each.kind != "user"))
-    step = visit.onward.links.get("account")
+    if plan.resource != "post" and not narrowed.matches(partial(_has_words, found)):
+        return
     if plan.resource != "profile":
         yield from lists_of(visit, host, identity, narrowed)
-    elif step is not None and step.thing and plan.matches(lambda one: one.kind != "query" or says(found, one.value)):
+    elif step is not None and step.thing:
         url = account_url(host, identity)
         whole = "id" in found  # our own copy of the request holds no account
         yield carried(visit, "account", url, step.thing, found) if whole else asked(visit, "account", url, step.thing)

@@ -10,7 +10,7 @@ import pytest
 from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.social.plan import Unsupported
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
-from ghcrawl.values.model import Push, Request
+from ghcrawl.values.model import Origin, Push, Request
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from processors.atproto.events import Subscription
 from processors.atproto.names import POSTS, Record, did_in, is_did, is_handle, is_rkey, record_of
@@ -22,12 +22,14 @@ RECORD: dict[str, Any] = {"text": "The river rises", "createdAt": "2026-11-21T10
 VIEW: dict[str, Any] = {"uri": URI, "cid": "bafy1", "author": {"did": ADA, "handle": "ada.test"}, "record": RECORD}
 
 
-def saved(type: str, body: Any, *, url: str = f"bluesky:profile/{ADA}", policy: str = "") -> Save:
+def saved(
+    type: str, body: Any, *, url: str = f"bluesky:profile/{ADA}", policy: str = "", origin: Origin = "fetch"
+) -> Save:
     kind = BLUESKY.kinds[type]
     spec = policy or f"default:{kind.position}"
     visit = Visit(
         request=Request(platform="bluesky", type=type, url=url, policy=spec),
-        fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW),
+        fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW, origin=origin),
         onward=BLUESKY.scenarios.onward(spec),
         version=1,
         processed_at=NOW,
@@ -256,26 +258,38 @@ def test_a_request_leads_to_the_lists_of_the_account_it_means() -> None:
     assert (outcome.document.body["did"], outcome.document.body["handle"]) == (ADA, "ada.test")
 
 
-def test_a_request_for_two_authors_says_that_nothing_matches() -> None:
-    outcome = saved("request", {"did": ADA, "handle": "ada.test"}, url="bluesky:q/post/user=ada.test,user=bob.test")
-    assert outcome.follow_ups == ()
-    assert outcome.document.body["notes"] == ["nothing matches: what is asked for would have two authors"]
+TWO = "nothing matches: what is asked for would have two authors"
 
 
 @pytest.mark.parametrize(
-    ("what", "note", "streamed"),
+    ("what", "note", "asked"),
     [
-        ("post/user=ada.test", [], True),
-        ("profile,relations/user=ada.test", ["stream is ignored: only posts are streamed"], False),
-        ("post/related=ada.test", ["stream is ignored: posts of related accounts are not streamed"], False),
-        ("post/user=ada.test,related=ada.test", ["the stream leaves out posts of related accounts"], True),
+        ("post/user=ada.test,user=bob.test?stream", [TWO], set()),
+        (f"post/user=ada.test,user={ADA}", [], {"posts"}),
+        ("profile/user=ada.test,query=ADA", [], {"profile"}),
+        (
+            "profile,relations/user=ada.test,query=zebra",
+            [
+                f"{each} matches nothing: the account does not have the words of query"
+                for each in ("profile", "relations")
+            ],
+            set(),
+        ),
+        ("post,profile/user=ada.test?since=2026-01-01", ["since is ignored for profile"], {"posts", "profile"}),
+        ("post/user=ada.test?stream", [], {"posts", "stream"}),
+        ("profile/user=ada.test?stream", ["stream is ignored: only posts are streamed"], {"profile"}),
     ],
 )
-def test_a_request_records_what_its_stream_is_ignored_for(what: str, note: list[str], *, streamed: bool) -> None:
-    outcome = saved("request", {"did": ADA, "handle": "ada.test"}, url=f"bluesky:q/{what}?stream")
+def test_a_request_records_what_of_it_matches_nothing_or_is_ignored(
+    what: str, note: list[str], asked: set[str]
+) -> None:
+    url = f"bluesky:q/{what}"
+    outcome = saved("request", {"did": ADA, "handle": "ada.test"}, url=url)
     assert outcome.document.body["notes"] == note
-    assert ("stream" in outcome.document.links) is streamed
-    assert ("stream" in {push.request.type for push in outcome.follow_ups}) is streamed
+    assert {push.request.type for push in outcome.follow_ups} == asked
+    assert ("stream" in outcome.document.links) is ("stream" in asked)
+    again = saved("request", dict(outcome.document.body), url=url, origin="storage")
+    assert again.document.body["notes"] == note, "our own copy, which does not show the profile, keeps them"
 
 
 def test_a_request_with_stream_subscribes_to_the_account() -> None:

@@ -10,7 +10,7 @@ import pytest
 from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.social.plan import Unsupported
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
-from ghcrawl.values.model import Document, Request
+from ghcrawl.values.model import Document, Origin, Request
 from ghcrawl.values.outcome import Fetched, Save, Skip, Visit
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at
@@ -71,18 +71,22 @@ def test_what_cannot_be_asked_is_said_in_one_line(typed: str, error: type[Except
     assert "\n" not in str(raised.value)
 
 
-def saved(type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", policy: str = "") -> Save:
-    outcome = processed(type, body, url=url, policy=policy)
+def saved(
+    type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", policy: str = "", origin: Origin = "fetch"
+) -> Save:
+    outcome = processed(type, body, url=url, policy=policy, origin=origin)
     assert isinstance(outcome, Save)
     return outcome
 
 
-def processed(type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", policy: str = "") -> Save | Skip:
+def processed(
+    type: str, body: Any, *, url: str = f"mastodon://{HOST}/api/v1/x", policy: str = "", origin: Origin = "fetch"
+) -> Save | Skip:
     kind = MASTODON.kinds[type]
     spec = policy or f"default:{kind.position}"
     visit = Visit(
         request=Request(platform="mastodon", type=type, url=url, policy=spec),
-        fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW),
+        fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW, origin=origin),
         onward=MASTODON.scenarios.onward(spec),
         version=1,
         processed_at=NOW,
@@ -207,9 +211,13 @@ def test_whoever_does_not_say_so_is_read(account: dict[str, Any]) -> None:
 
 
 def asked_for(account: dict[str, Any], resources: str) -> tuple[set[str], object]:
-    """Types that follow from a request about an account, and the notes of its document."""
-    outcome = saved("request", account, url=f"mastodon://{HOST}/q/{resources}/user=ada")
-    return {push.request.type for push in outcome.follow_ups}, outcome.document.body.get("notes")
+    """Types that follow from a request about an account, and the notes of its document; the same of our own copy."""
+    url = f"mastodon://{HOST}/q/{resources}/user=ada"
+    outcome = saved("request", account, url=url)
+    found = {push.request.type for push in outcome.follow_ups}, outcome.document.body.get("notes")
+    again = saved("request", dict(outcome.document.body), url=url, origin="storage")
+    assert ({push.request.type for push in again.follow_ups}, again.document.body.get("notes")) == found
+    return found
 
 
 def test_a_request_says_whose_posts_it_does_not_read() -> None:
@@ -222,15 +230,37 @@ def test_a_request_says_whose_posts_it_does_not_read() -> None:
     assert asked_for({**ADA, "suspended": True}, everything) == ({"account"}, notes)
 
 
-def test_a_request_records_what_its_stream_is_ignored_for() -> None:
-    for what, note, streamed in (
-        ("post/user=ada", None, True),
-        ("profile/user=ada", ["stream is ignored: only posts are streamed"], False),
-        ("post/related=ada", ["stream is ignored: posts of related accounts are not streamed"], False),
-    ):
-        outcome = saved("request", ADA, url=f"mastodon://{HOST}/q/{what}?stream")
-        assert outcome.document.body.get("notes") == note
-        assert ("stream" in {push.request.type for push in outcome.follow_ups}) is streamed
+TWO = "nothing matches: what is asked for would have two authors"
+
+
+@pytest.mark.parametrize(
+    ("what", "note", "asked"),
+    [
+        ("post/user=ada,user=bob?stream", [TWO], set()),
+        ("post,profile,relations/user=ada,query=ADA", None, {"statuses", "account", "followers", "following"}),
+        (
+            "post,profile,relations/user=ada,query=zebra",
+            [
+                f"{each} matches nothing: the account does not have the words of query"
+                for each in ("profile", "relations")
+            ],
+            {"statuses"},
+        ),
+        ("profile/user=ada,query=lovelace", None, {"account"}),
+        ("relations/user=ada?limit=5", ["limit is ignored for relations"], {"followers", "following"}),
+        ("post/user=ada?stream", None, {"statuses", "stream"}),
+        ("profile/user=ada?stream", ["stream is ignored: only posts are streamed"], {"account"}),
+    ],
+)
+def test_a_request_records_what_of_it_matches_nothing_or_is_ignored(
+    what: str, note: list[str] | None, asked: set[str]
+) -> None:
+    url = f"mastodon://{HOST}/q/{what}"
+    outcome = saved("request", {**ADA, "display_name": "Ada Lovelace"}, url=url)
+    assert outcome.document.body.get("notes") == note
+    assert {push.request.type for push in outcome.follow_ups} == asked
+    again = saved("request", dict(outcome.document.body), url=url, origin="storage")
+    assert again.document.body.get("notes") == note, "our own copy, which does not show the account, keeps them"
 
 
 def test_of_many_the_posts_of_whoever_asks_not_to_be_indexed_are_not_asked_for() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ghcrawl.social.parsing import parse
-from ghcrawl.social.plan import Unsupported, contradicts, plans
+from ghcrawl.social.plan import Unsupported, is_streamed, notes, plans
 from ghcrawl.social.request_uri import Source
 
 
@@ -43,9 +43,61 @@ def test_14_relations_of_a_location_are_not_defined() -> None:
     assert plans(parse("b:q/post/location=berlin"))
 
 
+def noted(what: str, *, words: bool = True) -> list[str]:
+    """Notes on a request that is about the account a. words: whether that one has what is looked for."""
+    return notes(plans(parse(f"b:q/{what}")), lambda source: source.value == "a", lambda _: words)
+
+
+TWO = "nothing matches: what is asked for would have two authors"
+
+
 def test_two_users_are_read_and_known_to_be_empty() -> None:
-    assert contradicts(parse("b:q/post/user=a,user=b"))
-    assert not contradicts(parse("b:q/post/user=a,related=b"))
+    assert noted("post,profile,relations/user=a,user=b") == [TWO]
+    assert noted("post/user=a,related=b") == []
+
+
+def test_words_that_an_account_does_not_have_are_noted_where_they_are_looked_for_in_the_account() -> None:
+    assert noted("post,profile,relations/user=a,query=x") == []
+    assert noted("post,profile,relations/user=a,query=x", words=False) == [
+        f"{resource} matches nothing: the account does not have the words of query"
+        for resource in ("profile", "relations")
+    ]
+    assert noted("profile/query=x,query=y", words=False) == [], "of a search, no account is known yet"
+
+
+@pytest.mark.parametrize(
+    ("what", "ignored"),
+    [
+        ("post/user=a?before=2026-02-01,cursor=c,limit=3,since=2026-01-01", []),
+        ("profile/user=a?before=2026-02-01,since=2026-01-01", ["since for profile", "before for profile"]),
+        ("post,profile,relations/user=a?since=2026-01-01", ["since for profile and relations"]),
+        ("post,profile,relations/user=a?limit=3", ["limit for relations"]),
+        ("post,profile/query=x?cursor=c", ["cursor for profile"]),
+        ("post/related=a?cursor=c", ["cursor for post"]),
+        ("post/user=a,related=a?cursor=c", []),
+    ],
+)
+def test_parameters_that_a_resource_cannot_have_are_noted_as_ignored(what: str, ignored: list[str]) -> None:
+    assert noted(what) == [each.replace(" for", " is ignored for", 1) for each in ignored]
+
+
+@pytest.mark.parametrize(
+    ("what", "note", "streamed"),
+    [
+        ("post/user=a", [], True),
+        ("post/query=x", [], True),
+        ("post,profile/user=a", [], True),
+        ("profile,relations/user=a", ["stream is ignored: only posts are streamed"], False),
+        ("post/related=a", ["stream is ignored: posts of related accounts are not streamed"], False),
+        ("post/user=a,related=a", ["the stream leaves out posts of related accounts"], True),
+        ("post/user=a,user=b", [TWO], False),
+    ],
+)
+def test_10_a_stream_that_cannot_be_is_ignored_and_noted(what: str, note: list[str], *, streamed: bool) -> None:
+    wanted = plans(parse(f"b:q/{what}?stream"))
+    assert noted(f"{what}?stream") == note
+    assert is_streamed(wanted, lambda source: source.value == "a") is streamed
+    assert not is_streamed(plans(parse(f"b:q/{what}")), lambda _: True), "nobody asked for a stream"
 
 
 def day(number: int) -> datetime:
