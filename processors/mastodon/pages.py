@@ -42,7 +42,8 @@ def statuses(visit: Visit) -> Save:
 
 def accounts(visit: Visit) -> Save:
     """A page of a relation: who follows, shared, likes. It keeps the accounts themselves."""
-    found = mappings(visit.fetched.body) or mappings(mapping(visit.fetched.body).get("elements"))
+    shown = mappings(visit.fetched.body) or mappings(mapping(visit.fetched.body).get("elements"))
+    found = _admitted(plan_of(visit.request.url), shown)
     host, element = host_of(visit.request.url), visit.onward.element
     follow_ups = [_carried_account(visit, host, each, element) for each in found if element is not None]
     follow_ups += _next(visit, None) or _ended(visit, [], None)
@@ -75,7 +76,8 @@ def fan_out(visit: Visit) -> Save:
     host = host_of(visit.request.url)
     people = mappings(mapping(body).get("accounts")) or mappings(body) or mappings(mapping(body).get("elements"))
     posts = plan is not None and plan.resource == "post"
-    named = _named(host, [each for each in people if not (posts and asks_not_to(each))], status=False)
+    some = [each for each in _admitted(plan, people) if not (posts and asks_not_to(each))]
+    named = _named(host, some, status=False)
     follow_ups = [
         push for each in named if plan for push in lists_of(visit, host, str(each["urn"]).rpartition(":")[2], plan)
     ]
@@ -130,6 +132,17 @@ def wants(plan: Plan | None, body: JsonObject) -> bool:
     return driver_holds and plan.admits(created(body), created(body, "edited_at")) and plan.matches(holds)
 
 
+def _admitted(plan: Plan | None, people: Sequence[JsonObject]) -> Sequence[JsonObject]:
+    """The accounts that have the words of all conditions. Of a request for posts, words are looked for in the posts."""
+    if plan is None or plan.resource == "post":
+        return people
+
+    def holds(each: JsonObject) -> bool:
+        return "urn" in each or plan.matches(lambda source: source.kind != "query" or says(each, source.value))
+
+    return [each for each in people if holds(each)]
+
+
 def says(body: JsonObject, words: str) -> bool:
     """Whether a status has that `#tag`, or all of those words."""
     if words.startswith("#"):
@@ -144,7 +157,7 @@ def _page(visit: Visit, found: Sequence[JsonObject], people: Sequence[JsonObject
     limit = plan.uri.limit if plan else None
     own_copy = visit.fetched.origin == "storage"
     wanted = [each for each in found if own_copy or wants(plan, each)][:limit]
-    some = people[:limit]
+    some = _admitted(plan, people)[:limit]
     follow_ups: list[Push] = []
     if element is not None and not own_copy:
         follow_ups += [

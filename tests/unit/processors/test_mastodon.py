@@ -263,6 +263,35 @@ def test_a_request_records_what_of_it_matches_nothing_or_is_ignored(
     assert again.document.body.get("notes") == note, "our own copy, which does not show the account, keeps them"
 
 
+@pytest.mark.parametrize(
+    ("type", "what", "asked", "of_ada"),
+    [
+        ("members", "profile/related=ada,query=river", {"account"}, False),
+        ("members", "profile/related=ada", {"account"}, True),
+        ("fan_out", "relations/related=ada,query=river", {"followers", "following"}, False),
+        ("fan_out", "post/related=ada,query=river", {"statuses"}, True),
+        ("search", "profile/query=a,query=river", {"account"}, False),
+    ],
+)
+def test_words_narrow_accounts_where_accounts_are_asked_for(
+    type: str, what: str, asked: set[str], *, of_ada: bool
+) -> None:
+    people = [ADA, {**ADA, "id": "8", "acct": "bob", "note": "<p>By the River</p>"}]
+    outcome = saved(
+        type,
+        {"accounts": people} if type == "search" else people,
+        url=f"mastodon://{HOST}/x#mastodon://{HOST}/q/{what}",
+    )
+    follow_ups = [push.request for push in outcome.follow_ups if push.request.type != type]
+    assert {each.type for each in follow_ups} == asked
+    assert {each.url.split("/")[6].partition("?")[0] for each in follow_ups} == ({"7", "8"} if of_ada else {"8"})
+    assert len(outcome.document.body["elements"]) == (2 if of_ada else 1)
+    if type != "search":
+        url = f"mastodon://{HOST}/x#mastodon://{HOST}/q/{what}"
+        again = saved(type, dict(outcome.document.body), url=url, origin="storage")
+        assert again.document.body["elements"] == outcome.document.body["elements"], "our own copy is of those already"
+
+
 def test_of_many_the_posts_of_whoever_asks_not_to_be_indexed_are_not_asked_for() -> None:
     url = f"mastodon://{HOST}/api/v1/accounts/7/followers?limit=80#mastodon://{HOST}/q/RESOURCE/related=ada"
     both = [SHY, {**ADA, "id": "8", "acct": "bob"}]
