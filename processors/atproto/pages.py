@@ -230,10 +230,14 @@ def members(visit: Visit) -> Save:
     uri = parse(visit.request.url.partition("#")[0])
     found, step = _people(mapping(visit.fetched.body)), visit.onward.element
     plan = plans(uri)[0]
+    left = uri.limit
+    if left is not None and _are_profiles(plan):
+        found = found[:left]
+        left -= len(found)
     follow_ups = [_about(visit, uri, plan, text(each["did"]), step) for each in found if step is not None]
     cursor = _cursor(visit)
-    if cursor:
-        following = uri.with_params(cursor=cursor)
+    if cursor and left != 0:
+        following = uri.with_params(cursor=cursor, limit=left)
         follow_ups.append(_next(visit, visit.request.type, _listed(following, visit.request.url), of=""))
     whole = f"urn:atproto:members:{_listed(uri.with_params(cursor=None, limit=None), visit.request.url)}"
     body = {"elements": [{"did": each["did"]} for each in found], "cursor": cursor}
@@ -247,9 +251,14 @@ def _listed(uri: RequestUri, url: str) -> str:
     return f"{uri}{mark}{name}"
 
 
+def _are_profiles(plan: Plan) -> bool:
+    """Whether the accounts that a search finds are themselves what is asked for."""
+    return plan.driver.kind == "query" and plan.uri.resources == ("profile",)
+
+
 def _about(visit: Visit, uri: RequestUri, plan: Plan, did: str, policy: str) -> Push:
     """What is asked of one of them. A profile that was looked for is all that is asked of a search."""
-    if plan.driver.kind == "query" and uri.resources == ("profile",):
+    if _are_profiles(plan) and not plan.conditions:
         return asked(visit, "profile", account_url(did), policy)
     one = replace(
         uri.with_params(cursor=None),

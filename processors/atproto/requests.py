@@ -146,8 +146,10 @@ def _fan_outs(visit: Visit, uri: RequestUri, wanted: Sequence[Plan], found: _Fou
     searched: tuple[Resource, ...] = tuple(
         plan.resource for plan in wanted if plan.driver.kind == "query" and plan.resource != "post"
     )
-    if searched:
-        yield from _asked(visit, "fan_out", f"{replace(plain, resources=searched)}#actors")
+    # A limit is of profiles only: then relations have a list of their own, which is read whole.
+    lists = [(each,) for each in searched] if uri.limit is not None else [searched] if searched else []
+    for each in lists:
+        yield from _asked(visit, "fan_out", f"{replace(plain, resources=each)}#actors")
 
 
 def _subscribe(visit: Visit, uri: RequestUri, found: _Found) -> Iterator[Push]:

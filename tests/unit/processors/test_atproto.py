@@ -242,6 +242,42 @@ def test_the_next_page_is_a_request_for_what_is_left_of_the_limit() -> None:
     assert [push for push in full.follow_ups if "cursor=c" in push.request.url] == []
 
 
+PEOPLE = [{"did": f"did:plc:{name}"} for name in ("one", "two", "three")]
+
+
+@pytest.mark.parametrize(
+    ("what", "asked", "following"),
+    [
+        ("profile/query=a", 3, "profile/query=a?cursor=c"),
+        ("profile/query=a?limit=4", 3, "profile/query=a?cursor=c,limit=1"),
+        ("profile/query=a?limit=3", 3, ""),
+        ("profile/query=a?limit=2", 2, ""),
+        ("relations/query=a?limit=2", 3, "relations/query=a?cursor=c,limit=2"),
+        ("post/related=ada.test?limit=2", 3, "post/related=ada.test?cursor=c,limit=2"),
+    ],
+)
+def test_a_limit_is_of_the_profiles_that_a_search_finds(what: str, asked: int, following: str) -> None:
+    outcome = saved("fan_out", {"actors": PEOPLE, "cursor": "c"}, url=f"bluesky:q/{what}#actors")
+    of_type = [push.request.url for push in outcome.follow_ups if push.request.type == "fan_out"]
+    assert of_type == ([f"bluesky:q/{following}#actors"] if following else [])
+    assert len(outcome.follow_ups) - len(of_type) == asked
+    assert len(outcome.document.body["elements"]) == asked
+
+
+def test_of_a_search_with_two_conditions_each_account_is_checked() -> None:
+    outcome = saved("fan_out", {"actors": PEOPLE[:1]}, url="bluesky:q/profile/query=a,query=b#actors")
+    (push,) = outcome.follow_ups
+    assert (push.request.type, push.request.url) == ("request", "bluesky:q/profile/query=b,user=did:plc:one")
+
+
+@pytest.mark.parametrize(
+    ("params", "lists"), [("", ["profile,relations/query=a"]), ("?limit=2", ["profile/query=a", "relations/query=a"])]
+)
+def test_relations_of_a_search_are_not_cut_off_by_the_limit_of_its_profiles(params: str, lists: list[str]) -> None:
+    outcome = saved("request", {}, url=f"bluesky:q/profile,relations/query=a{params}")
+    assert [push.request.url for push in outcome.follow_ups] == [f"bluesky:q/{each}{params}#actors" for each in lists]
+
+
 # Requests -----------------------------------------------------------------------------------------------------
 
 
