@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +19,12 @@ from ghcrawl.simulator.atproto.world import generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.outcome import Fetched
-from tests.support.bluesky import Stage, left
+from tests.support.backends import SERVERS, backend
+from tests.support.bluesky import Stage
+from tests.support.services.fixtures import mongo_url, rabbitmq, vhost
 from tests.support.waiting import until
+
+__all__ = ["backend", "mongo_url", "rabbitmq", "vhost"]
 
 
 @pytest.fixture
@@ -147,25 +153,20 @@ async def test_an_expired_token_is_renewed_once_by_all_loops(server: Server, tmp
     assert ("app.bsky.actor.getProfile", 400) in server.calls, "that a token expired is an error by name only"
 
 
-async def test_replicas_renew_sessions_of_their_own_and_use_up_no_token_of_each_other(server: Server, tmp_path: Path):
+@pytest.mark.parametrize("backend", [SERVERS], indirect=True)
+async def test_replicas_on_one_store_renew_sessions_of_their_own_once(server: Server, backend: Mapping[str, Any]):
     """A refresh token works once, so a token that the server rotated for one process must be in no other's hands."""
-    specs = [f"bluesky:q/profile/user={one.handle}" for one in server.world.accounts.values()]
     stages = [
-        Stage(db=tmp_path / name, api_url=server.url, accounts=[account(server, "bob")]) for name in ("a.db", "b.db")
+        Stage(db=Path(), api_url=server.url, accounts=[account(server, "bob")], settings=dict(backend), worker=worker)
+        for worker in ("one", "other")
     ]
     async with stages[0].open(Tally()) as one, stages[1].open(Tally()) as other:
-        request = one.mounts.read_spec(specs[0], "default")
-        for _ in range(3):
-            found = [await service.opened["bluesky"].source.fetch(request, None) for service in (one, other)]
-            assert [type(each) for each in found] == [Fetched, Fetched]
+        request = one.mounts.read_spec("bluesky:q/profile/user=alice.test", "default")
+        fetches = [service.opened["bluesky"].source.fetch for service in (one, other) for _ in range(4)]
+        for _ in range(4):
+            found = await asyncio.gather(*(fetch(request, None) for fetch in fetches))
+            assert {type(each) for each in found} == {Fetched}
             server.expire()
-        for stage, service in zip(stages, (one, other), strict=True):
-            await stage.push(service, *specs)
-            service.supervisor.start()
-        for service in (one, other):
-            await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
-            await service.supervisor.drain(5)
-            assert len((await left(service, Tally())).of("profile")) == len(specs)
     sessions = Counter(call for call in server.calls if call[0].startswith("com.atproto.server"))
     assert sessions == {
         ("com.atproto.server.createSession", 200): 2,
