@@ -1,8 +1,8 @@
-"""A collection of MongoDB that many loops read and write at once: what they ask in one moment is one round trip.
+"""A MongoDB collection that batches the calls of concurrent workers into shared round trips.
 
-Each call means one document, and comes to what it would have come to alone. A bulk of writes tells which of them
-collided, but only how many found what they mean: where not all did, those that did are looked for by the value that
-they left in the collection's unique field.
+Each call has the result that it would have alone. The server's answer to a bulk write names the writes that collided,
+but only counts the writes whose filter matched. If some did not match, a query tells which: a successful write left a
+new value in the collection's unique field.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from stores.mongo.writes import (
 Row = dict[str, Any]
 Answers = Sequence[bool | Exception]
 FEW: Final = 2
-"""Up to this many documents are inserted together with those of other calls; more go in a call of their own."""
+"""Up to this many documents share a round trip with other calls; more get a round trip of their own."""
 LARGE: Final = 256 * 1024
-"""A document of this many bytes goes in a call of its own, so that others need not wait for it."""
+"""Bytes. A larger document gets a round trip of its own, so that other calls need not wait for it."""
 
 _OF_ONE: Final = (Rejected, Unstorable)
 
@@ -44,10 +44,10 @@ class _Change(NamedTuple):
 
 
 class Shared:
-    """The collection `name`, as far as it is read and written by all loops.
+    """The batched calls to the collection `name`.
 
-    unique: a field with a unique index, in which a document has another value after each replacement and each change.
-    seen: the fields that look-ups are about.
+    unique: a field with a unique index, which each replacement and each change sets to a new value.
+    seen: the projection of look-ups.
     """
 
     def __init__(self, mongo: Mongo, name: str, *, unique: str, seen: Fields | None = None) -> None:
@@ -64,12 +64,12 @@ class Shared:
     # Writing
 
     async def insert(self, document: Fields) -> bool:
-        """Whether it is there now; False: it collides with a unique index, of `_id` or another."""
+        """Insert the document. Returns False if it collides with a unique index, of `_id` or another field."""
         write = inserting(document)
         return await self._inserts.ask(write, alone=write.size > LARGE)
 
     async def insert_all(self, documents: Sequence[Fields]) -> Sequence[bool]:
-        """Whether each was inserted. Raises the error of any of them."""
+        """Insert the documents. Returns for each whether it was inserted. Raises the error of any of them."""
         if len(documents) <= FEW:
             return await asyncio.gather(*map(self.insert, documents))
         done = await self._mongo.bulk(self._name, [inserting(document) for document in documents])
@@ -77,32 +77,34 @@ class Shared:
         return [number not in done.refused for number in range(len(documents))]
 
     async def replace(self, before: Any, after: Any, document: Fields) -> bool:
-        """Whether the document with `before` in the unique field was there and is this one now, which has `after`.
+        """Replace the document that has `before` in the unique field by `document`, which has `after` there.
 
-        False also for a collision, and where it was replaced again before anybody could tell.
+        Returns False if there is none, for a collision, and if the new one was itself replaced before the result was
+        known.
         """
         write = replacing({self._unique: before}, document)
         return await self._changes.ask(_Change(write, after), alone=write.size > LARGE)
 
     async def change(self, before: Any, after: Any, change: Fields) -> bool:
-        """The same by an update, which sets the unique field to `after`."""
+        """As `replace`, by an update that sets the unique field to `after`."""
         return await self._changes.ask(_Change(updating({self._unique: before}, change), after))
 
     async def update(self, id: str, change: Fields) -> None:
-        """The document of this `_id` is changed, if it is there."""
+        """Change the document with this `_id`, if there is one."""
         await self._updates.ask(updating({"_id": id}, change))
 
     async def delete(self, value: Any) -> bool:
-        """Whether the document with that value in the unique field was there and is gone.
+        """Delete the document that has this value in the unique field. Returns whether this call deleted it.
 
-        Of many who ask, one at the most is told so; none, where others deleted some of the same in the same moment.
+        At most one of several callers gets True. None may, if another process deleted some of the same documents at
+        the same moment.
         """
         return await self._deletions.ask(value)
 
     # Reading
 
     async def find(self, field: str, values: Collection[str]) -> Sequence[Row]:
-        """The documents that have one of these in `field`, which may be a list."""
+        """The documents that have one of these values in `field`, which may be a list."""
         if field not in self._finds:
             self._finds[field] = Batcher(lambda asked: self._find(field, asked))
         return await self._finds[field].ask(values)
@@ -135,7 +137,7 @@ class Shared:
         return answers
 
     async def _there(self, values: Iterable[Any]) -> frozenset[Any]:
-        """Those of these values that a document has in the unique field."""
+        """The values among these that some document has in the unique field."""
         which = {self._unique: {"$in": list(values)}}
         rows = await self._mongo.find(self._name, which, {self._unique: 1, "_id": 0})
         return frozenset(value for row in rows for value in _values(row, self._unique))
@@ -150,13 +152,13 @@ class Shared:
 
 
 def _answer(done: Bulk, number: int) -> bool | Exception:
-    """What became of the write at that place; True: nothing stood in its way."""
+    """The result of the write with this number: True if it did not collide, False if it did, or its error."""
     error = done.refused.get(number)
     return number not in done.refused if error is None else error
 
 
 def _values(row: Mapping[str, Any], field: str) -> Sequence[Any]:
-    """What a field with dots in its name holds."""
+    """The values of a field, given by its dotted path; one value, unless the field is a list."""
     item: Any = row
     for name in field.split("."):
         item = item[name]

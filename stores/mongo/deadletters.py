@@ -1,10 +1,10 @@
-"""Deadletters in MongoDB, in one collection beside those of the documents.
+"""Deadletters in MongoDB, in one collection.
 
     {"_id": urn, "order": "lastAt|urn", "platform", "type", "kind", "host", "queue", "reason", "reasonFolded",
      "firstAt", "lastAt", "failures": […], "traceback", "request": {…the message…}, "raw"?}
 
-A deadletter can always be filed. One that would be too large has its request compressed (`packed`); one that would be
-too large even so keeps everything but the request's body, and says so: requeued, it is fetched again.
+Every deadletter can be stored. If one is too large, its request is compressed (`packed`); if that is still too large,
+the request's payload is dropped and the reason says so. Requeued, such a request is fetched again.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ INDEXES: Final = (
 )
 DELETED_AT_ONCE: Final = 1000
 RAW_KEPT: Final = 1024 * 1024
-"""Of the bytes of a message that was no request, where all of them would be too many."""
+"""Bytes that are kept of an undecodable message if the deadletter would be too large otherwise."""
 
 
 class MongoDeadletters:
-    """The deadletters in `mongo`. codec: how requests are written, the same as in the queue."""
+    """The deadletters in `mongo`. codec: encodes requests as the queue does."""
 
     def __init__(self, mongo: Mongo, codec: RequestCodec) -> None:
         self._mongo = mongo
@@ -67,7 +67,7 @@ class MongoDeadletters:
         await self._mongo.insert(DEADLETTERS, self._row(_bare(deadletter)))
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
-        """As the port says; an `after` that is gone meanwhile starts with the newest again."""
+        """As the port says. If `after` was deleted meanwhile, starts with the newest again."""
         last = await self._mongo.find_one(DEADLETTERS, {"_id": safe_text(after)}, {"order": 1}) if after else None
         where = _where(which, behind=last["order"] if last else "")
         rows = await self._mongo.find(DEADLETTERS, where, newest="order", limit=limit) if limit else []
@@ -97,7 +97,7 @@ class MongoDeadletters:
         return gone
 
     def _rows(self, letter: Deadletter) -> Iterator[dict[str, Any]]:
-        """What to file, whole: the second is smaller."""
+        """The row of a deadletter, then the same with its request compressed."""
         row = self._row(letter)
         yield row
         yield {**row, "request": None, "packed": zlib.compress(self._codec.encode(letter.request))}
@@ -130,7 +130,7 @@ class MongoDeadletters:
         message = zlib.decompress(packed) if packed else json.dumps(letter["request"]).encode("ascii")
         try:
             request = self._codec.decode(message)
-        except DecodeError:  # written by a newer version: shown all the same, and not to be requeued by this one
+        except DecodeError:  # written by a newer version: shown, but this version cannot requeue it
             request, raw = UNREADABLE, raw or message
         return Deadletter(
             urn=letter["_id"],
@@ -147,14 +147,14 @@ class MongoDeadletters:
 
 
 def _bare(letter: Deadletter) -> Deadletter:
-    """The deadletter without the bytes that are too many."""
+    """The deadletter without its payload, and with at most `RAW_KEPT` bytes of its message."""
     reason = f"{letter.reason} (and its body was too large to be kept)"
     raw = None if letter.raw is None else letter.raw[:RAW_KEPT]
     return replace(letter, request=replace(letter.request, payload=None), reason=reason, raw=raw)
 
 
 def _where(which: DeadletterFilter, *, behind: str = "") -> dict[str, Any]:
-    """What a filter asks for. behind: only what is older than the deadletter with this `order`."""
+    """The MongoDB filter. behind: the `order` of a deadletter; admit only older ones."""
     where: dict[str, Any] = {}
     for name, values in (("_id", which.urns), ("kind", which.kinds)):
         if values:
@@ -176,10 +176,10 @@ def _where(which: DeadletterFilter, *, behind: str = "") -> dict[str, Any]:
 
 
 def _names_of(platform: str) -> list[str | None]:
-    """How rows name it: those from when there was one platform name none."""
+    """The values that rows have for this platform. Old rows of the legacy platform have none."""
     return [safe_text(platform), *([None] if platform == LEGACY_PLATFORM else [])]
 
 
 def _folded(text: str) -> str:
-    """The form in which reasons are searched: casefolded, without text that is not UTF-8."""
+    """The text for case-insensitive search: casefolded, with lone surrogates replaced."""
     return text.casefold().encode("utf-8", "replace").decode()

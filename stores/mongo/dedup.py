@@ -1,12 +1,12 @@
-"""Tags and starts in MongoDB, for all the processes that share one broker.
+"""Dedup markers (tags) and crash counts (starts) in MongoDB, for all processes that share one broker.
 
     ghcrawl.tags    {"_id": key, "copy": "token key", "token", "queued", "queue", "at", "body", "platform"?, "askedAt"?,
                     "notBefore"?}
     ghcrawl.starts  {"_id": message, "starts": 2, "at"}
 
-`copy` is there so that "this key with this token" is one indexed field: with a million of them, a condition beside the
-`_id` would cost simpler servers than MongoDB a look at each. Tokens ascend, and what was pushed first is popped first:
-the index over them is worked on at its two ends, wherever the keys lie.
+`copy` makes "this key with this token" one indexed field: with a second condition beside `_id`, simpler servers than
+MongoDB would scan all tags. Tokens ascend with time, and requests are popped roughly in the order of their pushes, so
+the index over them changes only at its two ends.
 """
 
 from __future__ import annotations
@@ -28,21 +28,22 @@ from stores.mongo.writes import replacing
 TAGS: Final = f"{OURS}tags"
 STARTS: Final = f"{OURS}starts"
 RECEIPTS: Final = f"{OURS}receipts"
-"""Tags of another kind: `stores.idempotency_keys`."""
+"""Collection of the markers that serve as idempotency keys (`stores.idempotency_keys`)."""
 INDEXES: Final = (
     Index(name="copy", fields=("copy",), unique=True),
     Index(name="notBefore", fields=("notBefore",), sparse=True),
 )
-"""The second holds the few that are delayed, and nothing else: with another field in it, it would hold all of them."""
+"""The second is over one field, so that it stays small: a sparse index over two would hold all tags, not only delayed
+ones."""
 RECEIPT_INDEXES: Final = (*INDEXES, Index(name="at", fields=("at",)))
-"""Receipts of days lie there, and those that are too old are looked for every hour."""
+"""The keys of several days are kept, and every hour those that are too old are found by `at`."""
 
 SLOW_S: Final = 600.0
-"""Time limit of calls that read all tags. No loop waits for them."""
+"""Time limit of calls that scan all tags. No worker waits for them."""
 
 
 class MongoDedupMarkers:
-    """As `ghcrawl.ports.dedup.Tags` says. Every write outlives a failover, and every read is of the primary."""
+    """As `ghcrawl.ports.dedup.DedupMarkers` says. Every write survives a failover; every read is from the primary."""
 
     def __init__(self, mongo: Mongo, collection: str = TAGS) -> None:
         self._mongo = mongo.strict()
@@ -52,7 +53,7 @@ class MongoDedupMarkers:
 
     @classmethod
     async def open(cls, mongo: Mongo, collection: str = TAGS) -> Self:
-        """The tags, with their indexes. Raises ConfigError, StoreError."""
+        """The tags in `collection`, with their indexes. Raises ConfigError, StoreError."""
         with opening():
             await mongo.index(collection, *(RECEIPT_INDEXES if collection == RECEIPTS else INDEXES))
         return cls(mongo, collection)
@@ -85,7 +86,7 @@ class MongoDedupMarkers:
         return [None for _ in asked]
 
     async def delete(self, key: str, token: str) -> bool:
-        """As the port says. If several delete the same one, all may be told False: then it was taken before."""
+        """As the port says. If several callers delete the same tag at once, all of them may get False."""
         return await self._shared.delete(_copy(key, token))
 
     async def any_queued(self, platforms: Collection[str] | None = None) -> bool:
@@ -118,7 +119,7 @@ class MongoDedupMarkers:
 
 
 class MongoCrashCounter:
-    """As `ghcrawl.ports.dedup.Starts` says."""
+    """As `ghcrawl.ports.dedup.CrashCounter` says."""
 
     def __init__(self, mongo: Mongo) -> None:
         self._mongo = mongo.strict()
@@ -129,7 +130,7 @@ class MongoCrashCounter:
         return 0 if found is None else int(found["starts"])
 
     async def add(self, message: str, at: datetime) -> int:
-        """As the port says. Counted by hand: what others add meanwhile is never in the number that is returned."""
+        """As the port says. Compares and swaps, so each concurrent caller gets a number of its own."""
         name, text = safe_text(message), time_text(at)
         while True:
             starts = await self.count(message)
@@ -159,7 +160,7 @@ def _copy(key: str, token: str) -> str:
 
 
 def _stored(platform: str) -> str | None:
-    """What tags of that platform hold; nothing at all for the one that was there before there were others."""
+    """The value of the field `platform`; None, so no field, for the legacy platform."""
     return None if platform == LEGACY_PLATFORM else safe_text(platform)
 
 

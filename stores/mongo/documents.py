@@ -1,9 +1,9 @@
 """Documents in MongoDB, one collection for each type of each platform.
 
-In a crawl everything is one round trip: a look-up; a touch; the save of a document that is new, or that was looked up
-before. The save of a stored document without a look-up (elements of a list that was read before) reads first, which is
-a second one. Nothing is locked: a new document is inserted, and a stored one is replaced in the revision that was read;
-a writer that is too late reads again and decides again.
+In a crawl a look-up, a touch and most saves take one round trip each. Saving a stored document that was not looked up
+first (an element of a list that was crawled before) takes two: it reads the stored one. Concurrency is optimistic, with
+no locks: a new document is inserted, and a stored one is replaced only in the revision that was read. A writer that
+comes too late reads and merges again.
 """
 
 from __future__ import annotations
@@ -64,17 +64,17 @@ INDEXES: Final = (
 )
 STATE: Final = f"{OURS}state"
 ELSEWHERE: Final = f"{OURS}elsewhere"
-"""URN → type, for URNs that do not tell their type. URNs of the legacy platform all do."""
+"""URN → type, for URNs that do not contain their type. Those of the legacy platform all contain it."""
 
 ATTEMPTS: Final = 100
-"""Attempts of one save. In each round one writer succeeds, so none needs more than there are writers."""
+"""Attempts per save. One writer succeeds in each round, so a save needs at most one attempt per concurrent writer."""
 
 REMEMBERED: Final = 4096
-"""How many look-ups are remembered for the saves that follow them."""
+"""Look-ups that are cached for the saves that follow them."""
 
 
 class MongoStore:
-    """The documents in `mongo`, open."""
+    """The documents in `mongo`. Made by `open`, which creates the indexes."""
 
     def __init__(self, mongo: Mongo) -> None:
         self._mongo = mongo
@@ -86,7 +86,7 @@ class MongoStore:
 
     @classmethod
     async def open(cls, mongo: Mongo) -> Self:
-        """The store, with its indexes on every collection that is there. Raises ConfigError, StoreError."""
+        """The store, with its indexes on every existing collection. Raises ConfigError, StoreError."""
         store = cls(mongo)
         with opening():
             for collection in await mongo.collections():
@@ -96,7 +96,7 @@ class MongoStore:
     # Writing
 
     async def save(self, document: Document, *, supersede: str = "") -> Saved:
-        """As the port says. Older generations are removed by a second write: if that fails, both will come again."""
+        """As the port says. A second write removes older generations; if it fails, a retry of the save repeats both."""
         body = to_bson(document.body, document.urn, outermost=True)
         collection = collection_of(document.type_name)
         if collection not in self._indexed:
@@ -112,7 +112,7 @@ class MongoStore:
         return saved
 
     async def touch(self, touch: Touch) -> None:
-        """As the port says, in one round trip. Visits are as many as are kept if it was looked up before."""
+        """As the port says, in one round trip. Old visits are dropped only if the document was looked up before."""
         held = self._looked_up.get(touch.urn)
         change = touch_of(touch, token(), held.remembered.held.visits if held else {})
         await self._shared(collection_of(touch.type_name)).update(safe_text(touch.urn), change)
@@ -122,7 +122,7 @@ class MongoStore:
         await self._mongo.put(STATE, {"_id": safe_text(name), "value": to_bson(value, name)})
 
     async def swap_state(self, name: str, before: Mapping[str, object] | None, after: Mapping[str, object]) -> bool:
-        """As the port says, in one round trip. The same value has the same BSON, the order of its fields included."""
+        """As the port says, in one round trip. Values are compared as BSON, so the order of their fields counts."""
         id = safe_text(name)
         wanted = {"_id": id, "value": to_bson(after, name)}
         if before is None:
@@ -147,7 +147,7 @@ class MongoStore:
         return held.stored()
 
     async def get(self, urn: str) -> Document | None:
-        """As the port says. One round trip where the last word of the URN, or a look-up just before, tells the type."""
+        """As the port says. One round trip if the end of the URN, or a recent look-up, tells the type."""
         looked_up = self._looked_up.get(urn)
         types = [looked_up.type_name] if looked_up else types_in(urn)
         likely = next((type for type in types if collection_of(type) in self._indexed), types[0] if types else None)
@@ -168,7 +168,7 @@ class MongoStore:
         return documents
 
     async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
-        """As the port says. What is saved meanwhile may or may not be among them."""
+        """As the port says. Documents saved meanwhile may be included or not."""
         types = set(which.types) or map(type_of, await self._mongo.collections())
         names = [collection_of(type) for type in types if which.admits(type)]
         for span in spans_of(which):
@@ -180,9 +180,9 @@ class MongoStore:
                     yield document_of(stored)
 
     async def counts(self) -> Mapping[TypeName, int]:
-        """As the port says: the server's own numbers, without looking at documents.
+        """As the port says, from the server's estimates and an index, without reading documents.
 
-        After a crash of the server, or while a sharded one moves documents, they may be off by a few.
+        Estimates are inexact after a crash of the server, and while a sharded one moves documents.
         """
         names = await self._mongo.collections()
         alive = await asyncio.gather(*map(self._alive, names))
@@ -211,7 +211,7 @@ class MongoStore:
     async def _whole(
         self, collection: str, held: Held | None, document: Document
     ) -> tuple[rules.Held | None, Document | None]:
-        """What is remembered of the document that is there; and all of it, where that decides."""
+        """What is remembered of the stored document; and the whole of it, if the merge needs its body."""
         known = held.remembered.held if held else None
         if held is None or not wants_body(known, document):
             return known, None
@@ -220,7 +220,11 @@ class MongoStore:
         return known, None if row is None else document_of(row)
 
     async def _known(self, collection: str, urn: str) -> Held | None:
-        """What is there, if it was looked up just before, or if the last one of this type was there as well."""
+        """What is remembered of the stored document.
+
+        Reads it unless it was looked up before; but returns None without reading while documents of this type are
+        new, as in a first crawl. If one does exist, the insert collides and the save reads it then.
+        """
         held = self._looked_up.pop(urn, None)
         if held is None and self._found_last.get(collection):
             held = await self._held(collection, urn)
@@ -230,9 +234,9 @@ class MongoStore:
     async def _written(
         self, collection: str, held: Held | None, row: Mapping[str, Any] | None, remembered: Remembered, revision: Any
     ) -> bool:
-        """Whether the document is now `row`, or without one what is remembered of it; False: another writer was faster.
+        """Write `row`, or without one only what is `remembered`. Returns False if another writer was faster.
 
-        revision: of the document then.
+        revision: the one that the document has afterwards.
         """
         shared = self._shared(collection)
         if held is None:
@@ -246,7 +250,7 @@ class MongoStore:
         return await shared.change(held.revision, revision, change)
 
     async def _evicted(self, collection: str, place: Placed) -> bool:
-        """Whether all wanted places were freed."""
+        """Take the places for URLs from weaker claimants. Returns False if another writer was faster."""
         for rival, entry in place.evicted:
             left = [each for each in rival.remembered.entries.values() if each != entry]
             urls, revision = [safe_text(each) for each in left or [rival.urn]], token()
@@ -266,7 +270,7 @@ class MongoStore:
         return list({held.urn: held for held in map(held_of, found)}.values())
 
     def _shared(self, collection: str) -> Shared:
-        """The collection, as all loops of this process use it."""
+        """The collection with batched calls, shared by all workers of this process."""
         if collection not in self._collections:
             self._collections[collection] = Shared(
                 self._mongo, collection, unique="_metadata.revision", seen=HELD_FIELDS
@@ -277,7 +281,7 @@ class MongoStore:
         return await self._mongo.find_one(collection_of(type), {"_id": safe_text(urn)})
 
     async def _elsewhere(self, urn: str, types: Sequence[TypeName]) -> dict[str, Any] | None:
-        """The document, if it is of one of these types, or of one that its URN does not tell."""
+        """The stored document, if it has one of these types, or a type that its URN does not contain."""
         told, *found = await asyncio.gather(
             self._mongo.find_one(ELSEWHERE, {"_id": safe_text(urn)}), *(self._row(type, urn) for type in types)
         )
@@ -288,16 +292,16 @@ class MongoStore:
         return stored
 
     async def _alive(self, collection: str) -> int:
-        """How many documents are no tombstones."""
+        """The number of documents that are not tombstones."""
         tombstones = {"_metadata.deletedAt": {"$gt": ""}}
         return await self._mongo.size(collection) - await self._mongo.count(collection, tombstones)
 
     async def _index(self, collection: str) -> None:
-        """Every look-up and every change in this collection has its index. Once for each, however many ask."""
+        """Create the indexes of this collection, once per process."""
         async with self._indexing:
             if collection not in self._indexed:
                 if type_of(collection).platform != LEGACY_PLATFORM:
-                    await self._mongo.raise_schema()  # first: an older ghcrawl must not come in between
+                    await self._mongo.raise_schema()  # first, so that no older ghcrawl opens the database in between
                 await self._mongo.index(collection, *INDEXES)
                 self._indexed.add(collection)
 
@@ -305,7 +309,7 @@ class MongoStore:
 def _row_of(
     done: Merged, remembered: Remembered, body: Mapping[str, Any] | None, revision: Any
 ) -> dict[str, Any] | None:
-    """What takes the place of the stored document; None: it stays. body: where it is the one that came."""
+    """The row that replaces the stored document; None keeps it. body: of the new document, if nothing was merged."""
     if done.written is None:
         return None
     if body is None:
@@ -314,11 +318,11 @@ def _row_of(
 
 
 def _pointer(document: Document) -> dict[str, Any]:
-    """Says where the document lies."""
+    """The row that tells the type of the document with this URN."""
     platform, type = map(safe_text, document.type_name)
     return {"_id": safe_text(document.urn), "platform": platform, "type": type}
 
 
 def _leads_from(urls: Iterable[str]) -> dict[str, Any]:
-    """Filters for the documents that have a place for one of these URLs."""
+    """The filter for documents that have a place for one of these URLs (see `stores.mongo.rows`)."""
     return {"_metadata.urls": {"$in": [safe_text(place) for url in urls for place in places(url)]}}

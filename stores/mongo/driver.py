@@ -1,9 +1,9 @@
-"""MongoDB, as the adapters need it: with `mongo_writes` and `mongo_errors` the only files that know the driver.
+"""MongoDB as the adapters need it. Only this file, `stores.mongo.writes` and `stores.mongo.errors` import the driver.
 
-Nothing that one kind of server has and another has not: no transactions, no sessions of our own, no pipelines in
-updates, no expiry, no change streams. Every change is of one document, and what many clients write at once is found by
-`_id` or by one indexed field alone: MongoDB would plan better, but simpler servers that speak its protocol look at
-every document for anything else.
+It uses only what every server that speaks MongoDB's protocol supports: no transactions, no explicit sessions, no
+pipelines in updates, no TTL indexes, no change streams. No change of several documents has to be atomic. Documents
+that many clients write at once are found by `_id` or by one indexed field alone: MongoDB would plan other filters
+well, but simpler servers scan the collection for them.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ _Errors = type[BaseException] | tuple[type[BaseException], ...]
 
 OLDEST: Final = 1
 SCHEMA: Final = 2
-"""The schemas of all that lies in the database that this program reads and writes.
+"""The first and the last version of the database schema that this program reads and writes.
 
-1: one platform. 2: there are collections of others, which an older ghcrawl would misread. A database has the second
-from the first such collection on; until then an older ghcrawl may still open it.
+1: the documents of one platform. 2: collections of several platforms, which an older ghcrawl would misread. The first
+collection of a second platform raises a database to 2; until then an older ghcrawl may open it.
 """
 
 AT_ONCE: Final = 10_000
+"""Documents the server returns per batch, if their size allows."""
 THREADS: Final = int(os.environ.get("MOTOR_MAX_WORKERS") or (os.cpu_count() or 1) * 5)
-"""In which motor runs calls: more connections than these are never used."""
-"""Documents in one answer of the server, where it is not too large."""
+"""Threads in which motor runs its calls. More connections than threads would never be used."""
 
 BUILD_S: Final = 600.0
-"""For an index over existing documents, if it was dropped."""
+"""Time limit for building indexes: documents may exist already if an index was dropped."""
 
 OURS: Final = "ghcrawl."
-"""Prefix of collections that hold no documents. No type's name has it."""
+"""Prefix of the collections that hold no documents. No collection of documents has it."""
 
 _SCHEMA_IN: Final = f"{OURS}schema"
 _DUPLICATE: Final = 11000
@@ -73,8 +73,8 @@ _BAD_URL: Final = (
 class Mongo:
     """An open database.
 
-    Every method raises StoreError within `timeout_s` while no server answers, and works again once one does; and
-    Unstorable for a document that no server takes.
+    Every method raises StoreError within `timeout_s` while no server answers, and works again once one does.
+    Methods that write raise Unstorable for a document that no server accepts.
     """
 
     def __init__(self, client: AsyncIOMotorClient[dict[str, Any]], settings: MongoSettings) -> None:
@@ -89,9 +89,9 @@ class Mongo:
 
     @classmethod
     async def open(cls, settings: MongoSettings) -> Self:
-        """The database, of a schema that this program understands.
+        """Connect, and check that this program understands the database's schema.
 
-        Raises ConfigError for what an operator must mend (URL, credentials, rights, data of another program,
+        Raises ConfigError for what an operator must fix (URL, credentials, rights, data of another program,
         another schema), StoreError while no server answers.
         """
         mongo = cls(_client(settings), settings)
@@ -104,22 +104,22 @@ class Mongo:
         return mongo
 
     async def close(self) -> None:
-        """Close the connections; calls under way fail."""
+        """Close the connections; calls in progress fail."""
         self._client.close()
 
     def strict(self) -> Mongo:
-        """The same database for writes that must not be rolled back and reads that must not be stale."""
+        """The same database with majority writes, which no failover rolls back, and majority reads from the primary."""
         sure = replace(self._settings, write_concern="majority", read_concern="majority", read_preference="primary")
         return Mongo(self._client, sure)
 
     # Writing
 
     async def insert(self, collection: str, document: Fields) -> bool:
-        """Whether it is there now; False: it collides with a unique index, of `_id` or another."""
+        """Insert the document. Returns False if it collides with a unique index, of `_id` or another field."""
         return await self._unless_taken(self._database[collection].insert_one(packed(document))) is not None
 
     async def bulk(self, collection: str, writes: Sequence[Write]) -> Bulk:
-        """Each of them separately and in no order, in one round trip if all are of one kind."""
+        """Make these writes independently and in any order, in one round trip if all are of one kind."""
         try:
             work = self._database[collection].bulk_write([write.operation for write in writes], ordered=False)
             done = await self._do(work, but=BulkWriteError)
@@ -132,31 +132,34 @@ class Mongo:
         return Bulk(done.matched_count + done.deleted_count, {})
 
     async def replace(self, collection: str, which: Fields, document: Fields) -> bool:
-        """Whether the document of this filter was there and is this one now; False also for a collision."""
+        """Replace one document that matches this filter. Returns False if none does, or for a collision."""
         result = await self._unless_taken(self._database[collection].replace_one(which, packed(document)))
         return result is not None and result.matched_count > 0
 
     async def put(self, collection: str, document: Fields) -> None:
-        """Insert it, or replace the one with its `_id`."""
+        """Insert the document, or replace the one with its `_id`."""
         row, which = packed(document), {"_id": document["_id"]}
         while await self._unless_taken(self._database[collection].replace_one(which, row, upsert=True)) is None:
             continue  # another process inserted it at the same moment
 
     async def update(self, collection: str, which: Fields, change: Fields) -> bool:
-        """Whether the one document of this filter was there and is changed now; False also for a collision."""
+        """Change one document that matches this filter. Returns False if none does, or for a collision."""
         result = await self._unless_taken(self._database[collection].update_one(which, change))
         return result is not None and result.matched_count > 0
 
     async def update_many(self, collection: str, which: Fields, change: Fields) -> int:
-        """How many documents were changed."""
+        """Change all documents that match this filter. Returns how many matched."""
         return int((await self._do(self._database[collection].update_many(which, change))).matched_count)
 
     async def delete_one(self, collection: str, which: Fields) -> bool:
-        """Whether the one document of this filter was there and is gone."""
+        """Delete one document that matches this filter. Returns whether there was one."""
         return (await self._do(self._database[collection].delete_one(which))).deleted_count > 0
 
     async def delete(self, collection: str, which: Fields, *, timeout_s: float = 0.0) -> int:
-        """How many documents are gone. timeout_s: where many have to be looked at, longer than usual."""
+        """Delete all documents that match this filter. Returns how many.
+
+        timeout_s: for a filter that scans many documents; 0 is the time limit of the settings.
+        """
         with timeout(timeout_s or self._settings.timeout_s):
             work = self._database[collection].delete_many(which)
         return int((await self._do(work, timeout_s=timeout_s)).deleted_count)
@@ -164,7 +167,7 @@ class Mongo:
     # Reading
 
     async def find_one(self, collection: str, which: Fields, fields: Fields | None = None) -> dict[str, Any] | None:
-        """A document of this filter."""
+        """A document that matches this filter. fields: the projection."""
         return await self._do(self._database[collection].find_one(which, fields))
 
     async def find(
@@ -177,13 +180,16 @@ class Mongo:
         first: str = "",
         limit: int = 0,
     ) -> list[dict[str, Any]]:
-        """The documents of this filter. newest: the greatest in this field first; first: the smallest."""
+        """The documents that match this filter. newest: sort by this field, descending; first: ascending."""
         cursor = self._database[collection].find(which, fields, limit=limit, batch_size=AT_ONCE)
         by, direction = (newest, -1) if newest else (first, 1)
         return await self._do((cursor.sort(by, direction) if by else cursor).to_list(None))
 
     async def by_id(self, collection: str, span: Fields, which: Fields) -> AsyncGenerator[dict[str, Any], None]:
-        """The documents whose `_id` is in `span` and that `which` admits, by `_id`, however long reading takes."""
+        """The documents whose `_id` is in `span` and that match `which`, by `_id`.
+
+        The reader may take any time: a cursor that the server dropped is opened again.
+        """
         while True:
             cursor = self._database[collection].find({"_id": span, **which}).sort("_id", 1)
             try:
@@ -199,33 +205,33 @@ class Mongo:
                 await cursor.close()
 
     async def numbers(self, collection: str, which: Fields, by: Sequence[str], *, index: str) -> list[dict[str, Any]]:
-        """How many documents this filter has, as `number`, for each combination of the fields `by`."""
+        """Count the documents that match this filter by combination of the fields `by`: rows of these and `number`."""
         group = {"_id": {name: f"${name}" for name in by}, "number": {"$sum": 1}}
         stages: list[Fields] = [{"$match": which}, {"$group": group}]
         groups = await self._do(self._database[collection].aggregate(stages, hint=index).to_list(None))
         return [{**found["_id"], "number": found["number"]} for found in groups]
 
     async def size(self, collection: str) -> int:
-        """How many documents the collection holds, without looking at them."""
+        """The number of documents in the collection, from its metadata; an estimate."""
         return await self._do(self._database[collection].estimated_document_count())
 
     async def count(self, collection: str, which: Fields) -> int:
-        """How many documents this filter has."""
+        """The number of documents that match this filter."""
         return await self._do(self._database[collection].count_documents(which))
 
     async def collections(self) -> list[str]:
-        """The names of those that hold documents."""
+        """The names of the collections that hold documents."""
         names = await self._do(self._database.list_collection_names())
         return sorted(name for name in names if not name.startswith((OURS, "system.")))
 
     # Set-up
 
     async def raise_schema(self) -> None:
-        """An older ghcrawl refuses this database from now on."""
+        """Set the database's schema to the newest, which an older ghcrawl refuses to open."""
         await self.strict().update(_SCHEMA_IN, {"_id": "schema"}, {"$max": {"version": SCHEMA}})
 
     async def index(self, collection: str, *indexes: Index) -> None:
-        """The collection is there with these indexes. Raises ConfigError where one has other options already."""
+        """Create the collection with these indexes. Raises Refused if one exists with other options."""
         models = [
             IndexModel(
                 [(name, 1) for name in index.fields],
@@ -259,7 +265,7 @@ class Mongo:
     # Errors
 
     async def _do(self, work: Awaitable[T], *, but: _Errors = (), timeout_s: float = 0.0) -> T:
-        """What `work` comes to. but: errors of the driver that the caller knows what to do with."""
+        """The result of `work`, with the driver's errors translated. but: errors that the caller handles."""
         try:
             async with asyncio.timeout((timeout_s or self._settings.timeout_s) + 1):
                 return await work
@@ -273,7 +279,7 @@ class Mongo:
         return None if code == _DUPLICATE else translated(WriteError(failure["errmsg"], code, failure), self._settings)
 
     async def _unless_taken(self, work: Awaitable[T]) -> T | None:
-        """What `work` comes to; None where a unique index stands in its way."""
+        """The result of `work`; None if it collides with a unique index."""
         try:
             return await self._do(work, but=DuplicateKeyError)
         except DuplicateKeyError:
@@ -281,7 +287,7 @@ class Mongo:
 
 
 def token() -> Any:
-    """A value that no other call ever returns, here or elsewhere. They ascend: an index over them grows at its end."""
+    """A globally unique value. Values ascend with time, so an index over them grows at its end."""
     return ObjectId()
 
 
@@ -294,4 +300,4 @@ def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
             maxPoolSize=min(settings.connections, THREADS),
         )
     except (ConfigurationError, InvalidName, ValueError, TypeError):
-        raise ConfigError(_BAD_URL) from None  # the driver's own sentence may hold a part of the password
+        raise ConfigError(_BAD_URL) from None  # the driver's message may hold a part of the password

@@ -1,6 +1,6 @@
-"""What MongoDB says when something is wrong, in one clear sentence each.
+"""Translates the driver's errors to StoreErrors with one clear sentence.
 
-The codes are those of MongoDB's own list of errors; other servers that speak its protocol have the same ones, or none.
+The codes come from MongoDB's list of error codes. Other servers that speak its protocol use the same codes, or none.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ _REFUSALS: Final[Mapping[int, str]] = {
     85: "{place} has an index with the right name and other options; drop it",
     86: "{place} has an index with the right name and other options; drop it",
 }
-"""What an operator must mend before anything can go on."""
+"""Messages of errors that make a retry pointless until an operator fixes the cause."""
 
 _TROUBLES: Final[Mapping[int, str]] = {
     371: "MongoDB at {place} is set to take no writes",
     12501: "there is no space left for MongoDB at {place}",
     14031: "there is no space left for MongoDB at {place}",
 }
-"""What passes once an operator has mended it."""
+"""Messages of errors that a retry overcomes once an operator fixes the cause."""
 
 
 class Refused(StoreError):
-    """What only an operator can mend: credentials, rights, an index with other options."""
+    """An error that only an operator can fix: credentials, rights, an index with other options."""
 
 
 class Rejected(StoreError):
-    """What the server says of a command itself, and not of its own state: something in it is not to its taste."""
+    """The server rejected the command itself; the server is not down or overloaded."""
 
 
 @contextmanager
 def opening() -> Iterator[None]:
-    """Who opens a database and is refused is told so as one who configured it. Raises ConfigError."""
+    """Turn Refused into ConfigError while a database is opened: then it is an error in the configuration."""
     try:
         yield
     except Refused as error:
@@ -58,7 +58,7 @@ def opening() -> Iterator[None]:
 
 
 def translated(error: Exception, settings: MongoSettings) -> StoreError:
-    """One clear sentence for an error of the driver."""
+    """The StoreError for an error of the driver."""
     place, code = settings.place, getattr(error, "code", None) or 0
     if isinstance(error, ServerSelectionTimeoutError):
         return StoreError(f"no MongoDB that takes writes answers at {place}")
@@ -78,7 +78,7 @@ def translated(error: Exception, settings: MongoSettings) -> StoreError:
 
 
 def _why(error: Exception) -> str:
-    """The server's own words."""
+    """The server's own message, at most 200 characters."""
     details: Any = error.details if isinstance(error, OperationFailure) else None
     if isinstance(error, BulkWriteError) and details:
         details = next(iter(details.get("writeErrors") or details.get("writeConcernErrors") or ()), None)

@@ -1,18 +1,18 @@
-r"""JSON ⇄ what MongoDB can hold. Almost all JSON stays exactly as it is; the rest is escaped, and comes back unchanged.
+r"""Converts JSON to values that MongoDB can store, and back unchanged.
 
-Everything that is escaped starts with `␛` (U+241B):
+Almost all JSON is stored as it is; the rest is escaped. An escaped text or name starts with `␛` (U+241B):
 
-    "\ud800"               "␛\ud800"                text with lone surrogates, or that starts with `␛`: the rest of it
-                                                     is the text as JSON writes it in ASCII
+    "\ud800"               "␛\ud800"                text that has lone surrogates or starts with `␛`: what follows is
+                                                     the text in JSON's ASCII form
     {"a.b": 1, "$set": 2}  {"␛a\u002eb": 1, "␛\u0024set": 2}
                                                      names that are empty, hold a dot or NUL, start with `$` or `␛`, or
                                                      have lone surrogates
-    {"_id": 1}             {"␛_id": 1}               names that are ours, but only on the outermost level
-    10**30                 {"␛int": "1000…"}         whole numbers beyond 64 bits
+    {"_id": 1}             {"␛_id": 1}               names of our own fields, on the outermost level only
+    10**30                 {"␛int": "1000…"}         integers beyond 64 bits
     [[[[…]]]]              {"␛json": "[[[…]]]"}      levels deeper than 60: MongoDB refuses 180, and other
-                                                     servers that speak its protocol break long before
+                                                     servers that speak its protocol fail long before
 
-MongoDB 5 and later would take most of these names as they are, but not in an update's path and not in a look-up.
+MongoDB 5 and later accepts most of these names, but not in the path of an update or a query.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _AS_THEY_ARE: Final = frozenset({type(None), bool})
 
 
 def to_bson(value: Mapping[str, Json], urn: str, *, outermost: bool = False) -> dict[str, Any]:
-    """The object as MongoDB can hold it; nothing of it is shared with `value`.
+    """`value` escaped for MongoDB, as a copy.
 
-    outermost: it is the body of a document, beside whose fields ours lie.
-    Raises Unstorable, with `urn`, for what is not JSON.
+    outermost: `value` is the body of a document, whose fields are stored beside our own.
+    Raises Unstorable, with `urn`, if `value` is not JSON.
     """
     try:
         stored = {safe_name(name): _to_bson(item, 1) for name, item in value.items()}
@@ -55,25 +55,25 @@ def to_bson(value: Mapping[str, Json], urn: str, *, outermost: bool = False) -> 
 
 
 def from_bson(stored: Mapping[str, Any]) -> dict[str, Json]:
-    """The object that `to_bson` made."""
+    """The inverse of `to_bson`."""
     return {name if name[:1] != ESCAPE else plain_text(name): _from_bson(item) for name, item in stored.items()}
 
 
 def safe_text(text: str) -> str:
-    """`text` as MongoDB can hold it as a value."""
+    """`text` escaped as a value."""
     if text.isascii() or (text[0] != ESCAPE and _SURROGATE.search(text) is None):
         return text
     return f"{ESCAPE}{json.dumps(text)[1:-1]}"
 
 
 def plain_text(stored: str) -> str:
-    """The text that `safe_text` or `safe_name` made."""
+    """The inverse of `safe_text` and `safe_name`."""
     return stored if stored[:1] != ESCAPE else str(json.loads(f'"{stored[1:]}"'))
 
 
 @lru_cache(maxsize=4096)
 def safe_name(name: str) -> str:
-    """`name` as MongoDB can hold it as the name of a field, on any level and in any path. Raises TypeError."""
+    """`name` escaped as a field's name, on any level and in any path. Raises TypeError if it is no text."""
     if not isinstance(name, str):
         raise TypeError(f"{name!r} is no name")
     safe = safe_text(name)
@@ -100,7 +100,7 @@ def _to_bson(value: Json, depth: int) -> Any:
 
 
 def _odd_to_bson(value: Json, depth: int) -> Any:
-    """What lies too deep, and what is a kind of text, number, list or object without being exactly that."""
+    """Values nested too deeply, and those of subclasses of the JSON types."""
     if isinstance(value, str):
         return safe_text(value[:])
     if isinstance(value, int):
@@ -125,7 +125,7 @@ def _from_bson(stored: Any) -> Json:
     if kind is list:
         return [_from_bson(item) for item in stored]
     if isinstance(stored, int):
-        return int(stored)  # the driver has a class of its own for 64 bits
+        return int(stored)  # the driver returns 64-bit integers in a class of its own
     if _INTEGER in stored:
         return int(stored[_INTEGER])
     if _DEEP in stored:

@@ -1,4 +1,4 @@
-"""What a filter of documents means to MongoDB, and how several collections are read as one."""
+"""Translates document filters to MongoDB, and reads several collections as one sorted list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stores.mongo.escaping import safe_text
 
 
 def narrowed(which: DocumentFilter) -> dict[str, Any]:
-    """What a filter asks for, besides the URN and the type."""
+    """The MongoDB filter for all conditions of `which` but URN and type."""
     fields: dict[str, Any] = {}
     if which.since is not None:
         fields["_metadata.observedAt"] = {"$gte": time_text(which.since)}
@@ -25,24 +25,24 @@ def narrowed(which: DocumentFilter) -> dict[str, Any]:
 
 
 def spans_of(which: DocumentFilter) -> Sequence[dict[str, Any]]:
-    """The ranges of `_id` that a filter means, in order."""
+    """The ranges of `_id` that a filter admits, in order."""
     scope = which.scope
     spans = [(scope, f"{scope}\0"), (f"{scope}:", f"{scope};")] if scope else [("", "")]
     found = []
     for low, high in spans:
         if high == f"{which.after}\0":
-            continue  # nothing lies between
+            continue  # an empty range
         start = {"$gt": safe_text(which.after)} if which.after >= low else {"$gte": safe_text(low)}
         found.append({**start, **({"$lt": safe_text(high)} if high else {})})
     return found
 
 
 async def in_order(readers: Sequence[AsyncIterator[dict[str, Any]]]) -> AsyncIterator[dict[str, Any]]:
-    """What all of them read, by `_id`; each of them has it in that order."""
+    """The rows of all readers, merged by `_id`. Each reader must be sorted by `_id`."""
     firsts = await asyncio.gather(*(anext(reader, None) for reader in readers), return_exceptions=True)
     for failed in firsts:
         if isinstance(failed, BaseException):
-            raise failed  # not before: a reader that is under way cannot be closed
+            raise failed  # only now: a reader that is still running cannot be closed
     heads = [(row["_id"], number, row) for number, row in enumerate(firsts) if isinstance(row, dict)]
     heapq.heapify(heads)
     while heads:

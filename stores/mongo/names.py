@@ -1,4 +1,4 @@
-"""How things are called in MongoDB: collections, URLs among the `urls` of a document, moments."""
+"""Names in MongoDB: of collections, and of URLs in the field `urls` of a document."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ghcrawl.values.errors import Unstorable
 from ghcrawl.values.model import LEGACY_PLATFORM, TypeName
 
 CLAIMANTS: Final = 4
-"""Documents of one type that may be found under one URL at a time: two generations, two owners of a name."""
+"""Documents of one type that may claim the same URL: for example two generations, or two owners of a name."""
 MAX_NAME_BYTES: Final = 100
-"""Of a collection; MongoDB takes 255 together with the database's."""
+"""Length of a collection's name. MongoDB's limit is 255 including the database's name."""
 _RESERVED: Final = frozenset({"ghcrawl", "system"})
-"""Prefixes that no platform's collections may have: ours without documents, and the server's."""
+"""Prefixes that collections of documents may not have: our collections without documents, and the server's."""
 
 
 def collection_of(type: TypeName) -> str:
-    """The collection for documents of this type: `issue` of the first platform, `mastodon.status` of all others.
+    """The collection for documents of this type: `issue` for the legacy platform, `mastodon.status` for any other.
 
     Raises Unstorable for a name that is too long.
     """
@@ -33,13 +33,13 @@ def collection_of(type: TypeName) -> str:
 
 
 def type_of(collection: str) -> TypeName:
-    """The type whose documents lie in this collection."""
+    """The type of the documents in this collection."""
     platform, dot, name = collection.rpartition(".")
     return TypeName(_unquoted(platform) if dot else LEGACY_PLATFORM, _unquoted(name))
 
 
 def _quoted(text: str) -> str:
-    """`text` where it has neither dots nor what no collection's name may have."""
+    """`text` percent-encoded: without dots and without characters that a collection's name may not have."""
     return quote_from_bytes(text.encode("utf-8", "surrogatepass"), safe="").replace(".", "%2E") or "%"
 
 
@@ -48,10 +48,10 @@ def _unquoted(name: str) -> str:
 
 
 def types_in(urn: str) -> Sequence[TypeName]:
-    """The types that the URN names, the likeliest first: every word in it that could be one, and every two of them.
+    """The types that a document with this URN may have, the likeliest first: each word of the URN, and each two.
 
-    `urn:team:7:members:page:1` may be a `page`, `members`, a `team`, a `members_page`, or of the type `team_members`.
-    The first word is a platform's unless a number follows it, as in every root of the first platform.
+    `urn:team:7:members:page:1` may have the type `page`, `members`, `team`, `members_page` or `team_members`.
+    The first word is a platform unless a number follows it, as in every root of the legacy platform.
     """
     words = urn.split(":")[1:]
     found = [TypeName(LEGACY_PLATFORM, name) for name in _names_in(words)]
@@ -71,5 +71,5 @@ def _may_be_type(word: str) -> bool:
 
 
 def places(url: str) -> Sequence[str]:
-    """The names under which `url` may be among the `urls` of a document. No URL has a space."""
+    """The entries that may stand for `url` in the field `urls`: `url`, `url 2` … `url 4`. No URL has a space."""
     return [url, *(f"{url} {number}" for number in range(2, CLAIMANTS + 1))]

@@ -1,4 +1,4 @@
-"""Quotas in MongoDB, for all replicas.
+"""Quotas in MongoDB, shared by all replicas.
 
 ghcrawl.quotas  {"_id": "QUOTA#NUMBER", "quota", "number", "until": epoch seconds}
 """
@@ -17,11 +17,11 @@ from stores.mongo.settings import Index
 QUOTAS: Final = f"{OURS}quotas"
 INDEXES: Final = (Index(name="until", fields=("quota", "until")),)
 CHOICES: Final = 8
-"""Free slots that are read at a time: replicas that take at the same moment should not all want the same one."""
+"""Free slots that are read per attempt. Each replica picks one at random, so that concurrent ones rarely collide."""
 
 
 class MongoQuotas:
-    """As the port says. A slot is taken by replacing the moment that was read: one document, one step."""
+    """As the port says. Taking a slot is a compare-and-swap of its `until`, on one document."""
 
     def __init__(self, mongo: Mongo) -> None:
         self._mongo = mongo.strict()
@@ -45,14 +45,17 @@ class MongoQuotas:
                 return slot
 
     async def _claim(self, free: Sequence[dict[str, Any]], until: float) -> Slot | None:
-        """One of those; None: another replica took it."""
+        """Take one of these slots at random; None if another replica took it first."""
         row = random.choice(free)  # noqa: S311  # no secret
         which = {"_id": row["_id"], "until": row["until"]}
         taken = await self._mongo.update(QUOTAS, which, {"$set": {"until": until}})
         return Slot(row["quota"], row["number"], until) if taken else None
 
     async def _add(self, quota: str, rows: Sequence[dict[str, Any]], calls: int, until: float) -> Slot | float | None:
-        """One more slot, where the quota has not made all of them yet; None: another replica made this one."""
+        """Create the next slot of the quota; if all exist, the moment at which the first is free.
+
+        None if another replica created the same slot first.
+        """
         number = await self._mongo.count(QUOTAS, {"quota": quota})
         if rows and number >= calls:
             return float(rows[0]["until"])

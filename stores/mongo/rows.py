@@ -1,17 +1,18 @@
-"""Documents ⇄ what lies in MongoDB, and what a save makes of the one that is there. Pure.
+"""Converts documents to MongoDB's rows and back, and computes the row and the update of a save. Pure.
 
     {"_id": urn, …the body's own fields…, "_metadata": {…}}
 
-`_metadata` is `Document.metadata()`, so readers of the predecessor's data find what they know, but with moments to the
-microsecond, and with four fields more:
+`_metadata` is `Document.metadata()`, which readers of the predecessor's data know, with moments to the microsecond and
+four more fields:
 
-    checkedAt  when the platform was last asked about it
-    urls       every URL that leads here, url and aliases. The index over them is unique, because that is the only index
-               that every server has: the second document that claims a URL is found under `<url> 2`, and so on to 4.
-               A look-up by URL asks for all four at once, and takes the one with the strongest claim. A document
-               without a place has its URN there: two empty lists would collide
-    claims     how strongly the URLs are claimed, where that is not by the document's precedence
-    revision   another one after each change: a replacement names the revision that was read
+    checkedAt  when the platform was last asked about the document
+    urls       the places of the document: one for each URL that leads to it, its own and aliases. A unique index is
+               the one kind that every server supports, so each place belongs to one document: a second document that
+               claims a URL takes the place `<url> 2`, and so on up to 4. A look-up by URL asks for all four places
+               and takes the document with the strongest claim. A document without any place has its URN here,
+               because two empty lists would collide
+    claims     how strongly it claims a URL, if not by the document's precedence
+    revision   a new value after each change: a replacement matches the revision that was read
 """
 
 from __future__ import annotations
@@ -57,16 +58,16 @@ _ALWAYS: Final = (
 )
 _SOMETIMES: Final = ("changedAt", "deletedAt", "validator", "visits", "aliases", "claims", "headers.link", "forms")
 HELD_FIELDS: Final = {f"_metadata.{name}": 1 for name in (*_ALWAYS, *_SOMETIMES)}
-"""Projects all that decides about a look-up, a touch and a save: no body, no links."""
+"""The projection of what look-ups, touches and saves need: neither body nor links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What a save may change of a document and leave its body alone.
+    """What a save may change of a document without changing its body.
 
-    held: as all stores remember it.
-    strengths: URL → how strongly it is claimed; all URLs that ever led here.
-    entries: URL → under which name it is among `urls`; not those whose places stronger claimants have.
+    held: what every store remembers of a document.
+    strengths: URL → how strongly the document claims it; its own URL and its aliases.
+    entries: URL → its place in `urls`. A URL whose places all belong to stronger claimants has none.
     """
 
     held: rules.Held
@@ -74,7 +75,7 @@ class Remembered:
     entries: Mapping[str, str]
 
     def metadata(self, urn: str) -> dict[str, Any]:
-        """As part of the `_metadata` of that document; what is empty is None, and absent there."""
+        """These values as fields of `_metadata`. None stands for an empty value, which is not stored."""
         held, precedence = self.held, self.held.precedence
         claims = [{"url": url, "as": claim} for url, claim in self.strengths.items() if claim != precedence]
         return {
@@ -93,7 +94,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A document that is there, without its body."""
+    """A stored document without its body."""
 
     urn: str
     type_name: TypeName
@@ -103,7 +104,7 @@ class Held:
     remembered: Remembered
 
     def stored(self) -> Stored:
-        """For who decides how to fetch."""
+        """What a look-up returns."""
         held = self.remembered.held
         return Stored(
             urn=self.urn,
@@ -122,7 +123,7 @@ class Held:
 
 
 def held_of(stored: Mapping[str, Any]) -> Held:
-    """What `HELD_FIELDS` of a document say."""
+    """Read a row of the projection `HELD_FIELDS`."""
     meta = from_bson({name: item for name, item in stored["_metadata"].items() if name != "revision"})
     deleted_at, validator = meta.get("deletedAt"), meta.get("validator")
     url, aliases, found = meta["url"], tuple(meta.get("aliases", ())), set(meta["urls"])
@@ -156,14 +157,14 @@ def held_of(stored: Mapping[str, Any]) -> Held:
 
 
 def document_of(stored: Mapping[str, Any]) -> Document:
-    """The whole document."""
+    """Read a whole row."""
     meta = from_bson({name: item for name, item in stored["_metadata"].items() if name != "revision"})
     body = from_bson({name: item for name, item in stored.items() if name not in ("_id", "_metadata")})
     return replace(Document.from_json({"_metadata": meta}), body=body)
 
 
 def row_of(document: Document, remembered: Remembered, body: Mapping[str, Any], revision: Any) -> dict[str, Any]:
-    """What lies in the collection. body: as `to_bson` made it."""
+    """The row of a document. body: the result of `to_bson`."""
     meta = document.metadata()
     meta["fetchedAt"], meta["processedAt"] = time_text(document.fetched_at), time_text(document.processed_at)
     if document.deleted_at is not None:
@@ -180,7 +181,7 @@ def row_of(document: Document, remembered: Remembered, body: Mapping[str, Any], 
 
 
 def change_of(before: Remembered, after: Remembered, urn: str, revision: Any) -> dict[str, Any] | None:
-    """The update that makes `before` into `after`; None: they are the same."""
+    """The update that turns `before` into `after`; None if they are equal."""
     if before == after:
         return None
     meta = to_bson(after.metadata(urn), urn)
@@ -191,7 +192,7 @@ def change_of(before: Remembered, after: Remembered, urn: str, revision: Any) ->
 
 
 def touch_of(touch: Touch, revision: Any, before: Mapping[str, datetime]) -> dict[str, Any]:
-    """The update that remembers a visit; it never takes time back. before: the visits as far as they are known."""
+    """The update that records a visit; moments only move forward. before: the stored visits, if known."""
     newest = {f"_metadata.visits.{safe_name(touch.policy)}": time_text(touch.visited_at)}
     if touch.checked_at is not None:
         newest["_metadata.checkedAt"] = time_text(touch.checked_at)
@@ -204,11 +205,11 @@ def touch_of(touch: Touch, revision: Any, before: Mapping[str, datetime]) -> dic
     return {"$max": newest, "$set": kept} | ({"$unset": gone} if gone else {})
 
 
-# What a save comes to ----------------------------------------------------------------------------------------
+# Saving ------------------------------------------------------------------------------------------------------
 
 
 def remembered(held: Held | None, done: Merged) -> Remembered:
-    """What is remembered after a save over `held`; URLs that are new have no places yet."""
+    """What is remembered after a save over `held`. New URLs have no places yet: see `placed`."""
     url, aliases = done.held.url, done.held.aliases
     before, entries = (held.remembered.strengths, held.remembered.entries) if held else ({}, {})
     return Remembered(
@@ -220,9 +221,9 @@ def remembered(held: Held | None, done: Merged) -> Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A document with a place among the `urls` for each URL that it may be found under.
+    """What is remembered of a document, with its places in `urls`.
 
-    evicted: documents that must free their place first: (document, place).
+    evicted: weaker claimants that must free a place first: (document, place).
     """
 
     remembered: Remembered
@@ -230,9 +231,9 @@ class Placed:
 
 
 def placed(urn: str, remembered: Remembered, others: Collection[Held]) -> Placed:
-    """What is remembered, with all its URLs in free places; where none is free, in that of the weakest claimant.
+    """Assign each URL of the document a free place; if none is free, that of the weakest claimant.
 
-    others: all documents that have one of those places.
+    A URL gets no place if all other claimants are stronger. others: all documents that have a place for these URLs.
     """
     entries, evicted = {}, []
     taken = {entry: held for held in others for entry in held.remembered.entries.values() if held.urn != urn}
@@ -250,6 +251,6 @@ def placed(urn: str, remembered: Remembered, others: Collection[Held]) -> Placed
 
 
 def claimant(url: str, found: Iterable[Held]) -> Held | None:
-    """Of the documents that claim `url` the one that has it: the truest, and of equally true ones the last by URN."""
+    """The document with the strongest claim to `url`; of equal claims, the last by URN."""
     claims = [(held.remembered.strengths[url], held.urn, held) for held in found if url in held.remembered.entries]
     return max(claims, key=lambda claim: claim[:2])[2] if claims else None

@@ -1,4 +1,4 @@
-"""Where a MongoDB is and what it has to promise, and what an index is: all that can be said without its driver."""
+"""Connection and durability settings of MongoDB, and the description of an index. Does not need the driver."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MongoSettings:
-    """Where the database is, and what it has to promise.
+    """Connection and durability settings.
 
-    url: may hold credentials; it is in no message, log line or repr.
-    write_concern, journal: a save that returned has outlived a failover and a power cut.
-    read_concern, read_preference: a look-up never tells what a failover may take back, nor what was true earlier.
-    timeout_s: for one operation, with what the driver tries again; longer than an election takes.
+    url: may hold credentials, so it appears in no message, log line or repr.
+    write_concern, journal: by default a save that returned survives a failover and a power loss.
+    read_concern, read_preference: by default a look-up returns neither stale data nor data a failover may roll back.
+    timeout_s: for one operation with the driver's retries; longer than an election takes.
     connect_timeout_s: to find a server at startup.
+    connections: size of the connection pool.
     """
 
     url: str = field(default="mongodb://127.0.0.1:27017", repr=False)
@@ -36,7 +37,7 @@ class MongoSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """One index over `fields`, ascending. sparse: only over documents that have one of them."""
+    """An ascending index over `fields`. sparse: only over documents that have one of the fields."""
 
     name: str
     fields: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Sources in MongoDB, for all replicas.
+"""Sources in MongoDB, shared by all replicas.
 
 ghcrawl.sources  {"_id": key, "platform", "due", "read", "v": version, "data": bytes}
 """
@@ -21,11 +21,11 @@ INDEXES: Final = (
     Index(name="read", fields=("platform", "read")),
 )
 AT_ONCE: Final = 50
-"""Writes under way at a time."""
+"""Concurrent writes."""
 
 
 class MongoSources:
-    """As the port says. Every write outlives a failover: a lease that is taken back would ask a source twice."""
+    """As the port says. Every write survives a failover: if a lease were rolled back, a source would be read twice."""
 
     def __init__(self, mongo: Mongo) -> None:
         self._mongo = mongo.strict()
@@ -85,7 +85,7 @@ class MongoSources:
         return await self._mongo.count(SOURCES, {"platform": platform})
 
     async def _find(self, which: dict[str, Any], by: str, limit: int) -> Sequence[Source]:
-        if limit <= 0:  # of which MongoDB makes no limit at all
+        if limit <= 0:  # which MongoDB takes for "no limit"
             return []
         return [_source(row) for row in await self._mongo.find(SOURCES, which, first=by, limit=limit)]
 

@@ -1,4 +1,4 @@
-"""What is written to MongoDB: documents in their final bytes, and the writes of a bulk."""
+"""Documents encoded as BSON, and the operations of a bulk write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 
 
 def packed(document: Fields) -> Any:
-    """The document in its final bytes. Raises Unstorable: above all, where there are too many of them."""
+    """The document encoded as BSON. Raises Unstorable if it is too large or not BSON."""
     urn = str(document["_id"])
     try:
         row = encode(document)
@@ -31,45 +31,46 @@ def packed(document: Fields) -> Any:
 
 
 class Bulk(NamedTuple):
-    """What became of many writes. found: how many of those that change or delete found what they mean.
+    """The result of a bulk write.
 
-    refused: by their place, those that were not made: None for a collision with a unique index.
+    found: how many replacements, updates and deletions matched a document.
+    refused: index of a write that failed → its error, or None for a collision with a unique index.
     """
 
     found: int
     refused: Mapping[int, StoreError | None]
 
     def demand_taken(self) -> None:
-        """Raises what any of them came to, but for collisions."""
+        """Raise the first error that is not a collision."""
         for error in self.refused.values():
             if error is not None:
                 raise error
 
 
 class Write(NamedTuple):
-    """One write of a bulk. size: how many bytes the document has that it holds."""
+    """One operation of a bulk write. size: bytes of the document that it inserts or replaces with; 0 for others."""
 
     operation: InsertOne[Any] | ReplaceOne[Any] | UpdateOne | DeleteOne
     size: int = 0
 
 
 def inserting(document: Fields) -> Write:
-    """It is added."""
+    """Insert the document."""
     row = packed(document)
     return Write(InsertOne(row), len(row.raw))
 
 
 def replacing(which: Fields, document: Fields) -> Write:
-    """It takes the place of the one of that filter."""
+    """Replace the document that matches this filter."""
     row = packed(document)
     return Write(ReplaceOne(which, row), len(row.raw))
 
 
 def updating(which: Fields, change: Fields) -> Write:
-    """The one of that filter is changed."""
+    """Change the document that matches this filter."""
     return Write(UpdateOne(which, change))
 
 
 def deleting(which: Fields) -> Write:
-    """The one of that filter goes."""
+    """Delete the document that matches this filter."""
     return Write(DeleteOne(which))
