@@ -1,11 +1,17 @@
 """Store adapters: documents and deadletters.
 
-    rules        the result of a save
-    jsontext     JSON as text that comes back unchanged
-    deadletters  what a filter means, and the way back to work
-    ledger       effects made durable before a request is let go: in one transaction, or one after another
-    memory       the reference, in this process
-    sqlite       one file, with the queue: `sqlite_rows` is its schema, `sqlite_deadletters` what lies beside documents
+    rules             compare the stored document with a new one
+    merging           the result of a save, for every store
+    batcher           concurrent calls that share round trips
+    jsontext          JSON as text that comes back unchanged
+    deadletters       filter and requeue deadletters
+    unit_of_work      make the effects of a request durable, then ack it
+    inbox             take each webhook delivery once
+    idempotency_keys  the ids of deliveries, as dedup markers
+    memory            documents and deadletters in this process: the reference
+    quotas, sources   quotas and sources in this process: the reference
+    sqlite            everything in one file, which the queue shares
+    mongo             everything in MongoDB
 
-Every adapter is held to the contracts in `tests/contracts/`.
+Every adapter must pass the contracts in `tests/contracts/`.
 """

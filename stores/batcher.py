@@ -1,8 +1,8 @@
 """Batches concurrent calls: those made during a round trip wait for its end and share the next one.
 
-No item is delayed to fill a batch. While no round trip is under way, an item is sent at once, with all of the same turn
-of the event loop: a process with one loop is as fast as without batches, and one with fifty makes a tenth of the
-round trips.
+No item is delayed to fill a batch. While no round trip is in progress, an item is sent at once, with all of the same
+turn of the event loop: a process with one worker is as fast as without batches, and one with fifty makes a tenth of
+the round trips.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 AT_ONCE: Final = 100
-"""Items of one round trip."""
+"""Items per round trip, at most."""
 
 
 class Batcher(Generic[Item, Answer]):
-    """Sends items by `send`, which returns the result or the error of each, in order.
+    """Sends items in batches by `send`, which returns the result or the error of each item, in order.
 
-    alone: errors that one item of several may have caused; then each item is sent again in a round trip of its own.
+    alone: errors of a whole batch that a single item may have caused. After one, each item is sent again alone.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class Batcher(Generic[Item, Answer]):
         self._under_way: asyncio.Task[None] | None = None
 
     async def ask(self, item: Item, *, alone: bool = False) -> Answer:
-        """What `send` answers to this item. Raises what it raises, which all of one round trip then do.
+        """Send this item. Returns the result for it, or raises its error or that of the whole batch.
 
-        alone: in a round trip of its own, at once. After a cancellation it is unknown whether the item was sent; other
-        items are not affected.
+        alone: send it at once, in a round trip of its own. After a cancellation it is unknown whether the item was
+        sent; other items are not affected.
         """
         if alone:
             (answer,) = await self._send([item])

@@ -29,15 +29,15 @@ C = TypeVar("C")
 
 FEW_AT_ONCE: Final = 100
 MOST_AT_ONCE: Final = 1000
-"""Deadletters that share their round trips: a crash may leave two such pieces both waiting and buried."""
+"""Deadletters per batch, at first and at most. A crash may leave those of two batches both requeued and buried."""
 HELD_BYTES: Final = 8_000_000
-"""Of a piece of them, as JSON. Two are in memory at a time, where they take several times as much."""
+"""Size limit of a batch as JSON. Two batches are in memory at a time, where they take several times as much."""
 WEIGHED: Final = 8
-"""Deadletters of a piece whose size is measured."""
+"""Deadletters sampled to estimate the size of a batch."""
 
 
 class RequestCodec(Protocol):
-    """How requests become bytes: the messages of the queue (`queues.codec` is one)."""
+    """Encodes requests as the messages of the queue (`queues.codec` does)."""
 
     def encode(self, request: Request) -> bytes:
         """The message. Raises Unstorable."""
@@ -48,11 +48,12 @@ class RequestCodec(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requeued:
-    """What a requeue came to.
+    """The result of a requeue.
 
-    queued: wait now because of it. bounced: waited already. unreadable: stay, because they never were requests.
-    left: are meant too, and there was no time for them. before: all of these were buried before that moment, and those
-    that had their turn were not; None where none are left.
+    queued: requests that were pushed. bounced: requests that were waiting already.
+    unreadable: deadletters that stay, because their messages are no readable requests.
+    left: deadletters that match but were not handled within the allowance.
+    before: pass it in the filter of the next call to handle exactly those; None if none are left.
     """
 
     queued: int = 0
@@ -64,7 +65,7 @@ class Requeued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What deleting came to. left, before: as in `Requeued`."""
+    """The result of a deletion. left, before: as in `Requeued`."""
 
     deleted: int = 0
     left: int = 0
@@ -72,10 +73,10 @@ class Forgotten:
 
 
 class Allowance:
-    """Time for work in pieces: another piece starts while it can be expected to end in time.
+    """A time budget for work in batches: another batch starts while it is expected to end in time.
 
-    at_once: how many the next piece holds. It starts small, because the speed of the
-    servers is unknown, and grows and shrinks so that a piece takes a fair part of the time, and of memory.
+    at_once: size of the next batch. It starts small, because the speed of the servers is unknown, and adapts so that a
+    batch takes between a sixth and a third of the time and fits into `HELD_BYTES`. If given, it is fixed.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class Allowance:
         self._slowest = 0.0
 
     def weigh(self, piece: Sequence[Deadletter]) -> None:
-        """From now on a piece of deadletters like these is about `HELD_BYTES` at the most."""
+        """Limit the size of the next batches, so that deadletters like these take at most about `HELD_BYTES`."""
         some = piece[:: max(1, len(piece) // WEIGHED)]
         if some and not self._fixed:
             fit = HELD_BYTES * len(some) // max(1, sum(map(_bytes_of, some)))
@@ -98,7 +99,7 @@ class Allowance:
             self.at_once = min(self.at_once, self._most)
 
     def has_another(self) -> bool:
-        """Whether there is time for another piece as slow as the slowest so far. Called after each."""
+        """Whether there is time for another batch as slow as the slowest so far. Call it once after each batch."""
         now = self._monotonic()
         took, self._last = now - self._last, now
         self._slowest = max(self._slowest, took / self.at_once)
@@ -110,13 +111,13 @@ class Allowance:
 
 
 def _bytes_of(letter: Deadletter) -> int:
-    """About how large it is: what it carries, since the rest is small."""
+    """The approximate size of a deadletter: its message, traceback and payload; the rest is small."""
     payload = letter.request.payload
     return len(letter.raw or b"") + len(letter.traceback) + (len(dumps(payload.body)) if payload else 0)
 
 
 def failure_json(failure: Failure, *, at: str) -> dict[str, Any]:
-    """JSON of `failure`. at: its moment, as the store writes moments."""
+    """`failure` as JSON. at: its time, in the store's own format."""
     return {
         "at": at,
         "cause": failure.cause,
@@ -146,7 +147,7 @@ def host_of(url: str) -> str:
 
 
 def admits(which: DeadletterFilter, deadletter: Deadletter) -> bool:
-    """Whether `which` means this deadletter."""
+    """Whether this deadletter matches `which`."""
     return (
         (not which.urns or deadletter.urn in which.urns)
         and (not which.types or deadletter.request.type_name in which.types)
@@ -167,19 +168,20 @@ async def requeue(
     to: QueueName | None = None,
     allowance: Allowance | None = None,
 ) -> Requeued:
-    """Push what `which` means as if it had never been tried, and forget the deadletters once that is durable.
+    """Push the requests of the deadletters that match `which`, with attempts reset, and then delete the deadletters.
 
-    A crash in between leaves some requests both waiting and buried, none of them lost.
+    Deadletters are deleted once their pushes are durable, so a crash may leave a request both queued and buried, but
+    never loses one.
 
-    now: deadletters from later stay, so that a request that fails again at once is not requeued again.
-    to: the queue to push to; None sends each where it came from.
-    allowance: for how long, the newest first; the rest is `left`, to be asked for with `before`. None: to the end.
+    now: deadletters buried later stay, so that a request that fails again at once is not requeued again.
+    to: the queue to push to; None returns each request to its own queue.
+    allowance: time budget; the newest deadletters are first. None: no limit.
     Raises QueueError, StoreError.
     """
     which, allowance = which.until(now), allowance or Allowance()
     done, durable = Requeued(), list[str]()
     page = await deadletters.list(which, limit=allowance.at_once)
-    while page:  # a page is pushed while the next one is read and the one before it is forgotten
+    while page:  # pushes a page while it reads the next one and deletes the one before
         allowance.weigh(page)
         readable = [letter for letter in page if letter.raw is None]
         pushes = [Push(request=letter.request.renewed(), queue=to or letter.queue) for letter in readable]
@@ -191,7 +193,7 @@ async def requeue(
             unreadable=done.unreadable + len(page) - len(readable),
         )
         durable, last, page = [letter.urn for letter in readable], page[-1].last_at, following
-        # What was buried in one moment is done in one go, because no bound could tell its parts from one another.
+        # Stop only between two moments: `before` cannot separate deadletters that were buried at the same one.
         if not allowance.has_another() and page and page[0].last_at < last:
             rest = replace(which, before=last)
             left, _ = await asyncio.gather(deadletters.count(rest), deadletters.delete(durable))
@@ -207,7 +209,10 @@ async def forget(
     now: datetime,
     allowance: Allowance | None = None,
 ) -> Forgotten:
-    """Delete what `which` means, but not what is buried from now on. allowance: as for `requeue`. Raises StoreError."""
+    """Delete the deadletters that match `which` and were buried before `now`. allowance: as for `requeue`.
+
+    Raises StoreError.
+    """
     which, allowance, deleted = which.until(now), allowance or Allowance(), 0
     while page := await deadletters.list(which, limit=allowance.at_once):
         allowance.weigh(page)
@@ -219,7 +224,7 @@ async def forget(
 
 
 async def _all_of(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C]) -> tuple[A, B, C]:
-    """Their results once all have ended. Raises the first error."""
+    """Await all three, and return their results. Raises the first error once all have ended."""
     ends = await asyncio.gather(first, second, third, return_exceptions=True)
     for end in ends:
         if isinstance(end, BaseException):
@@ -228,7 +233,7 @@ async def _all_of(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C]
 
 
 async def move(source: Deadletters, target: Deadletters, *, at_once: int = 100) -> None:
-    """All of them are in `target` instead. A crash in between leaves some in both. Raises StoreError."""
+    """Move all deadletters to `target`. A crash may leave some in both. Raises StoreError."""
     while page := await source.list(DeadletterFilter(), limit=at_once):
         for letter in page:
             await target.bury(letter)

@@ -9,7 +9,7 @@ from ghcrawl.ports.inbox import Claim
 
 
 class MarkerIdempotencyKeys:
-    """As `ghcrawl.ports.inbox.IdempotencyKeys` says. tags: used for nothing else: all are swept and counted."""
+    """As `ghcrawl.ports.inbox.IdempotencyKeys` says. tags: must hold nothing else, because `sweep` deletes any."""
 
     def __init__(self, tags: DedupMarkers) -> None:
         self._tags = tags
@@ -22,7 +22,7 @@ class MarkerIdempotencyKeys:
         if not await self._tags.insert([ours]):
             return "ours"
         held = (await self._tags.find([id])).get(id)
-        if held is None:  # released in this very moment; its sender will send it again
+        if held is None:  # released at this moment; the caller tries again
             return "theirs"
         if held.queued:
             return "taken"

@@ -1,4 +1,4 @@
-"""How a delivery is taken in: what it holds waits, and its id is taken, both or neither."""
+"""Takes each delivery once: its push becomes durable and its id is confirmed, both or neither."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ghcrawl.values.errors import StoreError
 from ghcrawl.values.model import Push
 
 STALE_S: Final = 30.0
-"""A claim of this age is of a dead process: senders time out long before."""
+"""A claim of this age belongs to a dead process: senders time out long before."""
 THEIRS_WAIT_S: Final = 0.1
 
 
 class SequentialInbox:
-    """Over any queue and receipts: the id is claimed, then the push made durable, then the id confirmed."""
+    """For any queue and idempotency keys: claims the id, makes the push durable, then confirms the id."""
 
     def __init__(self, queue: Queue, idempotency_keys: IdempotencyKeys, clock: Clock) -> None:
         self._queue = queue
@@ -50,23 +50,23 @@ class SequentialInbox:
 
 
 class TakingReceipts(Protocol):
-    """What receipts in the same file offer: `stores.sqlite.idempotency_keys.SqliteReceipts` is one."""
+    """Idempotency keys in the same file (`stores.sqlite.idempotency_keys.SqliteIdempotencyKeys`)."""
 
     def inbox(self, id: str, at: datetime) -> Work[bool]:
-        """Taking an id for good, as part of a transaction. False: it was taken before."""
+        """Confirm `id`, as part of a transaction. The result is False if it was confirmed before."""
 
 
 class PushingQueue(Protocol):
-    """What a queue in the same file offers: `queues.sqlite.SqliteQueue` is one."""
+    """A queue in the same file (`queues.sqlite.SqliteQueue`)."""
 
     def pushing(self, pushes: Sequence[Push]) -> Work[Pushed]:
-        """A push, as part of a transaction."""
+        """Push, as part of a transaction."""
 
 
 class SqliteInbox:
-    """Over a queue and receipts in one file: both in one transaction, which shares its fsync with other waiting work.
+    """For a queue and idempotency keys in one file: one transaction, which shares its fsync with other waiting writes.
 
-    Three after one another would each wait behind what the loops write, and webhooks for all three.
+    Three transactions would each wait behind the writes of the workers, and the webhook for all three.
     """
 
     def __init__(self, file: SqliteFile, queue: PushingQueue, idempotency_keys: TakingReceipts, clock: Clock) -> None:
@@ -76,7 +76,7 @@ class SqliteInbox:
         self._clock = clock
 
     async def take(self, id: str, push: Push) -> bool:
-        """As the port says. What was submitted cannot be cancelled any more."""
+        """As the port says. Once submitted, the transaction cannot be cancelled."""
         receipt, pushing = self._receipts.inbox(id, self._clock.now()), self._queue.pushing([push])
 
         def run(connection: sqlite3.Connection) -> Pushed | None:

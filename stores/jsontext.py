@@ -8,9 +8,9 @@ from ghcrawl.values.model import Json
 
 
 def to_text(value: Json, urn: str) -> str:
-    """`value` as compact JSON. Lone surrogates, which UTF-8 does not have, are written as escapes.
+    """`value` as compact JSON. Lone surrogates, which UTF-8 cannot encode, are written as escapes.
 
-    Raises Unstorable, with `urn`, for what is not JSON.
+    Raises Unstorable, with `urn`, if `value` is not JSON.
     """
     try:
         return dumps(value).decode()

@@ -1,7 +1,7 @@
-"""Documents and deadletters in this process's memory: the reference for what a store does.
+"""Documents and deadletters in this process's memory: the reference implementation.
 
-Bodies are kept as text, like everywhere else, so a later change to a body does not reach the saved one, and values
-that are not JSON are refused here too.
+Bodies are kept as JSON text, as in the other stores: a later change to a body does not reach the saved one, and values
+that are not JSON are refused.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Kept:
 
 
 class MemoryStore:
-    """Every method does its work in one step, so nothing can be cut in half."""
+    """No method awaits anything, so each is atomic."""
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
@@ -139,7 +139,7 @@ class MemoryStore:
         return True
 
     def _claimants(self, url: str) -> Sequence[_Kept]:
-        """Who was ever found under `url`, the strongest claim first."""
+        """The documents that claim `url`, the strongest claim first."""
         found = [self._kept[urn] for urn in self._claimed.get(url, ())]
         return sorted(found, key=lambda kept: (kept.claims[url], kept.document.urn), reverse=True)
 
@@ -149,7 +149,7 @@ class MemoryStore:
 
 
 def _as_held(document: Document, held: rules.Held) -> Document:
-    """The document without its body, with what is remembered of it."""
+    """The document without its body, updated by what is remembered of it."""
     return replace(
         document,
         body={},
@@ -204,7 +204,7 @@ class MemoryDeadletters:
         self._kept.setdefault(deadletter.urn, deadletter)
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
-        """As the port says; an `after` that was deleted meanwhile starts with the newest again."""
+        """As the port says. If `after` was deleted meanwhile, starts with the newest again."""
         letters = sorted(self._kept.values(), key=_age, reverse=True)
         last = self._kept.get(after)
         behind = [letter for letter in letters if last is None or _age(letter) < _age(last)]

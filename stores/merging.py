@@ -1,7 +1,7 @@
-"""What becomes of the document that is there and the one that comes, for every store: adapters only keep it.
+"""Computes the result of saving a document over a stored one, for every store. Adapters only write it.
 
-Mostly `stores.rules` can tell without their bodies. Where something was seen in more forms than one, the two are joined
-(`ghcrawl.values.forms`): then `wants_body` says so, and the adapter reads the whole stored document.
+Usually `stores.rules` decides without the bodies. If the thing was seen in several forms, the two bodies are joined
+(`ghcrawl.values.forms`): then `wants_body` returns True, and the adapter reads the whole stored document.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from stores.rules import Held
 class Merged:
     """The result of a save.
 
-    saved: what the store answers. held: what is remembered of the document from now on.
-    written: takes the place of the stored one, body and links; None: those stay.
-    claims: URL → how strongly it is claimed. forgotten: the URLs that lead here no more.
+    saved: what `Store.save` returns. held: what is remembered of the document from now on.
+    written: the document whose body and links replace the stored ones; None keeps those.
+    claims: URL → how strongly it is claimed. forgotten: URLs that no longer lead to the document.
     """
 
     saved: Saved
@@ -34,7 +34,7 @@ class Merged:
 
 
 def wants_body(held: Held | None, document: Document) -> bool:
-    """Whether `merged` has to be told the whole stored document, because what it says may not be gone."""
+    """Whether `merged` needs the whole stored document, because some of its fields may still be valid."""
     form = rules.form_of(document)
     if held is None or form is None or held.deleted:
         return False
@@ -51,7 +51,7 @@ def wants_body(held: Held | None, document: Document) -> bool:
 
 
 def merged(held: Held | None, document: Document, whole: Document | None = None) -> Merged:
-    """The result of saving `document` over `held`. whole: the stored document, where `wants_body` asks for it."""
+    """The result of saving `document` over `held`. whole: the stored document, if `wants_body` is True."""
     if held is None:
         names = rules.known_as(document, document.url, document.url, ())
         new = replace(Held.of(document), aliases=names)
@@ -76,11 +76,11 @@ def merged(held: Held | None, document: Document, whole: Document | None = None)
 
 
 Effect = Literal["saved", "same", "stale"]
-"""Which of the two is the truth from now on: the one that comes, both, the one that is there."""
+"""Which document is valid from now on: the new one, both, or the stored one."""
 
 
 def _joined(held: Held, document: Document, whole: Document) -> Merged:
-    """Each keeps what the other does not mention; where both speak, the truer one counts."""
+    """Merge both bodies: fields of either are kept, and where both have a field, the newer document's value."""
     stale = rules.older(document, held)
     top, bottom = (whole, document) if stale else (document, whole)
     body = forms.joined(top.body, bottom.body)
@@ -110,7 +110,7 @@ def _answer(effect: Effect, *, tied: bool, mixed: bool) -> Saved:
 
 
 def _seen(held: Held, document: Document, body: Mapping[str, object], *, tied: bool) -> dict[Form, Known]:
-    """The form in which `document` was seen, unless it is known to be truer."""
+    """The form in which `document` was seen, unless the stored document has a newer body of that form."""
     form = rules.form_of(document)
     if form is None:
         return {}
@@ -126,7 +126,7 @@ def _overtaken(known: Forms, but: str = "") -> dict[Form, Known]:
 
 
 def _undecided(document: Document) -> Document:
-    """Without its digests, so that the next document is compared with it again."""
+    """The document without digests, so that the next save is compared with it again."""
     return replace(document, digest="", forms=_overtaken(document.forms))
 
 
@@ -135,7 +135,7 @@ def _digest(body: Mapping[str, object], document: Document) -> str:
 
 
 def _after(held: Held, document: Document, effect: Effect, *, keeps_validator: bool) -> Held:
-    """What is remembered then, but for forms and names."""
+    """What is remembered after the save, without forms and names."""
     if effect == "stale":
         return replace(held, visits=rules.visited(held.visits, document, effect))
     validator: Validator | None = held.validator if keeps_validator else document.validator
@@ -151,7 +151,7 @@ def _after(held: Held, document: Document, effect: Effect, *, keeps_validator: b
 
 
 def _with_names(saved: Saved, held: Held, after: Held, document: Document, written: Document | None) -> Merged:
-    """It is found under all its URLs, in any state."""
+    """Add the URLs under which the document is found: also those of a stale or equal one."""
     names = rules.known_as(document, after.url, held.url, held.aliases)
     return Merged(
         saved=saved,

@@ -6,7 +6,7 @@ from ghcrawl.ports.quotas import Slot
 
 
 class MemoryQuotas:
-    """A list of moments for each quota."""
+    """For each quota, the moments at which its slots are free, in epoch seconds."""
 
     def __init__(self) -> None:
         self._free_at: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""The result of a save, for every store. Pure."""
+"""Compares the stored document with a new one, for every store. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ghcrawl.values.model import Document, Form, Forms, Known, Validator, credib
 from ghcrawl.values.ties import unsettled
 
 MAX_ALIASES: Final = 20
-"""The page of a list that is asked for by `since=` has another URL every time; nothing is renamed as often."""
+"""Limits aliases of list pages fetched with `since=`, whose URL differs every time. Renames never reach it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What is remembered of a document beside body and links: all that decides about one that comes.
+    """What is remembered of a stored document beside body and links: enough to decide about most saves.
 
-    The fields are as in `Document`, and `checked_at` as in `Stored`.
+    The fields are those of `Document`, and `checked_at` is that of `Stored`.
     """
 
     url: str
@@ -37,7 +37,7 @@ class Held:
 
     @property
     def precedence(self) -> str:
-        """As of the document."""
+        """As `Document.precedence`."""
         return precedence(self.changed_at, self.observed_at)
 
     @classmethod
@@ -60,14 +60,14 @@ class Held:
 
 
 def form_of(document: Document) -> tuple[Form, Known] | None:
-    """The form in which a living document was just seen; None where it is of no form, or put together."""
+    """The form in which a document was just seen. None for tombstones, and unless it has exactly one form."""
     if document.deleted_at is not None or len(document.forms) != 1:
         return None
     return next(iter(document.forms.items()))
 
 
 def says_the_same(held: Held, document: Document) -> bool:
-    """Whether `document` is known to say what is held, or what it said in its form last, which still holds."""
+    """Whether the digest of `document` equals that of the stored one, or of the body last seen in the same form."""
     if not document.digest:
         return not held.digest
     form = form_of(document)
@@ -76,10 +76,10 @@ def says_the_same(held: Held, document: Document) -> bool:
 
 
 def judge(held: Held, document: Document) -> Saved:
-    """What saving `document` over `held` does, as far as can be told without their bodies.
+    """The result of saving `document` over `held`, judged without their bodies.
 
-    Content is the same if the body is, if it was made by a processor that is no newer, if both or neither are
-    tombstones, and if it leads to the same next page: a full first page looks the same when a second one appears.
+    "same" means: equal bodies, made by a processor that is no newer; both or neither are tombstones; and equal `Link`
+    headers, because a full first page stays equal when a second page appears.
     """
     same_body = says_the_same(held, document)
     if not same_body and may_tie(held, document):
@@ -96,7 +96,10 @@ def judge(held: Held, document: Document) -> Saved:
 
 
 def older(document: Document, held: Held) -> bool:
-    """Whether what is held is truer: changed later, to the second or finer where both say so; else seen later."""
+    """Whether `held` is newer than `document`: by the last change, else by when each was observed.
+
+    Changes are compared to the second, and more finely if both have fractions of a second.
+    """
     new, known = _rank(document.precedence), _rank(held.precedence)
     if new[0] and new[0] == known[0] and "." in document.changed_at and "." in held.changed_at:
         ours, theirs = moment(document.changed_at, zone=UTC), moment(held.changed_at, zone=UTC)
@@ -106,16 +109,19 @@ def older(document: Document, held: Held) -> bool:
 
 
 def _rank(precedence: str) -> tuple[str, str]:
-    """Sorts by precedence; a thing without a date yet, such as a review in draft, sorts below all dates.
+    """The sort key of a precedence. A thing without a date, such as a draft review, sorts below all dates.
 
-    A date that cannot be is none.
+    An impossible date counts as none.
     """
     changed_at, _, observed = precedence.rpartition("|")
     return credible(changed_at, moment(observed)), observed
 
 
 def may_tie(held: Held, document: Document) -> bool:
-    """Whether it is a tie if they say different things. What comes from our own copy says nothing new."""
+    """Whether different bodies are a tie: equal dates of change, and no way to tell which came later.
+
+    A document processed again from the store is never part of a tie.
+    """
     changed_at = held.changed_at
     if not changed_at or changed_at != document.changed_at or document.origin == "storage":
         return False
@@ -129,14 +135,14 @@ def may_tie(held: Held, document: Document) -> bool:
 
 
 def visited(before: Mapping[str, datetime], document: Document, saved: Saved) -> Mapping[str, datetime]:
-    """All visits, each with its latest moment: what was settled here stays settled, until the thing is deleted."""
+    """The visits of both, the later moment for each policy. A tombstone that is saved keeps only its own visits."""
     if saved == "saved" and document.deleted_at is not None:
         return document.visits
     return latest(before, document.visits)
 
 
 def known_as(document: Document, url: str, own: str, before: tuple[str, ...]) -> tuple[str, ...]:
-    """The URLs except `url` under which it was found, the oldest first, as many as are kept.
+    """The aliases: URLs other than `url` that have led to the document, the oldest first; the last `MAX_ALIASES`.
 
     own, before: URL and aliases of the stored document.
     """
@@ -148,17 +154,17 @@ def known_as(document: Document, url: str, own: str, before: tuple[str, ...]) ->
 
 
 def forgotten(document: Document, own: str, before: tuple[str, ...], kept: Collection[str]) -> Collection[str]:
-    """The URLs that led to it, or were about to, and do no more: all but `kept`, its URL and aliases by now."""
+    """The URLs that no longer lead to the document because it has too many. kept: its URL and aliases."""
     if len(kept) <= MAX_ALIASES:
         return ()
     return {*before, own, *document.aliases, document.url}.difference(kept)
 
 
 def claim_strength(document: Document) -> str:
-    """How strongly `document` claims its URLs: the truest representation has them, and a tombstone takes none away."""
+    """How strongly `document` claims its URLs: the newest has the strongest claim, a tombstone the weakest."""
     return "" if document.deleted_at is not None else document.precedence
 
 
 def older_generations(urn: str, supersede: str) -> tuple[str, str]:
-    """From which URN up to which (exclusive) the generations before the one of `urn` lie."""
+    """The range of URNs, start and exclusive end, of the generations before that of `urn`."""
     return supersede, urn.rpartition(":page:")[0] or urn

@@ -18,16 +18,16 @@ _NUMBERS: Final = struct.Struct("<Bdddddddd ffII HI ?H 24e")
 _NEVER: Final = -1.0
 """`read` of a source that was never read."""
 _LARGEST: Final = 60_000.0
-"""What a number of two bytes holds."""
+"""Upper bound for half-precision floats, whose maximum is 65,504."""
 
 
 def read_at(source: Source) -> float:
-    """The column that sources are ordered by from the longest unread on; never read: -1, which no moment precedes."""
+    """The column `read`: when the source was last read, or -1 if never."""
     return _NEVER if source.estimate.last is None else source.estimate.last
 
 
 def pack(source: Source) -> bytes:
-    """All of a source but key, platform, due, last reading and version, which stand beside it."""
+    """A source as bytes, without key, platform, due, last reading and version, which have columns of their own."""
     estimate, trace = source.estimate, source.trace
     numbers = _NUMBERS.pack(
         _FORM,
@@ -54,7 +54,7 @@ def pack(source: Source) -> bytes:
 
 
 def unpack(key: str, platform: str, due: float, read: float, version: int, data: bytes) -> Source:
-    """The source that `pack` wrote. Raises StoreError for a row of another form."""
+    """The inverse of `pack`. Raises StoreError for a row in another format."""
     if not data or data[0] != _FORM:
         raise StoreError(f"the source {key} was written by another version of ghcrawl")
     numbers = _NUMBERS.unpack_from(data)

@@ -1,4 +1,4 @@
-"""Ledgers: how the effects of a settled request become durable before it is let go."""
+"""Units of work: make the effects of a settled request durable, then ack it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Part = Literal["push", "save"]
 
 
 class SequentialUnitOfWork:
-    """Over any queue, store and deadletters: follow-ups first, then what was found, and the ack last.
+    """For any queue, store and deadletters: pushes first, then the document, touch or deadletter, and the ack last.
 
-    phase: told how many seconds each push, and each write of what was found, took.
+    phase: is called with the duration of each push and each write to the store, in seconds.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class SequentialUnitOfWork:
         self._phase = phase
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
-        """As the port says. A crash between two steps repeats the ones before it, which changes nothing."""
+        """As the port says. After a crash the steps are repeated; those that were done already change nothing."""
         return await run_to_end(self._commit(delivery, effects))
 
     async def _commit(self, delivery: Delivery, effects: Effects) -> Committed:
@@ -69,24 +69,24 @@ def _together(one: Pushed, other: Pushed) -> Pushed:
 
 
 class SettlingQueue(Protocol):
-    """What a queue in the same file offers: `queues.sqlite.SqliteQueue` is one."""
+    """A queue in the same file (`queues.sqlite.SqliteQueue`)."""
 
     def pushing(self, pushes: Sequence[Push]) -> Work[Pushed]:
-        """The pushes, as part of a transaction."""
+        """Push, as part of a transaction."""
 
     def settling(self, delivery: Delivery, pushes: Sequence[Push]) -> Work[Pushed]:
-        """The pushes and then the ack, as part of a transaction."""
+        """Push, then ack, as part of a transaction."""
 
 
 class BuryingDeadletters(Protocol):
-    """What deadletters in the same file offer: `stores.sqlite.deadletters.SqliteDeadletters` is one."""
+    """Deadletters in the same file (`stores.sqlite.deadletters.SqliteDeadletters`)."""
 
     def burying(self, deadletter: Deadletter) -> Work[None]:
-        """The burial, as part of a transaction."""
+        """Bury, as part of a transaction."""
 
 
 class SqliteUnitOfWork:
-    """Over queue, store and deadletters in one file: everything and the ack in one transaction."""
+    """For queue, store and deadletters in one file: all writes and the ack in one transaction."""
 
     def __init__(
         self, file: SqliteFile, queue: SettlingQueue, store: SqliteStore, deadletters: BuryingDeadletters
@@ -97,7 +97,7 @@ class SqliteUnitOfWork:
         self._deadletters = deadletters
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
-        """As the port says. Either all of it is durable or none; what was submitted cannot be cancelled any more."""
+        """As the port says, all or nothing. Once submitted, the transaction cannot be cancelled."""
         settle = self._queue.settling(delivery, effects.pushes)
         questions: list[Work[Pushed]] = []
         save = self._saving(effects)

@@ -49,7 +49,7 @@ MIGRATION: Final = (
     "DROP INDEX deadletters_by_type",
     SCHEMA[2],
 )
-"""What older files lack: deadletters are counted and listed by (platform, type)."""
+"""Adds the platform to older files, in which deadletters had only a type."""
 
 _BURY: Final = """
     INSERT INTO deadletters (urn, platform, type, kind, host, queue, reason, reason_folded, first_at, last_at, failures,
@@ -62,7 +62,7 @@ _NEWEST_FIRST: Final = "ORDER BY last_at DESC, urn DESC LIMIT ?"
 
 
 class SqliteDeadletters:
-    """The deadletters in `file`. codec: how their requests are written, the same as in the queue."""
+    """The deadletters in `file`. codec: encodes requests as the queue does."""
 
     def __init__(self, file: SqliteFile, codec: RequestCodec) -> None:
         self._file = file
@@ -73,7 +73,7 @@ class SqliteDeadletters:
         await self._file.write(self.burying(deadletter), StoreError)
 
     def burying(self, deadletter: Deadletter) -> Work[None]:
-        """A burial as part of a larger transaction. Raises Unstorable for a payload that is not JSON."""
+        """Bury, as part of a larger transaction. Raises Unstorable for a payload that is not JSON."""
         row = self._row(deadletter)
 
         def run(connection: sqlite3.Connection) -> None:
@@ -82,7 +82,7 @@ class SqliteDeadletters:
         return Work(run)
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
-        """As the port says; an `after` that was deleted meanwhile starts with the newest again."""
+        """As the port says. If `after` was deleted meanwhile, starts with the newest again."""
         behind = after if after and await self.get(after) is not None else ""
         sql, parameters = listing(which, limit, behind)
         rows = await self._file.scan(sql, parameters, StoreError)
@@ -131,7 +131,7 @@ class SqliteDeadletters:
         urn, queue, kind, reason, first_at, last_at, failures, traceback, message, raw = row
         try:
             request = self._codec.decode(message)
-        except DecodeError:  # written by a newer version: shown all the same, and not to be requeued by this one
+        except DecodeError:  # written by a newer version: shown, but this version cannot requeue it
             request, raw = UNREADABLE, raw or message
         return Deadletter(
             urn=restored(urn),
@@ -151,7 +151,10 @@ _Condition = tuple[str, tuple[Any, ...]]
 
 
 def listing(which: DeadletterFilter, limit: int, behind: str = "") -> _Condition:
-    """The query for what `which` means, newest first, with its parameters. behind: only what is older than that one."""
+    """The query for the deadletters that match `which`, newest first, and its parameters.
+
+    behind: URN of a deadletter; list only older ones.
+    """
     conditions = _conditions(which)
     if behind:
         conditions.append((_BEHIND, (storable(behind),)))
@@ -160,7 +163,7 @@ def listing(which: DeadletterFilter, limit: int, behind: str = "") -> _Condition
 
 
 def _conditions(which: DeadletterFilter) -> list[_Condition]:
-    """What a filter asks for, as SQL with its parameters."""
+    """The conditions of a filter, each as SQL with its parameters."""
     conditions: list[_Condition] = []
     for column, values in (("urn", which.urns), ("platform", which.platforms), ("kind", which.kinds)):
         if values:

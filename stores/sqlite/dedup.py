@@ -1,4 +1,4 @@
-"""Tags and starts in the SQLite file: for processes on one machine that share a broker, and keep documents there."""
+"""Dedup markers (tags) and crash counts (starts) in the SQLite file, for processes of one machine and one broker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA: Final = (
     "CREATE TABLE starts (message TEXT PRIMARY KEY, begun INTEGER NOT NULL, at INTEGER NOT NULL)",
 )
 MIGRATION: Final = ("DROP TABLE IF EXISTS tags", "DROP TABLE IF EXISTS starts", *SCHEMA)
-"""From the schema before which these tables were made on demand. A request without its tag may be queued twice."""
+"""Replaces the tables of older files, which were created on demand. A request without its tag may be queued twice."""
 
 _TAG: Final = "key, token, queued, queue, asked_at, not_before, at, platform"
 _FIND: Final = f"SELECT {_TAG} FROM tags WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants of ours
@@ -55,7 +55,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class SqliteDedupMarkers:
-    """As `ghcrawl.ports.dedup.Tags` says. Every change is a transaction."""
+    """As `ghcrawl.ports.dedup.DedupMarkers` says. Every change is a transaction."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -120,7 +120,7 @@ class SqliteDedupMarkers:
 
 
 class SqliteCrashCounter:
-    """As `ghcrawl.ports.dedup.Starts` says."""
+    """As `ghcrawl.ports.dedup.CrashCounter` says."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file

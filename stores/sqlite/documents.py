@@ -1,4 +1,4 @@
-"""Documents in one SQLite file, beside the queue. Reading never waits for writing."""
+"""Documents in the SQLite file, beside the queue. Readers never wait for writers."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ __all__ = ["DEFLATED", "FORMS", "MIGRATION", "PROCESSING", "SCHEMA", "SqliteStor
 
 LISTED_AT_ONCE: Final = 100
 FEW_TYPES: Final = 4
-"""Up to this many types are each read by the index of types; of more, all documents are looked at."""
+"""A filter with up to this many types reads the index of types once for each; with more, it scans all documents."""
 FEW_PROCESSED: Final = 20_000
-"""Up to this many recent documents are found by the index of `processed_at`; for more, all are looked at."""
+"""Up to this many recent documents are found by the index of `processed_at`; for more, all documents are scanned."""
 
 _HELD: Final = """
     SELECT id, url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link_header,
@@ -87,7 +87,7 @@ _LOOK_UP: Final = """
         visits, deleted_at, forms
     FROM urls CROSS JOIN documents USING (id)
     WHERE urls.url = ? AND platform = ? AND type = ? ORDER BY strength DESC, urn DESC LIMIT 1"""
-"""CROSS JOIN: urls first. SQLite would rather walk all documents of the type, which an index holds."""
+"""CROSS JOIN makes SQLite read `urls` first; otherwise it walks all documents of the type by their index."""
 _FIND: Final = """
     SELECT whole_documents.* FROM urls JOIN whole_documents USING (id)
     WHERE urls.url = ? ORDER BY platform, type, strength DESC, urn DESC"""
@@ -118,7 +118,7 @@ class SqliteStore:
         return await self._file.write(self.saving(document, supersede=supersede), StoreError)
 
     def saving(self, document: Document, *, supersede: str = "") -> Work[Saved]:
-        """A save as part of a larger transaction. Raises Unstorable for a body that is not JSON."""
+        """Save, as part of a larger transaction. Raises Unstorable for a body that is not JSON."""
         row = row_of(document)
 
         def run(connection: sqlite3.Connection) -> Saved:
@@ -134,7 +134,7 @@ class SqliteStore:
         await self._file.write(self.touching(touch), StoreError)
 
     def touching(self, touch: Touch) -> Work[None]:
-        """A touch as part of a larger transaction."""
+        """Touch, as part of a larger transaction."""
         validator = None if touch.validator is None else to_text(touch.validator.to_json(), touch.urn)
         checked_at = "" if touch.checked_at is None else time_text(touch.checked_at)
 
@@ -174,7 +174,7 @@ class SqliteStore:
         return stored_of(rows[0]) if rows else None
 
     async def get(self, urn: str) -> Document | None:
-        """As the port says. Yields to other tasks between any two documents."""
+        """As the port says. Lets other tasks run before each read."""
         await asyncio.sleep(0)
         rows = self._file.rows(_GET, (storable(urn),), StoreError)
         return document_of(rows[0]) if rows else None
@@ -188,7 +188,7 @@ class SqliteStore:
         return list(first.values())
 
     async def list(self, which: DocumentFilter) -> AsyncIterator[Document]:
-        """As the port says. A hundred are read at once; what is saved meanwhile may or may not be among them."""
+        """As the port says. Reads a hundred at a time; documents saved meanwhile may be included or not."""
         recent = await self._recent(which)
         if recent is not None:
             for ids in (recent[at : at + LISTED_AT_ONCE] for at in range(0, len(recent), LISTED_AT_ONCE)):
@@ -208,14 +208,14 @@ class SqliteStore:
         return {TypeName(restored(platform), restored(type)): count for platform, type, count in rows}
 
     async def _page(self, which: DocumentFilter, start: str, high: str | bytes) -> Sequence[Row]:
-        """The next rows from `start` on, by URN."""
+        """The next `LISTED_AT_ONCE` rows from `start` on, by URN."""
         rows: list[Row] = []
         for sql, parameters in listing(which, start, high):
             rows += await self._file.scan(sql, (*parameters, LISTED_AT_ONCE), StoreError)
         return sorted(rows, key=_by_urn)[:LISTED_AT_ONCE]
 
     async def _recent(self, which: DocumentFilter) -> Sequence[int] | None:
-        """The ids of what `which` means, by URN, where it asks for what was processed since, and that is not much."""
+        """The ids of the documents that match `which`, by URN; None unless it asks for a few recently processed."""
         if which.processed_since is None:
             return None
         since = time_text(which.processed_since)
@@ -230,7 +230,7 @@ _Condition: TypeAlias = tuple[str, tuple[Any, ...]]
 
 
 def listing(which: DocumentFilter, start: str, high: str | bytes) -> Sequence[_Condition]:
-    """The queries for the next documents from `start` on, each with its parameters but for the limit."""
+    """The queries for the next documents from `start` on, each with its parameters except the limit."""
     span = ("urn >= ? AND urn < ?", (storable(start), high))
     if not which.types or len(set(which.types)) > FEW_TYPES:
         return [_query([span, *_conditions(which)])]
@@ -245,7 +245,7 @@ def _query(conditions: Sequence[_Condition]) -> _Condition:
 
 
 def _conditions(which: DocumentFilter) -> list[_Condition]:
-    """What a filter asks for, besides its start. The signs keep SQLite from indexes in another order."""
+    """The conditions of a filter, except its range of URNs. A unary `+` keeps SQLite from using a column's index."""
     found: list[_Condition] = []
     if which.types:
         types = [type for type in set(which.types) if which.admits(type)]
@@ -276,12 +276,12 @@ def _both(conditions: Sequence[_Condition]) -> _Condition:
 
 
 def _by_urn(row: Row) -> tuple[bool, str | bytes]:
-    """As SQLite sorts: text before bytes."""
+    """The sort key of a row, as SQLite sorts: text before bytes."""
     return isinstance(row[0], bytes), row[0]
 
 
 def _spans(scope: str) -> Sequence[tuple[str, str | bytes]]:
-    """The ranges of URNs that a scope means, each up to its end, exclusive."""
+    """The ranges of URNs that a scope admits, as start and exclusive end."""
     if not scope:
         return [("", _AFTER_ALL)]
     return [(scope, storable(f"{scope}\0")), (f"{scope}:", storable(f"{scope};"))]
@@ -297,7 +297,7 @@ def _save(connection: sqlite3.Connection, document: Document, row: DocumentRow) 
 
 
 def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:
-    """What becomes of the document that is there and the one that comes."""
+    """Save over the stored document with the same URN."""
     id, *found = connection.execute(_HELD, (row.urn,)).fetchone()
     held = held_of(found)
     whole = document_of(connection.execute(_GET, (row.urn,)).fetchone()) if wants_body(held, document) else None
@@ -318,7 +318,7 @@ def _settle(connection: sqlite3.Connection, document: Document, row: DocumentRow
 
 
 def _strength(row: DocumentRow) -> str | bytes:
-    """How strongly a row claims its URLs: the truest representation has them, and a tombstone takes none away."""
+    """As `rules.claim_strength`, for a row."""
     return row.precedence if row.deleted_at is None else ""
 
 
@@ -328,7 +328,7 @@ def _claim(connection: sqlite3.Connection, id: int | None, claims: Mapping[str, 
 
 
 def _remove(connection: sqlite3.Connection, low: str, high: str) -> None:
-    """The documents whose URN lies from `low` up to `high`, exclusive, are gone with their URLs."""
+    """Delete the documents with URNs from `low` up to `high`, exclusive, with their URLs."""
     for id, url, aliases in connection.execute(_OLDER, (storable(low), storable(high))).fetchall():
         for name in (url, *map(storable, aliases_of(aliases))):
             connection.execute(_UNCLAIM, (name, id))

@@ -1,4 +1,4 @@
-"""Receipts in the SQLite file, beside queue and store."""
+"""Idempotency keys (receipts) in the SQLite file, beside queue and store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA: Final = (
     ) WITHOUT ROWID""",
 )
 MIGRATION: Final = tuple(statement.replace("TABLE", "TABLE IF NOT EXISTS") for statement in SCHEMA)
-"""From the schema in which it was made when it was first needed."""
+"""For older files, in which the table was created on first use."""
 _HELD: Final = "SELECT at, confirmed FROM receipts WHERE id = ?"
 _CLAIM: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, ?, ?, 0)"
 _TAKE: Final = "REPLACE INTO receipts (id, token, at, confirmed) VALUES (?, '', ?, 1)"
@@ -28,7 +28,7 @@ _SWEEP: Final = "DELETE FROM receipts WHERE at < ?"
 
 
 class SqliteIdempotencyKeys:
-    """The receipts in `file`."""
+    """The idempotency keys in `file`."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -49,9 +49,9 @@ class SqliteIdempotencyKeys:
         return await self._file.write(Work(run), StoreError)
 
     def inbox(self, id: str, at: datetime) -> Work[bool]:
-        """Taking `id` for good, as part of a larger transaction. False: it was confirmed before.
+        """Claim and confirm `id`, as part of a larger transaction. The result is False if it was confirmed before.
 
-        A claim that is not confirmed is of a dead process: on one file, claim and confirmation are one transaction.
+        An unconfirmed claim belongs to a dead process, because on one file claim and confirmation are one transaction.
         """
         name, taken_at = storable(id), time_text(at)
 

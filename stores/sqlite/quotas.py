@@ -1,4 +1,4 @@
-"""Quotas in the SQLite file: processes that share it share them."""
+"""Quotas in the SQLite file, shared by all processes that use it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA: Final = (
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS quotas_by_until ON quotas (quota, until)",
 )
-"""Made when it is first needed: a file of an older version has none of it."""
+"""Created on first use: a file of an older version lacks it."""
 FIRST: Final = "SELECT number, until FROM quotas WHERE quota = ? AND number < ? ORDER BY until LIMIT 1"
 LAST: Final = "SELECT max(number) FROM quotas WHERE quota = ?"
 _TAKE: Final = "INSERT OR REPLACE INTO quotas (quota, number, until) VALUES (?, ?, ?)"

@@ -1,9 +1,9 @@
-"""Documents ⇄ rows of the SQLite file, and the schema that holds them.
+"""Converts documents to rows of the SQLite file and back, and defines their schema.
 
-`documents` holds what look-ups need and touches change, in rows of a few hundred bytes; `bodies` holds the JSON,
-deflated to a quarter, which costs 40 µs a document. What older versions wrote is plain text until it is saved again.
-`urls` says which documents a URL has led to; the one with the strongest claim has it. `saved_documents` is for people
-with SQL: its columns stay.
+`documents` holds what look-ups need and touches change, in rows of a few hundred bytes. `bodies` holds the JSON,
+deflated to a quarter of its size in 40 µs per document; texts of older versions are plain until they are saved again.
+`urls` maps each URL to the documents that claim it; the strongest claim wins. The view `saved_documents` is for users
+who write SQL: its columns are stable.
 """
 
 from __future__ import annotations
@@ -77,25 +77,26 @@ MIGRATION: Final = (
     "DROP VIEW whole_documents",
     SCHEMA[4],
 )
-"""What older files lack: documents are counted and listed by (platform, type)."""
+"""Adds the platform to older files, in which documents had only a type."""
 PROCESSING: Final = (SCHEMA[6],)
-"""What files of before lack: an index for those who read only what changed."""
+"""Adds the index on `processed_at` to older files, for incremental reads."""
 FORMS: Final = ("ALTER TABLE documents ADD COLUMN forms TEXT", "DROP VIEW whole_documents", SCHEMA[4])
-"""What files lacked before a document said in which forms it was seen. Those in them say nothing of it."""
+"""Adds the forms in which a document was seen. The documents in older files have none."""
 DEFLATED: Final = (SCHEMA[7],)
-"""What older files lack: the view. The new version warns older programs that bodies may be deflated."""
+"""Adds the view `saved_documents`. The new schema version keeps older programs from reading deflated bodies."""
 DEFLATED_FROM: Final = 1_000
-"""Characters. Shorter texts are stored as they are: to halve them would take a twentieth of the CPU of a turn."""
+"""Characters. Shorter texts are stored uncompressed: halving them would take a twentieth of the CPU time of a turn."""
 LEVEL: Final = 3
 WINDOW_BITS: Final = 13
 MEMORY_LEVEL: Final = 6
-"""64 KiB of memory for each body: the system maps and unmaps what takes more, which takes longer than to compress."""
+"""Limits the compressor to 64 KiB. Larger allocations are mapped and unmapped each time, which takes longer than the
+compression."""
 STORED: Final = 13
 """Columns of `whole_documents` that a look-up reads."""
 
 
 class DocumentRow(NamedTuple):
-    """A document as it is bound to statements. Empty JSON is None."""
+    """The columns of a document as SQL parameters. Empty JSON is None."""
 
     urn: str | bytes
     platform: str | bytes
@@ -118,7 +119,7 @@ class DocumentRow(NamedTuple):
 
 
 def row_of(document: Document) -> DocumentRow:
-    """Raises Unstorable for a body that is not JSON."""
+    """The row of a document that was just fetched. Raises Unstorable for a body that is not JSON."""
     urn, fetched_at = document.urn, time_text(document.fetched_at)
     meta = {
         "links": {name: link.to_json() for name, link in document.links.items()},
@@ -150,7 +151,7 @@ def row_of(document: Document) -> DocumentRow:
 
 
 def kept_of(row: DocumentRow, held: Held) -> DocumentRow:
-    """The same row with what is remembered of the document."""
+    """The row with the columns that `held` holds replaced."""
     return row._replace(
         url=storable(held.url),
         precedence=storable(held.precedence),
@@ -165,7 +166,7 @@ def kept_of(row: DocumentRow, held: Held) -> DocumentRow:
 
 
 def held_of(row: Row) -> Held:
-    """What is remembered of a document: the columns of `documents` from `url` on that a save may change or goes by."""
+    """Read the columns of `documents` that a save compares or changes."""
     url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link, aliases, forms = row
     return Held(
         url=restored(url),
@@ -184,7 +185,7 @@ def held_of(row: Row) -> Held:
 
 
 def stored_of(row: Row) -> Stored:
-    """What the first columns of `whole_documents` say, up to `forms`."""
+    """Read the first columns of `whole_documents`, up to `forms`."""
     urn, platform, type, url, digest, version, observed_at, checked_at, processed_at, *rest = row
     validator, visits, deleted_at, forms = rest
     return Stored(
@@ -204,7 +205,7 @@ def stored_of(row: Row) -> Stored:
 
 
 def document_of(row: Row) -> Document:
-    """What a row of `whole_documents` says."""
+    """Read a row of `whole_documents`."""
     stored = stored_of(row[:STORED])
     precedence, link_header, aliases, meta_text, body, _ = row[STORED:]
     meta = from_text(_unpacked(meta_text))
@@ -234,17 +235,17 @@ def document_of(row: Row) -> Document:
 
 
 def validator_text(validator: Validator | None) -> str | None:
-    """For the column `validator`."""
+    """The value of the column `validator`."""
     return None if validator is None else to_text(validator.to_json(), "validator")
 
 
 def forms_text(forms: Forms) -> str | None:
-    """For the column `forms`."""
+    """The value of the column `forms`."""
     return to_text(forms_json(forms), "forms") if forms else None
 
 
 def forms_of_text(text: str | None) -> Forms:
-    """What `forms_text` wrote."""
+    """The inverse of `forms_text`."""
     return forms_of(from_text(text)) if text else {}
 
 
@@ -260,27 +261,27 @@ def _unpacked(value: str | bytes) -> str:
 
 
 def visits_text(visits: Mapping[str, datetime]) -> str | None:
-    """For the column `visits`."""
+    """The value of the column `visits`."""
     return to_text({policy: time_text(at) for policy, at in visits.items()}, "visits") if visits else None
 
 
 def visits_of(text: str | None) -> Mapping[str, datetime]:
-    """What `visits_text` wrote."""
+    """The inverse of `visits_text`."""
     if text is None:
         return {}
     return {policy: moment(at) for policy, at in from_text(text).items()}
 
 
 def links_of(text: str | None) -> Mapping[str, str]:
-    """What the column `link_header` says."""
+    """Read the column `link_header`."""
     return from_text(text) if text else {}
 
 
 def aliases_text(aliases: tuple[str, ...]) -> str | None:
-    """For the column `aliases`."""
+    """The value of the column `aliases`."""
     return to_text(aliases, "aliases") if aliases else None
 
 
 def aliases_of(text: str | None) -> tuple[str, ...]:
-    """What `aliases_text` wrote."""
+    """The inverse of `aliases_text`."""
     return tuple(from_text(text)) if text else ()

@@ -20,7 +20,7 @@ SCHEMA: Final = (
     "CREATE INDEX IF NOT EXISTS sources_by_due ON sources (platform, due)",
     "CREATE INDEX IF NOT EXISTS sources_by_read ON sources (platform, read)",
 )
-"""Made when it is first needed: a file of an older version has none of it."""
+"""Created on first use: a file of an older version lacks it."""
 _ROW: Final = "SELECT key, platform, due, read, version, data FROM sources "
 _ADD: Final = "INSERT OR IGNORE INTO sources (key, platform, due, read, version, data) VALUES (?, ?, ?, ?, ?, ?)"
 _WRITE: Final = "UPDATE sources SET due = ?, read = ?, version = version + 1, data = ? WHERE key = ? AND version = ?"
