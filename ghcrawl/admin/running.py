@@ -90,11 +90,9 @@ async def _loops(asked: Asked[Nothing, None]) -> Answer:
 
 async def _show_principals(asked: Asked[Nothing, None]) -> Answer:
     site = asked.site
-    found = {mount.name: await differences.read(site.store, mount.name, mount.base_url) for mount in site.mounts}
     differing = [
         DifferenceShape(platform=platform, type=type, fields=list(fields))
-        for platform, known in found.items()
-        for type, fields in known.items()
+        for platform, type, fields in await differences.read_all(site.store, site.mounts)
     ]
     return Answer(value=PrincipalsShape(principals=_principals(site), differences=differing))
 

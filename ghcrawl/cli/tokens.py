@@ -82,12 +82,8 @@ async def _differing(settings: Settings) -> Sequence[str]:
     """What batches got wrong at these APIs, as far as a store is there that remembers it. Raises StoreError."""
     if settings.store.provider == "memory" or (settings.embedded and not settings.sqlite.path.exists()):
         return ()
-    sentences = []
     async with open_backend(settings) as backend:
-        for mount in mounts(settings):
-            for type, fields in (await differences.read(backend.store, mount.name, mount.base_url)).items():
-                sentences.append(served.differ(mount.name, type, fields))
-    return sentences
+        return [served.differ(*found) for found in await differences.read_all(backend.store, mounts(settings))]
 
 
 async def _checked(settings: Settings, name: str, found: Sequence[Sourced]) -> Sequence[Checked]:

@@ -5,10 +5,11 @@ One object in the store for each platform: `{"version", "base", "fields": {type:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ghcrawl import __version__
+from ghcrawl.platforms.mount import Mount
 from ghcrawl.ports.store import Store
 
 Differences = Mapping[str, Sequence[str]]
@@ -27,6 +28,15 @@ def state_name(platform: str) -> str:
 async def read(store: Store, platform: str, base: str) -> Differences:
     """What this version found at the API with that base URL. Raises StoreError."""
     return _of(await store.read_state(state_name(platform)), base)
+
+
+async def read_all(store: Store, mounts: Iterable[Mount]) -> list[tuple[str, str, Sequence[str]]]:
+    """Platform, type and fields of each difference at the APIs of `mounts`. Raises StoreError."""
+    return [
+        (mount.name, type, fields)
+        for mount in mounts
+        for type, fields in (await read(store, mount.name, mount.base_url)).items()
+    ]
 
 
 async def remember(store: Store, platform: str, base: str, found: Differences) -> None:
