@@ -104,6 +104,7 @@ class SqliteUnitOfWork:
         rest = self._rest(effects)
 
         def run(connection: sqlite3.Connection) -> Committed:
+            questions.clear()  # another write of the transaction may have failed: then all of it runs again
             saved = save.run(connection) if save else None
             for work in rest:
                 work.run(connection)

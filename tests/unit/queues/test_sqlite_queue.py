@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.deadletters import DeadletterFilter
-from ghcrawl.ports.queue import Depth, by_queue
-from ghcrawl.ports.unit_of_work import Effects
+from ghcrawl.ports.queue import Depth, Pushed, by_queue
+from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.values.errors import ConfigError, QueueError, StoreError
 from ghcrawl.values.model import LEGACY_PLATFORM, Push
 from queues.memory import MemoryQueue
@@ -230,6 +230,24 @@ async def test_a_commit_that_fails_in_the_middle_leaves_no_trace(path: Path) -> 
             )
         assert await crawl.store.get(a_document().urn) is None
         assert by_queue(await crawl.queue.depths())["normal"] == Depth(in_flight=1)
+
+
+async def test_a_question_is_asked_once_although_its_transaction_is_repeated(path: Path) -> None:
+    def fail(_: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError("another one's")
+
+    async with opened(path) as crawl:
+        await crawl.queue.push(pushes(1))
+        delivery = await crawl.queue.pop(LANES, patience_s=0)
+        assert delivery is not None
+        effects = Effects(document=a_document(), asks=lambda saved: pushes(2)[0] if saved == "saved" else None)
+        committed, failed = await asyncio.gather(
+            crawl.unit_of_work.commit(delivery, effects),
+            crawl.file.write(Work(fail), StoreError),
+            return_exceptions=True,
+        )
+        assert isinstance(failed, StoreError)
+        assert committed == Committed(saved="saved", pushed=Pushed(queued=1))
 
 
 async def test_a_message_that_cannot_be_filed_as_a_deadletter_is_kept(path: Path) -> None:
