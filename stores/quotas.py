@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
-from ghcrawl.ports.quotas import Slot
+import math
+
+from ghcrawl.ports.quotas import FORGOTTEN_AFTER_S, Slot
 
 
 class MemoryQuotas:
-    """For each quota, the moments at which its slots are free, in epoch seconds."""
+    """The moments at which slots are free, by quota and number."""
 
     def __init__(self) -> None:
-        self._free_at: dict[str, list[float]] = {}
+        self._free_at: dict[str, dict[int, float]] = {}
+        self._forget_at = -math.inf
+
+    def __len__(self) -> int:
+        return sum(map(len, self._free_at.values()))
 
     async def take(self, quota: str, calls: int, *, now: float, until: float) -> Slot | float:
         """As the port says."""
-        slots = self._free_at.setdefault(quota, [])
-        first = min(range(min(calls, len(slots))), key=slots.__getitem__, default=None)
-        if first is not None and slots[first] <= now:
-            slots[first] = until
-            return Slot(quota, first, until)
-        if first is not None and len(slots) >= calls:
-            return slots[first]
-        slots.append(until)
-        return Slot(quota, len(slots) - 1, until)
+        self._forget(now)
+        slots = self._free_at.setdefault(quota, {})
+        known = {number: slots[number] for number in slots if number < calls}
+        number = min(known, key=known.__getitem__, default=0)
+        if known and known[number] > now:
+            if len(known) >= calls:
+                return known[number]
+            number = next(each for each in range(calls) if each not in known)
+        slots[number] = until
+        return Slot(quota, number, until)
 
     async def release(self, slot: Slot, until: float) -> None:
         """As the port says."""
-        slots = self._free_at.get(slot.quota, [])
-        if slot.number < len(slots) and slots[slot.number] == slot.until:
-            slots[slot.number] = min(until, slot.until)
+        if self._has(slot):
+            self._free_at[slot.quota][slot.number] = min(until, slot.until)
 
     async def extend(self, slot: Slot, until: float) -> Slot | None:
         """As the port says."""
-        slots = self._free_at.get(slot.quota, [])
-        if slot.number >= len(slots) or slots[slot.number] != slot.until:
+        if not self._has(slot):
             return None
-        slots[slot.number] = until
+        self._free_at[slot.quota][slot.number] = until
         return slot._replace(until=until)
+
+    def _has(self, slot: Slot) -> bool:
+        return self._free_at.get(slot.quota, {}).get(slot.number) == slot.until
+
+    def _forget(self, now: float) -> None:
+        if now < self._forget_at:
+            return
+        self._forget_at = now + FORGOTTEN_AFTER_S
+        for quota, slots in list(self._free_at.items()):
+            kept = {number: free for number, free in slots.items() if free >= now - FORGOTTEN_AFTER_S}
+            self._free_at[quota] = kept
+            if not kept:
+                del self._free_at[quota]

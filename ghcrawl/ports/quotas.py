@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+FORGOTTEN_AFTER_S: Final = 3600.0
+"""A slot that has been free for this long need not be kept: a free slot is as good as none."""
 
 
 class Slot(NamedTuple):
@@ -19,6 +22,7 @@ class Quotas(Protocol):
 
     So no period holds more than *n* calls of all processes together. A process that dies leaves its
     slots taken until the moment it named. Moments are epoch seconds by the callers' clocks, which must agree.
+    Slots of no use (`FORGOTTEN_AFTER_S`) are deleted, because many quotas are of hosts that are never asked again.
     Implementations raise StoreError.
     """
 

@@ -5,17 +5,18 @@ ghcrawl.quotas  {"_id": "QUOTA#NUMBER", "quota", "number", "until": epoch second
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any, Final, Self
 
-from ghcrawl.ports.quotas import Slot
+from ghcrawl.ports.quotas import FORGOTTEN_AFTER_S, Slot
 from stores.mongo.driver import OURS, Mongo
 from stores.mongo.errors import opening
 from stores.mongo.settings import Index
 
 QUOTAS: Final = f"{OURS}quotas"
-INDEXES: Final = (Index(name="until", fields=("quota", "until")),)
+INDEXES: Final = (Index(name="until", fields=("quota", "until")), Index(name="free", fields=("until",)))
 CHOICES: Final = 8
 """Free slots that are read per attempt. Each replica picks one at random, so that concurrent ones rarely collide."""
 
@@ -25,6 +26,7 @@ class MongoQuotas:
 
     def __init__(self, mongo: Mongo) -> None:
         self._mongo = mongo.strict()
+        self._forget_at = -math.inf
 
     @classmethod
     async def open(cls, mongo: Mongo) -> Self:
@@ -35,6 +37,7 @@ class MongoQuotas:
 
     async def take(self, quota: str, calls: int, *, now: float, until: float) -> Slot | float:
         """As the port says."""
+        await self._forget(now)
         while True:
             rows = await self._mongo.find(
                 QUOTAS, {"quota": quota, "number": {"$lt": calls}}, first="until", limit=CHOICES
@@ -52,15 +55,26 @@ class MongoQuotas:
         return Slot(row["quota"], row["number"], until) if taken else None
 
     async def _add(self, quota: str, rows: Sequence[dict[str, Any]], calls: int, until: float) -> Slot | float | None:
-        """Create the next slot of the quota; if all exist, the moment at which the first is free.
-
-        None if another replica created the same slot first.
-        """
-        number = await self._mongo.count(QUOTAS, {"quota": quota})
-        if rows and number >= calls:
+        """One more slot, where the quota has not made all of them yet; None: another replica made this one."""
+        which = {"quota": quota, "number": {"$lt": calls}}
+        number = await self._mongo.count(QUOTAS, which)
+        if number >= calls and rows:
             return float(rows[0]["until"])
+        if await self._insert(quota, number, until):
+            return Slot(quota, number, until)
+        known = {row["number"] for row in await self._mongo.find(QUOTAS, which, {"number": 1})}
+        missing = [each for each in range(calls) if each not in known]  # forgotten ones leave gaps
+        number = random.choice(missing or [0])  # noqa: S311  # no secret
+        return Slot(quota, number, until) if await self._insert(quota, number, until) else None
+
+    async def _insert(self, quota: str, number: int, until: float) -> bool:
         row = {"_id": f"{quota}#{number}", "quota": quota, "number": number, "until": until}
-        return Slot(quota, number, until) if await self._mongo.insert(QUOTAS, row) else None
+        return await self._mongo.insert(QUOTAS, row)
+
+    async def _forget(self, now: float) -> None:
+        if now >= self._forget_at:
+            self._forget_at = now + FORGOTTEN_AFTER_S
+            await self._mongo.delete(QUOTAS, {"until": {"$lt": now - FORGOTTEN_AFTER_S}})
 
     async def release(self, slot: Slot, until: float) -> None:
         """As the port says."""

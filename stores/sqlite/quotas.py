@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from typing import Final
 
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.embedded.writer import Work
-from ghcrawl.ports.quotas import Slot
+from ghcrawl.ports.quotas import FORGOTTEN_AFTER_S, Slot
 from ghcrawl.values.errors import StoreError
 
 SCHEMA: Final = (
@@ -15,10 +16,14 @@ SCHEMA: Final = (
         quota TEXT NOT NULL, number INTEGER NOT NULL, until REAL NOT NULL, PRIMARY KEY (quota, number)
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS quotas_by_until ON quotas (quota, until)",
+    "CREATE INDEX IF NOT EXISTS quotas_free ON quotas (until)",
 )
 """Created on first use: a file of an older version lacks it."""
 FIRST: Final = "SELECT number, until FROM quotas WHERE quota = ? AND number < ? ORDER BY until LIMIT 1"
-LAST: Final = "SELECT max(number) FROM quotas WHERE quota = ?"
+MISSING: Final = """SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM quotas WHERE quota = :quota AND number = 0)
+    UNION ALL SELECT number + 1 FROM quotas AS slot WHERE quota = :quota AND number + 1 < :calls
+    AND NOT EXISTS (SELECT 1 FROM quotas WHERE quota = :quota AND number = slot.number + 1) LIMIT 1"""
+FORGET: Final = "DELETE FROM quotas WHERE until < ?"
 _TAKE: Final = "INSERT OR REPLACE INTO quotas (quota, number, until) VALUES (?, ?, ?)"
 _SET: Final = "UPDATE quotas SET until = ? WHERE quota = ? AND number = ? AND until = ?"
 
@@ -28,21 +33,26 @@ class SqliteQuotas:
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
+        self._forget_at = -math.inf
 
     async def take(self, quota: str, calls: int, *, now: float, until: float) -> Slot | float:
         """As the port says."""
+        forgets = now >= self._forget_at
+        if forgets:
+            self._forget_at = now + FORGOTTEN_AFTER_S
 
         def run(connection: sqlite3.Connection) -> Slot | float:
             for statement in SCHEMA:
                 connection.execute(statement)
-            first = connection.execute(FIRST, (quota, calls)).fetchone()
-            if first is not None and first[1] <= now:
-                number = int(first[0])
-            else:
-                last = connection.execute(LAST, (quota,)).fetchone()[0]
-                number = 0 if last is None else last + 1
-                if first is not None and number >= calls:
-                    return float(first[1])
+            if forgets:
+                connection.execute(FORGET, (now - FORGOTTEN_AFTER_S,))
+            slot = connection.execute(FIRST, (quota, calls)).fetchone()
+            if slot is None or slot[1] > now:
+                missing = connection.execute(MISSING, {"quota": quota, "calls": calls}).fetchone()
+                if missing is None:
+                    return float(slot[1])
+                slot = missing
+            number = int(slot[0])
             connection.execute(_TAKE, (quota, number, until))
             return Slot(quota, number, until)
 

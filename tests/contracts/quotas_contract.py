@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from ghcrawl.ports.quotas import Quotas, Slot
+from ghcrawl.ports.quotas import FORGOTTEN_AFTER_S, Quotas, Slot
 
 HOUR = 3600.0
 NOW = 1_800_000_000.125
@@ -16,6 +17,10 @@ async def take(quotas: Quotas, calls: int, *, now: float = NOW, quota: str = "we
 
 class QuotasContract:
     """No period holds more calls than the quota says, and each call makes room for one when its time is over."""
+
+    async def kept(self, quotas: Any) -> int:
+        """How many slots are stored."""
+        raise NotImplementedError
 
     async def test_so_many_calls_and_not_one_more(self, quotas: Quotas):
         taken = [await take(quotas, 5) for _ in range(5)]
@@ -86,3 +91,27 @@ class QuotasContract:
             await take(quotas, 3)
         assert isinstance(await take(quotas, 4), Slot)
         assert await take(quotas, 2) == NOW + HOUR
+
+    async def test_slots_of_quotas_that_nobody_asks_for_any_more_are_forgotten(self, quotas: Quotas):
+        for host in range(20):
+            await take(quotas, 1, quota=f"social:{host}")
+        await take(quotas, 1, quota="social:0", now=NOW + HOUR)
+        later = NOW + HOUR + FORGOTTEN_AFTER_S
+        await take(quotas, 1, quota="social:1", now=later)
+        assert await self.kept(quotas) == 20, "all but the first have been free for exactly as long as they are kept"
+        await take(quotas, 1, quota="social:2", now=later + FORGOTTEN_AFTER_S)
+        assert await self.kept(quotas) == 3
+        assert await take(quotas, 1, quota="social:1", now=later + 1) == later + HOUR
+
+    async def test_what_was_forgotten_leaves_room_for_as_many_calls_and_not_one_more(self, quotas: Quotas):
+        first = [await take(quotas, 5, now=NOW + second) for second in range(5)]
+        assert isinstance(first[3], Slot)
+        kept = await quotas.extend(first[3], NOW + 3 * HOUR)
+        later = NOW + 2 * HOUR + FORGOTTEN_AFTER_S - 1
+        await take(quotas, 1, quota="social:another", now=later)
+        assert await self.kept(quotas) == 2, "the one that is taken, in the middle, and that of the other quota"
+        taken = [await take(quotas, 5, now=later) for _ in range(5)]
+        assert sorted(slot.number for slot in taken if isinstance(slot, Slot)) == [0, 1, 2, 4]
+        assert taken[4] == NOW + 3 * HOUR
+        assert kept is not None
+        assert await quotas.extend(first[0], later + 9 * HOUR) is None, "it is forgotten, and taken again"  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stores.mongo.driver import Mongo
-from stores.mongo.quotas import MongoQuotas
+from stores.mongo.quotas import QUOTAS, MongoQuotas
 from stores.mongo.settings import MongoSettings
 from tests.contracts.quotas_contract import QuotasContract
 from tests.support.clock import FakeClock
@@ -18,7 +18,8 @@ async def quotas(mongo: Mongo) -> MongoQuotas:
 
 
 class TestMongoQuotas(QuotasContract):
-    pass
+    async def kept(self, quotas: MongoQuotas) -> int:
+        return await quotas._mongo.count(QUOTAS, {})
 
 
 @pytest.mark.parametrize("tenth", [1, pytest.param(10, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
