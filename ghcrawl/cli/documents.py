@@ -175,11 +175,27 @@ async def named(backend: CrawlBackend, name: str) -> Sequence[Document]:
     urls = [name]
     with suppress(SpecError):
         urls += roots.read(backend.mounts, [name], "default")[0].own
+    found = await _at(backend, urls) or await _at(backend, await _respelled(backend, urls))
+    things = backend.mounts.entities
+    return sorted(found, key=lambda document: document.type_name not in things)
+
+
+async def _at(backend: CrawlBackend, urls: Sequence[str]) -> Sequence[Document]:
+    """The documents under these URLs, or that they name by the start of an id."""
     found = {document.urn: document for url in urls for document in await backend.documents.find(url)}
     if not found:
         found = {document.urn: document for url in urls for document in await _beginning(backend, url)}
-    things = backend.mounts.entities
-    return sorted(found.values(), key=lambda document: document.type_name not in things)
+    return [*found.values()]
+
+
+async def _respelled(backend: CrawlBackend, urls: Sequence[str]) -> Sequence[str]:
+    """`urls` as stored documents spell them, where a platform's names mean the same in any case."""
+    types = [TypeName(platform.name, type) for platform in backend.mounts.platforms for type in platform.any_case]
+    found: list[str] = []
+    async for above in backend.documents.list(DocumentFilter(types=tuple(types))):
+        start = f"{above.url}/".lower()
+        found += [f"{above.url}{url[len(above.url) :]}" for url in urls if f"{url}/".lower().startswith(start)]
+    return found
 
 
 async def _beginning(backend: CrawlBackend, url: str) -> Sequence[Document]:

@@ -230,6 +230,7 @@ class Platform:
     simulator: for `ghcrawl simulate --platform`; None: there is none, or one with options of its own.
     tables: what its documents become for SQL.
     shortened: the entity whose URL ends in a prefix of its id (`1a2b3c4`); None: the URL is complete.
+    any_case: types whose URLs mean the same in upper and lower case.
     flat: what `documents export --flat` says of a document besides its body, URN and type; names start with `_`.
     """
 
@@ -262,6 +263,7 @@ class Platform:
     simulator: Simulate | None = None
     tables: Schema = NO_TABLES
     shortened: Callable[[str], Shortened | None] = lambda _url: None
+    any_case: Sequence[str] = ()
     flat: Callable[[Document], Mapping[str, str]] = lambda _document: {}
 
     @property

@@ -292,6 +292,7 @@ def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Nod
         tables=TABLES,
         flat=flat,
         shortened=shortened,
+        any_case=("repo", "org", "user"),
     )
 
 

@@ -119,6 +119,16 @@ def test_a_document_is_shown_however_it_is_called(ghcrawl: Command, db: Path, na
     assert Document.from_json(ran.json).urn == "urn:repo:12"
 
 
+@pytest.mark.parametrize(
+    ("name", "urn"),
+    [("ACME/Web", "urn:repo:12"), (f"{API}/repos/acme/WEB", "urn:repo:12"), ("Acme/WEB#9", "urn:repo:12:issue:9")],
+)
+def test_names_at_github_are_found_in_any_case(ghcrawl: Command, db: Path, name: str, urn: str) -> None:
+    assert Document.from_json(ghcrawl("documents", "show", name, "--json").json).urn == urn
+    missing = ghcrawl("documents", "show", "ACME/Web#99")
+    assert (missing.status, missing.err.startswith("ghcrawl: document ACME/Web#99 not found")) == (1, True)
+
+
 def test_for_a_person_it_is_shown_with_where_it_leads(ghcrawl: Command, filled: Fill) -> None:
     links = {
         "self": Link(type="resource", href="urn:repo:12"),
