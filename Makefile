@@ -31,8 +31,11 @@ test: $(VENV)/.dev ## every test
 unit: $(VENV)/.dev ## the fast tests only, in seconds
 	$(UNIT) -m "not slow"
 
-faults: $(VENV)/.dev ## every fault there is, on real servers: half an hour
+BROKEN := tests/integration/amqp/test_bad_days.py tests/faults/test_burial.py
+faults: $(VENV)/.dev ## every fault there is, on real servers: three quarters of an hour
 	$(RUN) -m pytest tests/faults tests/integration/deploy/test_rehearsal.py
+	GHCRAWL_TEST_AMQP=4.0 $(RUN) -m pytest $(BROKEN) tests/faults/test_broker.py
+	GHCRAWL_TEST_AMQP=cluster $(RUN) -m pytest $(BROKEN)
 	GHCRAWL_TEST_LIVE_S=300 $(RUN) -m pytest -s --show-capture=no tests/integration/service/test_live_webhooks.py
 
 lint: $(VENV)/.dev ## format, lint, types and import contracts

@@ -1,4 +1,4 @@
-"""Real servers and real workers, harmed in every way we know of: 27 cases, each ending in `crawl.hold_invariants`.
+"""Real servers and real workers, harmed in every way we know of: 28 cases, each ending with all that must hold.
 
      1  workers killed at random                          test_killed  (fifty of them: faults)
      2  workers killed at each point of the protocol      test_killed  (four times at each: faults)
@@ -28,11 +28,13 @@
     25  delays that end while the broker is down          test_broker
     26  a flood in `later`; weights and loops live        test_order; tests/integration/amqp/test_manners.py
     27  the broker loses its disk                         test_broker
+    28  processes killed while a tree is buried           test_burial
 
 And besides: a node of a cluster that loses its disk (test_cluster), whoever requeues deadletters being killed
 (test_requeue), and the negative control that must fail (test_killed).
 
-`make test` runs 1, 2, 3, 6, 15, 17, 19 and the control; `make faults` all. `test_cases.py` holds each test to its case.
+`make test` runs 1, 2, 3, 6, 15, 17, 19 and the control; `make faults` all, and those of the broker and of burials also on
+RabbitMQ 4.0 and on a cluster. `test_cases.py` holds each test to its case.
 """
 
 from __future__ import annotations
@@ -41,6 +43,6 @@ import pytest
 
 pytest.register_assert_rewrite("tests.faults.crawl")
 
-from tests.support.services.fixtures import broker, mongo_server, mongo_url, rabbitmq  # noqa: E402
+from tests.support.services.fixtures import broker, mongo_server, mongo_url, rabbitmq, vhost  # noqa: E402
 
-__all__ = ["broker", "mongo_server", "mongo_url", "rabbitmq"]
+__all__ = ["broker", "mongo_server", "mongo_url", "rabbitmq", "vhost"]

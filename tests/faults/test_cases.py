@@ -36,7 +36,7 @@ def table() -> dict[int, str]:
 
 
 def test_every_case_has_a_test_where_the_table_says() -> None:
-    assert sorted(table()) == list(range(1, 28))
+    assert sorted(table()) == list(range(1, 29))
     for number, file in table().items():
         assert [name for name, _, held in cases() if number in held and name == file], f"case {number} is in {file}"
 
