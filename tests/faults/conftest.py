@@ -33,8 +33,8 @@
 And besides: a node of a cluster that loses its disk (test_cluster), whoever requeues deadletters being killed
 (test_requeue), and the negative control that must fail (test_killed).
 
-`make test` runs 1, 2, 3, 6, 15, 17, 19 and the control; `make faults` all, and those of the broker and of burials also on
-RabbitMQ 4.0 and on a cluster. `test_cases.py` holds each test to its case.
+`make test` runs 1, 2, 3, 6, 15, 17, 19 and the control; `make faults` all, and those of the broker and of burials also
+on RabbitMQ 4.0 and on a cluster. `test_cases.py` holds each test to its case.
 """
 
 from __future__ import annotations
