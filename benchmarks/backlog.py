@@ -38,7 +38,6 @@ from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, Request
 from queues.amqp.message import Outgoing
-from queues.amqp.publisher import Publisher
 from queues.amqp.queue import AmqpQueue
 from queues.codec import encode
 from queues.dedup_protocol import key_of
@@ -75,7 +74,6 @@ class Side:
     settings: Settings
     backend: Backend
     queue: AmqpQueue
-    publisher: Publisher
     mongo: Mongo
     filling: Mongo
     documents: int = 0
@@ -94,8 +92,7 @@ async def a_side(where: Servers) -> AsyncIterator[Side]:
         mongo, filling = await Mongo.open(careful), await Mongo.open(replace(careful, journal=False))
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
-        publisher = Publisher(queue.link)
-        side = Side(name, settings, backend, queue, publisher, mongo, filling)
+        side = Side(name, settings, backend, queue, mongo, filling)
         await backend.store.save(a_document(2 * 10**9))  # makes the collection, with its indexes
         try:
             yield side
@@ -165,7 +162,7 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
         ]
         await MongoDedupMarkers(side.filling).insert(tags)
         work = side.queue.names.work
-        await side.publisher.send(
+        await side.queue.link.send(
             [Outgoing(exchange=work, lane=Lane(r.platform, "normal"), body=encode(r), token=token) for r in wanted]
         )
 

@@ -1,7 +1,4 @@
-"""RabbitMQ's management API, where one is configured: what the protocol itself cannot say or set.
-
-Nothing depends on it: while it does not answer, what only it can tell is not known, as without it.
-"""
+"""RabbitMQ's management API, where one is configured. Nothing depends on it: what only it can tell is then unknown."""
 
 from __future__ import annotations
 
@@ -15,74 +12,62 @@ import aiohttp
 import structlog
 from yarl import URL
 
-from ghcrawl.values.errors import ConfigError, QueueError
+from ghcrawl.values.errors import QueueError
 from ghcrawl.values.jsontext import loads
-from queues.amqp.connection import UNREADABLE, parsed
+from queues.amqp.connection import checked_url, parsed
 from queues.amqp.errors import place
 from queues.amqp.settings import AmqpSettings
 
 log = structlog.stdlib.get_logger(__name__)
 
 LOOK_S: Final = 2.0
-"""A look at the queues has to be done in time for whoever scrapes it."""
+"""For a question, which a scrape of metrics waits for."""
 SET_S: Final = 10.0
 AGAIN_S: Final = 30.0
-"""So long after a look that came to nothing, nobody looks again."""
+"""The pause after a question that failed."""
 
 
 class Management:
-    """Asks for one virtual host, as the user that the URL names. Raises ConfigError for a URL that is none.
+    """The API for one virtual host. Raises ConfigError for an invalid URL.
 
-    A path in the URL that says only that virtual host, as KEDA wants it, is not the place of the API.
+    A path in the URL that is only the virtual host, as KEDA wants it, is not the path of the API.
     """
 
     def __init__(self, url: str, vhost: str) -> None:
-        try:
-            parsed = URL(url)
-        except ValueError:
-            raise ConfigError(f"amqp.management_url {UNREADABLE}") from None  # its words may be the password's
-        if parsed.scheme not in ("http", "https") or not parsed.host:
-            raise ConfigError("amqp.management_url must look like http://user:password@host:15672")
-        self._at = place(parsed)
-        own = unquote(parsed.raw_path.removeprefix("/")) in (vhost, f"{vhost}/")
-        path = "" if own else parsed.raw_path.rstrip("/")
-        self._base = f"{parsed.origin()}{path}"
-        self._user = parsed.user or "guest"
-        account = f"{self._user}:{parsed.password or 'guest'}"
+        api = checked_url(url, "amqp.management_url", ("http", "https"), "http://user:password@host:15672")
+        is_vhost = unquote(api.raw_path.removeprefix("/")) in (vhost, f"{vhost}/")
+        self._base = f"{api.origin()}{'' if is_vhost else api.raw_path.rstrip('/')}"
+        self._at = place(api)
+        self._user = api.user or "guest"
+        account = f"{self._user}:{api.password or 'guest'}"
         self._headers = {"Authorization": f"Basic {b64encode(account.encode()).decode()}"}
         self._vhost = quote(vhost, safe="")
         self._lost_at: float | None = None
 
     async def unsettled(self) -> Mapping[str, int]:
-        """Queue → messages that somebody holds, as of some seconds ago; nothing while that cannot be known."""
+        """Queue → its unacknowledged messages, as of some seconds ago; empty while that is unknown."""
         now = asyncio.get_running_loop().time()
         if self._lost_at is not None and now - self._lost_at < AGAIN_S:
             return {}
-        query = "columns=name,messages_unacknowledged"
+        path = f"queues/{self._vhost}?columns=name,messages_unacknowledged"
         try:
-            rows = await self._ask("GET", f"queues/{self._vhost}?{query}", right="management", within_s=LOOK_S)
+            rows = await self._ask("GET", path, right="management", within_s=LOOK_S)
             found = {str(row["name"]): int(row.get("messages_unacknowledged", 0)) for row in rows}
         except (QueueError, TypeError, KeyError, ValueError, AttributeError) as error:
-            self._lose(str(error) if isinstance(error, QueueError) else f"{self._at} does not list queues")
+            if self._lost_at is None:
+                said = str(error) if isinstance(error, QueueError) else f"{self._at} does not list queues"
+                log.warning("management_lost", error=said)
+            self._lost_at = now
             return {}
         if self._lost_at is not None:
             log.info("management_back", api=self._at)
             self._lost_at = None
         return found
 
-    def _lose(self, error: str) -> None:
-        if self._lost_at is None:
-            log.warning("management_lost", error=error)
-        self._lost_at = asyncio.get_running_loop().time()
-
     async def limit_deliveries(self, prefix: str, limit: int) -> None:
-        """The broker sets aside what came back so often from one of our queues of work, if this user may say so."""
-        policy = {
-            "pattern": f"^{prefix}\\.q\\.",
-            "definition": {"delivery-limit": limit},
-            "apply-to": "queues",
-            "priority": 0,
-        }
+        """Set a policy: the broker sets aside what came back that often, if this user may say so."""
+        definition = {"delivery-limit": limit}
+        policy = {"pattern": f"^{prefix}\\.q\\.", "definition": definition, "apply-to": "queues", "priority": 0}
         path = f"policies/{self._vhost}/{quote(f'{prefix}-work', safe='')}"
         try:
             await self._ask("PUT", path, policy, right="policymaker", within_s=SET_S)
@@ -105,7 +90,7 @@ class Management:
                         f"password, and that it has the tag {right!r} (rabbitmqctl set_user_tags)"
                     )
                 answer.raise_for_status()
-                text = await answer.read()  # whatever its headers say: a proxy may have taken its length away
+                text = await answer.read()  # without a length in its headers: a proxy may have removed it
                 return loads(text) if text.strip() else None
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             said = str(error) or type(error).__name__
@@ -113,6 +98,6 @@ class Management:
 
 
 def managed(settings: AmqpSettings) -> Management | None:
-    """The API that `settings` name, if any. Asks nobody. Raises ConfigError for URLs that nobody could connect to."""
+    """The API that `settings` name, if any. Connects nowhere. Raises ConfigError for invalid URLs."""
     vhost = parsed(settings).path.removeprefix("/") or "/"
     return Management(settings.management_url, vhost) if settings.management_url else None

@@ -1,53 +1,41 @@
-"""The names and structural arguments of everything we declare in RabbitMQ.
+"""The names and arguments of everything that is declared in RabbitMQ.
 
     exchange P.work (direct)      → queue P.q.<lane>       keys are the lanes: normal, mastodon.normal
     exchange P.wait.<d> (fanout)  → queue P.wait.<d>       expires after d, and then by its own key back to P.work
     exchange P.dead (fanout)      → queue P.dead           what the broker itself set aside
 
-A lane is written `<queue>` for the platform that was there before there were others, so that what an older version
-left there is found, and `<platform>.<queue>` for every other one. Delays are shared by all: what comes back from there
-finds its lane by its key.
-
-The arguments never change once declared: another topology is another prefix. Dead-lettering is at-least-once, which
-needs quorum queues that reject publishes when they are full.
+A lane is `<queue>` for the first platform, so that what older versions left there is found, and `<platform>.<queue>`
+for every other one. Arguments never change once declared: another topology is another prefix. Dead-lettering is
+at-least-once, which needs quorum queues that reject publishes when they are full.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane
 
-Argument: TypeAlias = str | int
+DEAD: Final = Lane("", "normal")
+"""Stands for what the broker set aside, which no platform's lane holds."""
 
-TOKEN: Final = "ghc-token"  # noqa: S105  # the name of a header
-NOT_BEFORE: Final = "ghc-not-before"
-LEFT: Final = "ghc-left"
-PARDONS: Final = "ghc-pardons"
-SPARED: Final = "ghc-spared"
-"""Headers of ours: the token of the push; the moment before which nobody may pop it, in microseconds since 1970, for
-people; how much longer it has to wait when its wait queue lets it go, in milliseconds; how often it was let off its
-delivery limit, and how often it was while nobody had ever popped it."""
-
-_AT_LEAST_ONCE: Final[Mapping[str, Argument]] = {
+_AT_LEAST_ONCE: Final[Mapping[str, str | int]] = {
     "x-queue-type": "quorum",
     "x-dead-letter-strategy": "at-least-once",
     "x-overflow": "reject-publish",
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class QueueSpec:
-    """A queue with what it is bound to. kind: of its exchange."""
+    """A queue and its binding. The exchange is direct for work, else a fanout."""
 
     name: str
     exchange: str
-    kind: Literal["direct", "fanout"]
     key: str
     role: Literal["work", "wait", "dead"]
-    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    arguments: Mapping[str, str | int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +56,11 @@ class Names:
         return f"{self.prefix}.dead"
 
     def queue(self, lane: Lane) -> str:
-        """The queue in which what `lane` holds waits."""
-        return f"{self.prefix}.q.{key_of_lane(lane)}"
+        """The queue of `lane`."""
+        return self.dead if lane == DEAD else f"{self.prefix}.q.{key_of_lane(lane)}"
 
     def lane(self, queue: str) -> Lane | None:
-        """The lane whose queue that is; None: it is none of ours."""
+        """The lane of this queue; None: it is not one of our work queues."""
         start = f"{self.prefix}.q."
         return lane_of(queue.removeprefix(start)) if queue.startswith(start) else None
 
@@ -80,36 +68,34 @@ class Names:
         """Exchange and queue of what is delayed for that long."""
         return f"{self.prefix}.wait.{span(seconds)}"
 
-    def wait_for(self, seconds: float) -> float:
-        """How long to wait first when that much is left: as few hops as possible, and hardly ever too long.
+    def place(self, wait_s: float) -> tuple[str, float]:
+        """The exchange for a message that has to wait `wait_s`, and how much of that is left after its wait queue.
 
-        The longest delay that overshoots by a quarter at the most; where even the shortest does, that one.
+        Its delay is the longest that overshoots by a quarter at most, or else the shortest.
         """
-        return max([wait for wait in self.waits_s if wait <= seconds * 1.25], default=min(self.waits_s))
+        if wait_s <= 0:
+            return self.work, 0.0
+        hop_s = max([each for each in self.waits_s if each <= wait_s * 1.25], default=min(self.waits_s))
+        return self.wait(hop_s), max(0.0, wait_s - hop_s)
 
-    def specs(self) -> list[QueueSpec]:
-        """Everything there is to declare, whatever platforms there are."""
-        dead = QueueSpec(
-            name=self.dead, exchange=self.dead, kind="fanout", key="", role="dead",
-            arguments={"x-queue-type": "quorum"},
-        )  # fmt: skip
-        return [dead, *self.work_specs([LEGACY_PLATFORM]), *map(self._wait_spec, self.waits_s)]
+    def specs(self, platforms: Iterable[str] = (LEGACY_PLATFORM,)) -> list[QueueSpec]:
+        """Everything to declare for these platforms."""
+        arguments = {"x-queue-type": "quorum"}
+        dead = QueueSpec(self.dead, self.dead, "", role="dead", arguments=arguments)
+        return [dead, *self.work_specs(platforms), *map(self._wait_spec, self.waits_s)]
 
     def work_specs(self, platforms: Iterable[str]) -> list[QueueSpec]:
-        """The queues in which requests of these platforms wait."""
+        """The queues of these platforms' lanes."""
         arguments = {**_AT_LEAST_ONCE, "x-dead-letter-exchange": self.dead}
         return [
-            QueueSpec(
-                name=self.queue(lane), exchange=self.work, kind="direct", key=key_of_lane(lane), role="work",
-                arguments=arguments,
-            )
+            QueueSpec(self.queue(lane), self.work, key_of_lane(lane), role="work", arguments=arguments)
             for lane in lanes(platforms)
-        ]  # fmt: skip
+        ]
 
     def _wait_spec(self, seconds: float) -> QueueSpec:
         name, ttl = self.wait(seconds), round(seconds * 1000)
         arguments = {**_AT_LEAST_ONCE, "x-message-ttl": ttl, "x-dead-letter-exchange": self.work}
-        return QueueSpec(name=name, exchange=name, kind="fanout", key="", role="wait", arguments=arguments)
+        return QueueSpec(name, name, "", role="wait", arguments=arguments)
 
 
 def lanes(platforms: Iterable[str]) -> list[Lane]:
@@ -123,7 +109,7 @@ def key_of_lane(lane: Lane) -> str:
 
 
 def lane_of(key: str) -> Lane | None:
-    """The lane that has this routing key; None: none has."""
+    """The lane that has this routing key, if any."""
     platform, _, queue = key.rpartition(".")
     return next((Lane(platform or LEGACY_PLATFORM, name) for name in QUEUES if name == queue), None)
 

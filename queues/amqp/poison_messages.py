@@ -1,84 +1,70 @@
-"""Messages that came back because whoever held them was gone, and may be the reason for that.
+"""Messages that came back because the process that held them died, and may be the reason for that.
 
-A message that was in somebody's hand when its process died is counted each time that it is begun again, and not begun
-any more after `max_starts`. One that was only prefetched there still has its tag and is no suspect, however often it
-came back; one without a tag may have been begun. From its second return on a suspect is begun alone: whatever dies
-beside it is only counted when it dies by itself, so the neighbours of a killer are never taken for one.
+One that has lost its marker may have been popped: its starts are counted, and after `max_starts` it is dead-lettered.
+One that was only prefetched still has its marker, however often it came back. From its second return on a suspect is
+worked on alone, so the neighbours of a killer are never taken for one.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Literal
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Literal
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter
+from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.shielded import run_to_end
 from queues.amqp.message import Incoming
-
-Verdict = Literal["begin", "wait", "killer"]
 
 
 class PoisonMessages:
-    """One in hand at a time. Costs nothing for messages that never came back."""
+    """One suspect at a time; `free` lets a parked one be popped. Costs nothing for others. Raises StoreError."""
 
-    def __init__(self, starts: CrashCounter, clock: Clock, max_starts: int) -> None:
+    def __init__(self, starts: CrashCounter, clock: Clock, max_starts: int, free: Callable[[Incoming], None]) -> None:
+        self.max_starts: Final = max_starts
         self._starts = starts
         self._clock = clock
-        self._max_starts = max_starts
+        self._free = free
         self._alone: str | None = None
-        self._counted: set[str] = set()
-        self._parked: deque[Incoming] = deque()
+        self._parked: list[Incoming] = []
 
-    @property
-    def max_starts(self) -> int:
-        """How often a message is begun at the most."""
-        return self._max_starts
+    async def judge(self, incoming: Incoming, name: str) -> Literal["start", "wait", "killer"]:
+        """Whether a message that came back may be worked on. "start": yes, and this start counts until it is `settled`.
 
-    async def judge(self, incoming: Incoming, name: str) -> Verdict:
-        """Whether a message that came back may be begun. Raises StoreError.
-
-        wait: another suspect is in hand; this one is parked here until that is settled.
+        wait: another suspect is being worked on; this one is parked here until that one is settled.
         """
         begun = await self._starts.count(name)
-        if begun + 1 >= self._max_starts:
+        if begun + 1 >= self.max_starts:
             return "killer"
         if begun and self._alone is not None:
             self._parked.append(incoming)
             return "wait"
         if begun:
             self._alone = name
-        return "begin"
+        try:
+            await self._starts.add(name, self._clock.now())
+        except BaseException:
+            await run_to_end(self.settled(name))
+            raise
+        return "start"
 
-    async def begin(self, name: str) -> None:
-        """It is being begun, which is remembered before anything is done. Raises StoreError."""
-        self._counted.add(name)
-        await self._starts.add(name, self._clock.now())
-
-    async def forget(self, name: str) -> None:
-        """It did not kill anybody. Raises StoreError."""
-        if name in self._counted:
-            self._counted.discard(name)
+    async def settled(self, name: str) -> None:
+        """It killed no process: free those that were parked for its sake, and count its starts from 0."""
+        if self._alone == name:
+            self._alone, parked, self._parked = None, self._parked, []
+            for incoming in parked:
+                self._free(incoming)
+        with suppress(CrawlError):  # else it is remembered until it is swept
             await self._starts.forget(name)
 
     async def hand_on(self, name: str, successor: str) -> int:
-        """`successor` was begun as often as this one, which is gone. Returns how often. Raises StoreError."""
+        """Count the starts of a message that is gone for its successor. Returns how many."""
         begun = await self._starts.count(name)
         for _ in range(begun):
             await self._starts.add(successor, self._clock.now())
         return begun
 
-    def let_go(self, name: str) -> list[Incoming]:
-        """It is not in hand any more. Returns those that waited for that."""
-        if self._alone != name:
-            return []
-        self._alone = None
-        return self.empty()
-
-    def empty(self) -> list[Incoming]:
-        """Those that wait, which are the caller's now."""
-        parked, self._parked = list(self._parked), deque()
-        return parked
-
     def held(self) -> list[Incoming]:
-        """Those that wait."""
+        """The parked messages."""
         return [incoming for incoming in self._parked if not incoming.stale]

@@ -1,16 +1,15 @@
-"""From a message to a delivery and back: what is done before a request may be worked on, and after."""
+"""From a message to a delivery and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from ghcrawl.ports.clock import Clock
-from ghcrawl.ports.dedup import new_token
+from ghcrawl.ports.dedup import CrashCounter, new_token
 from ghcrawl.values.errors import CrawlError, DecodeError
-from ghcrawl.values.model import Push, Request
-from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.model import Push, QueueName, Request
 from queues.amqp.buffers import Buffers
 from queues.amqp.dead_letters import DeadLetterHandler, name_of
 from queues.amqp.message import Incoming
@@ -18,52 +17,54 @@ from queues.amqp.poison_messages import PoisonMessages
 from queues.codec import decode
 from queues.dedup_protocol import Tagging
 
+Owe: TypeAlias = Callable[[Push], None]
+"""Pushes a request as soon as possible."""
 
+
+@dataclass(frozen=True, slots=True, eq=False)
 class AmqpDelivery:
-    """A request popped from an AmqpQueue."""
+    """A request popped from an AmqpQueue. name: of its message in the `CrashCounter`."""
 
-    def __init__(self, owner: Pops, incoming: Incoming, request: Request, name: str, *, suspect: bool) -> None:
-        self.request: Final = request
-        self.suspect: Final = suspect
-        self.queue: Final = incoming.queue
-        self.incoming: Final = incoming
-        self.name: Final = name
-        self._owner = owner
+    pops: Pops
+    incoming: Incoming
+    request: Request
+    name: str
+    suspect: bool
+
+    @property
+    def queue(self) -> QueueName:
+        """The queue that it was popped from."""
+        return self.incoming.lane.queue
 
     async def ack(self) -> None:
-        """It is forgotten; or, if the broker has taken it back meanwhile, comes again, which does no harm."""
-        await self._owner.settle(self, done=True)
+        """Forget it; if the broker has taken it back meanwhile, it comes again, which does no harm."""
+        await self.pops.settle(self, done=True)
 
     async def release(self) -> None:
-        """It waits again."""
-        await self._owner.settle(self, done=False)
+        """Let it wait again."""
+        await self.pops.settle(self, done=False)
 
 
 class Pops:
-    """What this process holds that can be popped, and what it has in hand. owe: pushes something as soon as it can."""
+    """What can be popped here, and what was popped and is not settled."""
 
     def __init__(
-        self,
-        tagging: Tagging,
-        suspects: PoisonMessages,
-        undertaker: DeadLetterHandler,
-        clock: Clock,
-        owe: Callable[[Push], None],
+        self, tagging: Tagging, starts: CrashCounter, max_starts: int, dead: DeadLetterHandler, clock: Clock, owe: Owe
     ) -> None:
         self.buffers: Final = Buffers()
         self.in_hand: Final[set[AmqpDelivery]] = set()
+        self._poison = PoisonMessages(starts, clock, max_starts, lambda each: self.buffers.put(each, first=True))
         self._tagging = tagging
-        self._suspects = suspects
-        self._undertaker = undertaker
+        self._dead_letters = dead
         self._clock = clock
         self._owe = owe
 
     def held(self) -> list[Incoming]:
         """What could be popped here."""
-        return self.buffers.held() + self._suspects.held()
+        return self.buffers.held() + self._poison.held()
 
     async def begun(self, incoming: Incoming) -> AmqpDelivery | None:
-        """A delivery of that message; None: it was none, or not yet. If nothing came of it, it may be popped again."""
+        """The delivery of that message, if it may be worked on. After StoreError or QueueError it waits here again."""
         try:
             return await self._begin(incoming)
         except BaseException:
@@ -74,68 +75,52 @@ class Pops:
         try:
             request = decode(incoming.content())
         except DecodeError as error:
-            await self._undertaker.file_undecodable(incoming, error, incoming.queue)
+            await self._dead_letters.file_undecodable(incoming, error, incoming.lane.queue)
             return None
-        taken = await self._tagging.take(request, incoming.queue, token=incoming.token)
-        name = name_of(request, incoming.token)
-        if taken == "first":
-            return self._delivery(incoming, request, name)
-        if taken == "again":
-            return await self._suspected(incoming, request, name)
-        await self._hand_on(incoming, request, name)
-        await incoming.ack()
-        return None
-
-    async def _hand_on(self, incoming: Incoming, request: Request, name: str) -> None:
-        """What is known of a suspect is known of whoever takes its place, who is then one from the start.
-
-        Else somebody who finds the same killer again after each death would give it three starts each time.
-        """
-        twin = await self._tagging.twin(request, incoming.queue)
-        if twin is not None and await self._suspects.hand_on(name, name_of(request, twin.token)) + incoming.returns:
-            await self._tagging.tags.delete(twin.key, twin.token)
-
-    async def _suspected(self, incoming: Incoming, request: Request, name: str) -> AmqpDelivery | None:
-        verdict = await self._suspects.judge(incoming, name)
-        if verdict == "killer":
-            await self._undertaker.file_killer(incoming, request, self._suspects.max_starts)
-        if verdict != "begin":
+        taken = await self._tagging.take(request, incoming.lane.queue, token=incoming.copy.token)
+        name = name_of(request, incoming.copy.token)
+        if taken == "superfluous":
+            await self._hand_on(incoming, request, name)
+            await incoming.ack()
             return None
-        try:
-            await self._suspects.begin(name)
-        except BaseException:
-            await run_to_end(self._survived(name))
-            raise
-        return self._delivery(incoming, request, name, suspect=True)
-
-    def _delivery(self, incoming: Incoming, request: Request, name: str, *, suspect: bool = False) -> AmqpDelivery:
-        delivery = AmqpDelivery(self, incoming, request, name, suspect=suspect)
+        if taken == "again" and not await self._may_begin(incoming, request, name):
+            return None
+        delivery = AmqpDelivery(self, incoming, request, name, taken == "again")
         self.in_hand.add(delivery)
         return delivery
 
+    async def _hand_on(self, incoming: Incoming, request: Request, name: str) -> None:
+        """The copy that takes a suspect's place is a suspect from the start.
+
+        Else a killer that is discovered again after each death would have `max_starts` each time.
+        """
+        twin = await self._tagging.twin(request, incoming.lane.queue)
+        if twin is not None and await self._poison.hand_on(name, name_of(request, twin.token)) + incoming.returns:
+            await self._tagging.tags.delete(twin.key, twin.token)
+
+    async def _may_begin(self, incoming: Incoming, request: Request, name: str) -> bool:
+        verdict = await self._poison.judge(incoming, name)
+        if verdict == "killer":
+            await self._dead_letters.file_killer(incoming, request, self._poison.max_starts)
+        return verdict == "start"
+
     async def settle(self, delivery: AmqpDelivery, *, done: bool) -> None:
-        """What was popped is forgotten, or waits again. Nothing happens to what is settled already."""
+        """Forget what was popped, or let it wait again. Does nothing if it is settled already."""
         if delivery not in self.in_hand:
             return
         self.in_hand.discard(delivery)
         if delivery.suspect:  # before the broker, which may be away for long and deliver it again meanwhile
-            await self._survived(delivery.name)
+            await self._poison.settled(delivery.name)
         if done:
             await delivery.incoming.ack()
         else:
             await self._put_back(delivery)
 
-    async def _survived(self, name: str) -> None:
-        """It killed nobody, and whatever waited for that may be popped."""
-        self._free(self._suspects.let_go(name))
-        with suppress(CrawlError):  # else remembered a while longer, and then swept
-            await self._suspects.forget(name)
-
     async def _put_back(self, delivery: AmqpDelivery) -> None:
-        """It waits again, unless a better copy of it does already.
+        """Let it wait again, unless a better copy of it does already.
 
-        As a new push, with a tag: one that comes back without any may have killed somebody. Where that cannot be done
-        just now, its own message goes back; a broker that has taken it back already may have lost it, too.
+        As a new push, with a marker: a message that comes back without one may have killed its process. If that fails,
+        its own message goes back; the broker may have taken that back, and lost it, too.
         """
         again = Push(request=delivery.request, queue=delivery.queue)
         try:
@@ -145,7 +130,3 @@ class Pops:
                 self._owe(again)
         else:
             await delivery.incoming.ack()
-
-    def _free(self, parked: Sequence[Incoming]) -> None:
-        for incoming in parked:
-            self.buffers.put(incoming, first=True)

@@ -1,21 +1,19 @@
-"""The five queues in RabbitMQ, for any number of processes.
+"""The port's queue in RabbitMQ, for any number of processes.
 
-Names and arguments are in `amqp_names`, the protocol of deduplication in `tags`. What a process prefetched waits in its
-memory and is popped from there by whatever order the loops ask for; a pop never asks the broker.
-
-Of the contract, two things are looser than in one process's file: what others have in hand is told by the management
-API alone, where one is configured, and as of some seconds ago; and a copy that a better one has made
-superfluous counts as waiting until its turn comes, when it is let go.
+Messages are popped from the prefetched ones, in the order that the loops ask for; a pop never asks the
+broker. Two things are looser than in one file: what other processes hold is known from the management API alone, as of
+some seconds ago; and a superfluous copy counts as waiting until it is popped and dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
-from typing import Any, Final
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypeVar
 
 import structlog
 
@@ -26,116 +24,93 @@ from ghcrawl.values.background import Background
 from ghcrawl.values.errors import CrawlError, QueueError, Unstorable
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, QueueName, Request
 from ghcrawl.values.shielded import run_to_end
-from queues.amqp.compression import ABOVE_BYTES, MAX_BYTES, packed
-from queues.amqp.connection import AmqpLink, open_link
+from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
 from queues.amqp.dead_letters import Bury, DeadLetterHandler
-from queues.amqp.errors import Unroutable
-from queues.amqp.housekeeping import Housekeeping
+from queues.amqp.errors import Unroutable, all_of
 from queues.amqp.inspection import Inspection
-from queues.amqp.maintenance import Maintenance
 from queues.amqp.management import managed
-from queues.amqp.message import Incoming, Outgoing
-from queues.amqp.names import Names, QueueSpec, lanes
-from queues.amqp.poison_messages import PoisonMessages
+from queues.amqp.message import ABOVE_BYTES, MAX_BYTES, Incoming, Outgoing, packed
+from queues.amqp.names import DEAD, Names, QueueSpec, lane_of, lanes
 from queues.amqp.pops import AmqpDelivery, Pops
-from queues.amqp.prefetch import Prefetch
-from queues.amqp.publisher import Publisher
-from queues.amqp.recovery import Recovery
+from queues.amqp.prefetch import Loops
+from queues.amqp.recovery import Backlog, Lost, Recovery
 from queues.amqp.settings import AmqpSettings
-from queues.amqp.topology import declare
 from queues.codec import encode
 from queues.dedup_protocol import Tagging, apart
 
 log = structlog.stdlib.get_logger(__name__)
 
+T = TypeVar("T")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+EVERY_S: Final = 1.0
+REVIVE_S: Final = 30.0
+SWEEP_S: Final = 3600.0
 QUIET_S: Final = 12.0
-"""What others have in hand shows by what comes of it, or in the management API, within this time."""
+"""What other processes hold shows by what comes of it, or in the management API, within this time."""
 STARTS_S: Final = 7 * 86400.0
-"""How long it is remembered that work on a message was begun."""
+"""How long a start of a suspect is remembered."""
 AT_ONCE: Final = 500
 """Pushes that share their round trips."""
 PARTS: Final = 2
-"""So many such of one push at a time: while one is published, the tags of another are written."""
+"""Such groups of one push at a time: while one is published, the markers of another are written."""
 
 
 class AmqpQueue:
-    """Made by `open_amqp_queue`. Raises QueueError, and StoreError where the tags are kept elsewhere."""
+    """Made by `open_amqp_queue`. Raises QueueError, and StoreError where the markers are kept elsewhere."""
 
-    def __init__(
-        self,
-        link: AmqpLink,
-        publisher: Publisher,
-        *,
-        tags: DedupMarkers,
-        starts: CrashCounter,
-        bury: Bury,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, link: AmqpLink, *, tags: DedupMarkers, starts: CrashCounter, bury: Bury, clock: Clock) -> None:
         settings = link.settings
         self.names: Final = Names(prefix=settings.prefix, waits_s=settings.waits_s)
         self.link: Final = link
-        self._publisher = publisher
         self._tags = tags
         self._starts = starts
         self._clock = clock
         self._tagging = Tagging(tags=tags, pack=self._packed, publish=self._publish, sleep=clock.sleep)
-        self._undertaker = DeadLetterHandler(bury, tags, starts, clock)
-        suspects = PoisonMessages(starts, clock, settings.max_starts)
+        self._dead_letters = DeadLetterHandler(bury, tags, starts, clock)
         self._recovery = Recovery(self._tagging, clock)
-        self.pops: Final = Pops(self._tagging, suspects, self._undertaker, clock, self._recovery.owe)
-        self.early: Final = Maintenance("delay", self._send_round)
-        self._dead = Maintenance(
-            "deadletter", lambda incoming: self._undertaker.file_dead(incoming, publisher, self.names)
+        self.pops: Final = Pops(
+            self._tagging, starts, settings.max_starts, self._dead_letters, clock, self._recovery.owed.put
         )
-        self.consumers: Final = Consumers(link, self.names, self._arrived, self._dead.put)
-        self._looks = Inspection(link, self.names, tags, clock)
+        self.early: Final = Backlog[Incoming]("delay", self._send_round)
+        self._dead = Backlog[Incoming]("deadletter", self._file_dead)
+        self._loops = Loops(settings.loops, settings.hand_back_s)
+        self.consumers: Final = Consumers(link, self.names, self._loops, self._arrived)
+        self._inspection = Inspection(link, self.names, tags, clock)
         self._management = managed(settings)
-        self._demand = Prefetch(settings.loops, settings.hand_back_s)
-        self._house = Housekeeping(
-            link, self.consumers, self._demand, hand_back=self.hand_back, declare=self.declare, sweep=self.sweep
-        )
         self._platforms = {LEGACY_PLATFORM: None}
-        self._closing = False
+        self._is_declared = True
         self._quiet_since: float | None = None
         self._background = Background()
 
-    # The port -------------------------------------------------------------------------------------------------
-
     async def push(self, pushes: Sequence[Push]) -> Pushed:
-        """As the port says. What was lost of our queues meanwhile is declared anew."""
+        """As the port says."""
         await self.know({each.request.platform for each in pushes})
-        try:
-            return await self._push(pushes)
-        except Unroutable as error:
-            log.warning("topology_lost", error=str(error))
-            await self.declare()
-            return await self._push(pushes)
+        return await self._declared(lambda: self._push(pushes))
 
-    async def _want(self, order: Sequence[Lane]) -> None:
+    async def _declared(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Its result; if queues turn out to be lost, after declaring them again."""
         try:
-            await self.consumers.want(order)
+            return await call()
         except Unroutable as error:
             log.warning("topology_lost", error=str(error))
             await self.declare()
-            await self.consumers.want(order)
+            return await call()
 
     async def declare(self) -> None:
-        """All is there that should be, and what was lost with a queue will be published again.
-
-        Raises ConfigError, QueueError.
-        """
-        await run_to_end(self._declare([*self.names.specs(), *self.names.work_specs(self._platforms)]))
+        """Declare everything; what was lost with a queue will be published again. Raises ConfigError, QueueError."""
+        await run_to_end(self._declare(self.names.specs(self._platforms)))
 
     async def _declare(self, specs: Iterable[QueueSpec]) -> None:
         now = self._clock.now()
-        missing = await declare(self.link, self.names, specs)
-        for spec in missing:
-            self._recovery.lost(spec, now)
-        await self.consumers.abandon([spec.name for spec in missing])
+        new = await self.link.declare(specs)
+        for spec in new:
+            if spec.role != "dead":
+                self._recovery.lost.put(Lost(lane_of(spec.key) if spec.role == "work" else None, now))
+        await self.consumers.abandon([spec.name for spec in new])
 
     async def know(self, platforms: Iterable[str]) -> None:
-        """There are lanes for these platforms, and what waits in them counts. Raises ConfigError, QueueError."""
+        """Declare and count the lanes of these platforms, too. Raises ConfigError, QueueError."""
         new = [platform for platform in platforms if platform not in self._platforms]
         if new:
             await run_to_end(self._declare(self.names.work_specs(new)))
@@ -150,81 +125,81 @@ class AmqpQueue:
 
         wanted = list(apart(pushes).values()) if len(pushes) > AT_ONCE else pushes
         parts = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]
-        queued = 0
-        for end in await asyncio.gather(*map(push, parts), return_exceptions=True):
-            if isinstance(end, BaseException):
-                raise end
-            queued += end.queued
+        queued = sum(pushed.queued for pushed in await all_of(map(push, parts)))
         return Pushed(queued=queued, bounced=len(pushes) - queued)
 
     async def pop(self, order: Sequence[Lane], *, patience_s: float) -> AmqpDelivery | None:
         """As the port says. Without patience, what is still on its way from the broker does not count as there."""
-        with self._demand.popping(len(self.pops.in_hand)):
-            return await self._pop(order, patience_s)
-
-    async def _pop(self, order: Sequence[Lane], patience_s: float) -> AmqpDelivery | None:
-        trouble = self.link.trouble()
-        if trouble is not None:
-            raise trouble
-        await self.know({lane.platform for lane in order})
-        await self._want(order)
-        monotonic = asyncio.get_running_loop().time
-        deadline = monotonic() + patience_s
-        while (incoming := await self.pops.buffers.take(order, deadline - monotonic())) is not None:
-            delivery = await self.pops.begun(incoming)
-            if delivery is not None:
-                return delivery
-        return None
+        with self._loops.popping(len(self.pops.in_hand)):
+            if trouble := self.link.trouble():
+                raise trouble
+            await self.know({lane.platform for lane in order})
+            await self._declared(lambda: self.consumers.want(order))
+            monotonic = asyncio.get_running_loop().time
+            deadline = monotonic() + patience_s
+            while incoming := await self.pops.buffers.take(order, deadline - monotonic()):
+                if delivery := await self.pops.begun(incoming):
+                    return delivery
+            return None
 
     @property
     def blocked(self) -> bool:
         """As `ghcrawl.ports.Broker` says."""
         return self.link.blocked
 
-    async def answer(self) -> None:
-        """As `ghcrawl.ports.Broker` says. A queue that was lost is declared anew by housekeeping."""
-        if down := self._background.down:
-            raise QueueError(f"what is done beside the loops has ended, and begins anew: {', '.join(down)}")
-        with suppress(Unroutable):
-            await self._looks.ready(Lane(LEGACY_PLATFORM, "event"))
-
     @property
     def restarts(self) -> int:
         """As `ghcrawl.ports.Broker` says."""
         return self._background.restarts
 
+    async def answer(self) -> None:
+        """As `ghcrawl.ports.Broker` says. A queue that was lost is declared again by housekeeping."""
+        if down := self._background.down:
+            raise QueueError(f"background tasks ended and are being restarted: {', '.join(down)}")
+        with suppress(Unroutable):
+            await self.link.declared(self.names.queue(Lane(LEGACY_PLATFORM, "event")))
+
     async def depths(self) -> Mapping[Lane, Depth]:
-        """As the port says, of every platform that this process has heard of, or the management API tells of."""
+        """As the port says, of every platform that this process or the management API has heard of."""
         delayed = await self._tags.delayed(self._clock.now())
-        unsettled = await self._management.unsettled() if self._management else {}
+        unsettled = await self._unsettled()
         told = [lane for queue in unsettled if (lane := self.names.lane(queue)) is not None]
         await self.know({lane.platform for lane in (*delayed, *told)})
-        held, in_hand = Counter(incoming.lane for incoming in self.pops.held()), self._in_hand()
-        elsewhere = self._held_elsewhere(unsettled)
+        ready = Counter(incoming.lane for incoming in self.pops.held())
+        here = ready + Counter(incoming.lane for incoming in _fresh(self.early))
+        in_hand = Counter(delivery.incoming.lane for delivery in self.pops.in_hand)
         depths: dict[Lane, Depth] = {}
         for lane in lanes(self._platforms):
-            ready = await self._looks.ready(lane) + held[lane]
-            in_flight = in_hand[lane] + elsewhere.get(lane, 0)
-            depths[lane] = Depth(ready=ready, delayed=delayed.get(lane, 0), in_flight=in_flight)
+            queue = self.names.queue(lane)
+            depths[lane] = Depth(
+                ready=ready[lane] + await self.link.ready_count(queue),
+                delayed=delayed.get(lane, 0),
+                in_flight=max(in_hand[lane], unsettled.get(queue, 0) - here[lane]),
+            )
         return depths
 
+    async def _unsettled(self) -> Mapping[str, int]:
+        return await self._management.unsettled() if self._management else {}
+
     async def is_empty(self, platforms: Collection[str] | None = None) -> bool:
-        """As the port says. While others pop too, only once nothing has been seen of anything for `QUIET_S`."""
+        """As the port says. While other processes pop too, only after `QUIET_S` in which nothing was seen."""
         wanted = platforms if platforms is not None else list(self._platforms)
         await self.know(wanted)
-        busy = self.pops.in_hand or self.held() or self._recovery.owed or await self._tags.any_queued(platforms)
-        empty = not (busy or await self._looks.anything(wanted))
+        busy = self.pops.in_hand or self.held() or self._recovery.owed.items or await self._tags.any_queued(platforms)
+        empty = not (busy or await self._inspection.anything(wanted))
         if empty and not await self._others_pop(wanted):
             return True
         now = asyncio.get_running_loop().time()
         self._quiet_since = (self._quiet_since or now) if empty else None
         if self._quiet_since is None or now - self._quiet_since < QUIET_S:
             return False
-        return self._management is None or not any(self._held_elsewhere(await self._management.unsettled()).values())
+        unsettled = await self._unsettled()
+        return not any(unsettled.get(self.names.queue(lane)) for lane in lanes(self._platforms))
 
     async def _others_pop(self, platforms: Iterable[str]) -> bool:
         for lane in lanes(platforms):
-            if await self.link.consumer_count(self.names.queue(lane)) > (lane in self.consumers.active):
+            declared = await self.link.declared(self.names.queue(lane))
+            if (declared.consumer_count or 0) > self.consumers.hears(lane):
                 return True
         return False
 
@@ -232,8 +207,8 @@ class AmqpQueue:
         """As the port says, except for what other processes have prefetched."""
         shown: list[Request] = []
         for lane in await self._lanes_of(queue, platform):
-            held = [incoming for incoming in (*self.pops.held(), *self.early.held()) if incoming.lane == lane]
-            shown += await self._looks.peek(lane, held, limit - len(shown))
+            held = [incoming for incoming in self.pops.held() + _fresh(self.early) if incoming.lane == lane]
+            shown += await self._inspection.peek(lane, held, limit - len(shown))
         return shown
 
     async def purge(self, queue: QueueName, *, platform: str | None = None) -> int:
@@ -241,21 +216,21 @@ class AmqpQueue:
         purged = 0
         for lane in await self._lanes_of(queue, platform):
             prefetched = self.pops.buffers.empty([lane])
-            prefetched += [incoming for incoming in self.early.held() if incoming.lane == lane]
-            purged += await run_to_end(self._looks.purge(lane, prefetched))
+            prefetched += [incoming for incoming in _fresh(self.early) if incoming.lane == lane]
+            purged += await run_to_end(self._inspection.purge(lane, prefetched))
         return purged
 
     async def _lanes_of(self, queue: QueueName, platform: str | None) -> list[Lane]:
-        """The lane of that platform, or of each that is known."""
         await self.know(() if platform is None else (platform,))
         return [Lane(each, queue) for each in self._platforms if platform in (None, each)]
 
-    # What arrives ---------------------------------------------------------------------------------------------
-
     def _arrived(self, incoming: Incoming) -> None:
-        (self.early if incoming.left_s > 0 else self.pops.buffers).put(incoming)
-
-    # What leaves ----------------------------------------------------------------------------------------------
+        if incoming.lane == DEAD:
+            self._dead.put(incoming)
+        elif incoming.copy.left_s > 0:
+            self.early.put(incoming)
+        else:
+            self.pops.buffers.put(incoming)
 
     async def _packed(self, request: Request) -> bytes:
         content = encode(request)
@@ -266,46 +241,107 @@ class AmqpQueue:
 
     async def _publish(self, tags: Sequence[DedupMarker]) -> None:
         await self.know({tag.platform for tag in tags})
-        await self._publisher.send([self._outgoing(tag) for tag in tags])
+        await self.link.send([self._outgoing(tag) for tag in tags])
 
     def _outgoing(self, tag: DedupMarker) -> Outgoing:
-        wait_s = 0.0 if tag.not_before is None else (tag.not_before - self._clock.now()).total_seconds()
-        exchange, left_s = self._place(wait_s)
-        return Outgoing(
-            exchange=exchange, lane=tag.lane, body=tag.body, token=tag.token, not_before=tag.not_before, left_s=left_s
-        )
-
-    def _place(self, wait_s: float) -> tuple[str, float]:
-        """Where to send what has to wait so long, and how much of that is left when it comes from there."""
-        if wait_s <= 0:
-            return self.names.work, 0.0
-        hop_s = self.names.wait_for(wait_s)
-        return self.names.wait(hop_s), max(0.0, wait_s - hop_s)
+        if (moment := tag.not_before) is None:
+            return Outgoing(self.names.work, tag.lane, tag.body, tag.token)
+        exchange, left_s = self.names.place((moment - self._clock.now()).total_seconds())
+        not_before_us = (moment - _EPOCH) // timedelta(microseconds=1)
+        return Outgoing(exchange, tag.lane, tag.body, tag.token, not_before_us, left_s)
 
     async def _send_round(self, incoming: Incoming) -> None:
-        """It came before its moment: it waits once more."""
-        exchange, left_s = self._place(incoming.left_s)
-        await self._publisher.send([incoming.again(exchange, left_s=left_s)])
-        await incoming.ack()
+        """Let a message wait once more that came before its moment."""
+        exchange, left_s = self.names.place(incoming.copy.left_s)
+        await self._replace(incoming, replace(incoming.copy, exchange=exchange, left_s=left_s))
 
-    # Housekeeping ---------------------------------------------------------------------------------------------
+    async def _file_dead(self, incoming: Incoming) -> None:
+        if not incoming.stale and (pardoned := await self._dead_letters.file_dead(incoming)):
+            await self._replace(incoming, replace(pardoned, exchange=self.names.work))
+
+    async def _replace(self, incoming: Incoming, copy: Outgoing) -> None:
+        if not incoming.stale:
+            await self.link.send([copy])
+            await incoming.ack()
 
     def start(self) -> None:
-        """From now on what has to be done beside the loops is done."""
-        works = {"delays": self.early.run, "deadletters": self._dead.run, "housekeeping": self._house.keep}
-        for name, work in (works | {"recovery": self._recovery.run}).items():
-            self._background.start(name, work)
+        """Start the background tasks."""
+        self._background.start("delays", self.early.run)
+        self._background.start("deadletters", self._dead.run)
+        self._background.start("housekeeping", self._housekeep)
+        self._background.start("owed", self._recovery.owed.run)
+        self._background.start("recovery", self._recovery.lost.run)
+
+    async def take_over(self) -> None:
+        """Set the delivery limit, and look after what the broker sets aside even while nothing is popped."""
+        self.consumers.attend()
+        if self._management is not None:
+            await self._management.limit_deliveries(self.names.prefix, self.link.settings.delivery_limit)
+
+    async def _housekeep(self) -> None:
+        """Never returns."""
+        monotonic = asyncio.get_running_loop().time
+        periods_s = {self.revive: REVIVE_S, self.sweep: SWEEP_S}
+        done_at = dict.fromkeys(periods_s, monotonic())
+        while True:
+            await asyncio.sleep(EVERY_S)
+            try:
+                await self._mend()
+                await self.consumers.want(self.consumers.deaf())
+                await self.hand_back(self.consumers.unwanted())
+                await self._fit(monotonic())
+                for do, period_s in periods_s.items():
+                    if monotonic() - done_at[do] >= period_s:
+                        done_at[do] = monotonic()
+                        await do()
+            except Unroutable as error:
+                self._is_declared = False
+                log.warning("topology_lost", error=str(error))
+            except CrawlError as error:
+                log.warning("chore_failed", chore="housekeeping", error=str(error))
+
+    async def _mend(self) -> None:
+        """Connect again, and declare again what the broker may have lost meanwhile."""
+        await self.link.check()
+        if self.link.away:
+            self._is_declared = False
+            await self.link.restore()
+            await self.link.check()
+        if not self._is_declared:
+            await self.declare()
+            self._is_declared = True
+
+    async def _fit(self, now: float) -> None:
+        """Prefetch what suits the number of loops, and return what is too much for them to the broker."""
+        self._loops.reckon(now)
+        larger, smaller = self.consumers.misfits()
+        if (larger or smaller) and not self.link.away:
+            await self.hand_back(larger)
+            await self.consumers.stop(smaller)
+            await self.consumers.want(larger + smaller)
+            log.info("prefetch_fitted", loops=self._loops.number, queues=[*map(self.names.queue, larger + smaller)])
+
+    async def revive(self) -> None:
+        """Restart consumers that the broker forgot: it does not always say so when a queue is declared again."""
+        await self.consumers.probe()
+        active = self.consumers.active
+        deaf = [lane for lane in active if not (await self.link.declared(self.names.queue(lane))).consumer_count]
+        if deaf:
+            queues = [*map(self.names.queue, deaf)]
+            log.warning("consumers_lost", queues=queues)
+            await self.consumers.abandon(queues)
+            await self.consumers.want(deaf)
 
     async def sweep(self) -> None:
-        """Starts that are long over are forgotten; what waits by its tag alone is published again."""
+        """Forget old starts; publish again what has an old marker and an empty queue."""
         await self._starts.sweep(self._clock.now() - timedelta(seconds=STARTS_S))
         before = self._clock.now() - timedelta(seconds=self.link.settings.orphaned_s)
         for lane in lanes(self._platforms):
-            if not await self._looks.ready(lane):
-                self._recovery.orphaned(lane, before)
+            if not await self.link.ready_count(self.names.queue(lane)):
+                self._recovery.lost.put(Lost(lane, before))
 
     async def hand_back(self, lanes: Sequence[Lane]) -> None:
-        """Nothing of these lanes is held here, except what is in hand. The next pop fetches anew."""
+        """Return what was prefetched of these lanes and not popped. The next pop fetches again."""
         if not lanes:
             return
         await self.consumers.stop(lanes)
@@ -313,11 +349,12 @@ class AmqpQueue:
             await incoming.give_back()
         log.info("prefetched_handed_back", queues=[*map(self.names.queue, lanes)])
 
+    def held(self) -> list[Incoming]:
+        """All that was prefetched and not popped."""
+        return [*self.pops.held(), *_fresh(self.early), *_fresh(self._dead)]
+
     async def close(self) -> None:
-        """What was prefetched waits in the broker again, and so does what is still in hand."""
-        if self._closing:
-            return
-        self._closing = True
+        """Return what was prefetched to the broker, which takes back what was popped."""
         await self._background.stop()
         if not self.link.away:
             with suppress(CrawlError):
@@ -326,34 +363,13 @@ class AmqpQueue:
                 await incoming.give_back()
         await self.link.close()
 
-    def held(self) -> list[Incoming]:
-        """All that was prefetched and is not in hand."""
-        return self.pops.held() + self.early.held() + self._dead.held()
 
-    def _in_hand(self) -> Counter[Lane]:
-        return Counter(delivery.incoming.lane for delivery in self.pops.in_hand)
-
-    def _held_elsewhere(self, unsettled: Mapping[str, int]) -> Mapping[Lane, int]:
-        """What other processes hold, where the management API tells how much anybody does."""
-        here = self._in_hand() + Counter(incoming.lane for incoming in self.pops.held() + self.early.held())
-        return {
-            lane: max(0, unsettled[name] - here[lane])
-            for lane in lanes(self._platforms)
-            if (name := self.names.queue(lane)) in unsettled
-        }
-
-    async def take_over(self) -> None:
-        """This process works on what waits, and looks after what the broker sets aside even while nobody pops.
-
-        The broker's own backstop is set, where it can be. Looking needs neither.
-        """
-        self._house.attending = True
-        if self._management is not None:
-            await self._management.limit_deliveries(self.names.prefix, self.link.settings.delivery_limit)
+def _fresh(backlog: Backlog[Incoming]) -> list[Incoming]:
+    return [incoming for incoming in backlog.items if not incoming.stale]
 
 
-def _due(push: Push, now: Any) -> Push:
-    return push if push.not_before is None or push.not_before > now else Push(request=push.request, queue=push.queue)
+def _due(push: Push, now: datetime) -> Push:
+    return replace(push, not_before=None) if push.not_before is not None and push.not_before <= now else push
 
 
 @asynccontextmanager
@@ -368,18 +384,14 @@ async def open_amqp_queue(
 ) -> AsyncIterator[AmqpQueue]:
     """The queue, until the block is left. Raises ConfigError for what waiting will not mend, QueueError.
 
-    platforms: whose lanes are looked at though nothing was pushed to them or popped from them here.
+    platforms: whose lanes count even before this process pushes to them or pops from them.
     """
-    link = await open_link(settings)
+    queue = AmqpQueue(AmqpLink(settings), tags=tags, starts=starts, bury=bury, clock=clock)
     try:
-        queue = AmqpQueue(link, Publisher(link), tags=tags, starts=starts, bury=bury, clock=clock)
+        await queue.link.restore()
         await queue.declare()
         await queue.know(platforms)
-    except BaseException:
-        await link.close()
-        raise
-    queue.start()
-    try:
+        queue.start()
         yield queue
     finally:
         await run_to_end(queue.close())

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil
-from typing import Final
-
-from ghcrawl.values.model import QUEUES, QueueName
-
-SPARE: Final = 2
-"""Messages a queue's consumer holds beyond what may be in hand: the next one is there when a loop asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmqpSettings:
-    """Where RabbitMQ is, what our names there begin with, and how hard it is leaned on.
+    """Where RabbitMQ is, and how it is used.
 
     url: `amqp://user:password@host:port/vhost`, or `amqps://`. Never shown.
     management_url: `http://user:password@host:15672`; empty: what only it can tell is not known. Never shown.
-    prefix: begins the name of everything we declare. Another prefix is another set of queues.
-    loops: requests that this process has in hand at the most, to begin with; sizes what is prefetched.
-    alone: this process alone knows what waits, so one process at a time pops; another one is refused.
-    heartbeat_s: a peer that is silent is given up after about three times as long.
-    confirm_timeout_s: for the broker to confirm one publish; in_flight: unconfirmed publishes at a time.
-    waits_s: the delays there are wait queues for. The delay is part of their names, so changing these makes new ones;
-    the old ones drain by themselves.
-    delivery_limit: after how many returns the broker itself sets a message aside: a backstop, set as a policy.
-    max_starts: work on a message that keeps killing its process is begun so many times.
-    max_message_bytes: as it travels. RabbitMQ 4 refuses more than 16 MiB, and closes the channel over it; MongoDB takes
-    as much for a whole tag.
-    hand_back_s: what was prefetched from a queue that nobody pops from goes back after so long.
-    orphaned_s: what has a tag so old, and an empty queue, is published again: the broker must have lost it.
+    prefix: of all names. Another prefix is another set of queues.
+    loops: concurrent workers of this process at first; sizes the prefetch.
+    alone: the markers are this process's own, so only one process may pop.
+    heartbeat_s: a silent connection is closed after about three times as long.
+    confirm_timeout_s: for one publish; in_flight: unconfirmed publishes at a time.
+    waits_s: the delays that have a wait queue. Other delays make other queues; the old ones drain.
+    delivery_limit: returns after which the broker sets a message aside: a backstop, set as a policy.
+    max_starts: attempts at a message that crashes its worker.
+    max_message_bytes: as it travels. RabbitMQ 4 closes the channel above 16 MiB, the limit of a document in MongoDB.
+    hand_back_s: prefetched messages of a lane that is not popped are returned after this time.
+    orphaned_s: where a queue is empty, markers older than this are published again: the broker has lost their messages.
     """
 
     url: str = field(repr=False)
@@ -48,14 +39,3 @@ class AmqpSettings:
     max_message_bytes: int = 15 * 1024 * 1024
     hand_back_s: float = 60.0
     orphaned_s: float = 3600.0
-
-
-def prefetch(loops: int) -> dict[QueueName, int]:
-    """How many unsettled messages each queue's consumer may hold.
-
-    In hand and waiting count together, so each must hold what may be in hand. `later` may never occupy more than half
-    of the loops: a flood there must not keep the others waiting.
-    """
-    sizes: dict[QueueName, int] = dict.fromkeys(QUEUES, loops + SPARE)
-    sizes["later"] = ceil(loops / 2) + SPARE
-    return sizes

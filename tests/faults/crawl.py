@@ -165,7 +165,7 @@ class Crawl:
             for number in numbers:
                 body = encode(node(number, self.started_at))
                 lane = Lane(PLATFORM, queue_of(number))
-                await queue._publisher.send([Outgoing(exchange=queue.names.work, lane=lane, body=body, token="copy")])
+                await queue.link.send([Outgoing(exchange=queue.names.work, lane=lane, body=body, token="copy")])
 
     async def begin(self, workers: int, **over: Any) -> None:
         """The first node waits, and so many workers are there."""
@@ -194,7 +194,7 @@ class Crawl:
     async def _nothing_waits(self, backend: Backend) -> bool:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
-        return not await queue._tags.any_queued() and not await queue._looks.anything([PLATFORM])
+        return not await queue._tags.any_queued() and not await queue._inspection.anything([PLATFORM])
 
     def _idle(self) -> bool:
         """Whether no living worker holds anything, by its own word: the broker tells that only some seconds later."""

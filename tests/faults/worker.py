@@ -140,7 +140,7 @@ class Crash:
         setattr(thing, method, done)
 
     def place(self, queue: AmqpQueue, store: Any) -> None:
-        tags, publisher = queue._tags, queue._publisher
+        tags, publisher = queue._tags, queue.link
         self.after(tags, "insert", "tag_inserted")
         self.after(publisher, "_send", "publishing")
         self.after(publisher, "send", "published")

@@ -65,10 +65,10 @@ ROOMS: Final = (
     "ghcrawl/telemetry",
     "ghcrawl/values",
     "processors",
-    "queues/sqlite",
+    "queues",
     "stores",
 )
-"""Their docstrings and comments are plain, too. `queues/amqp` follows."""
+"""Their docstrings and comments are plain, too."""
 HARD_TO_READ: Final = (
     r"whoever|whatever|somebody|nobody|so many|in hand|begun|begin(s|ning)?|lately|by itself|the like|given up"
     r"|gives? up|for ever|anew|come upon|set no more"

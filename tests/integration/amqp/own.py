@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.values.model import Push, QueueName
-from queues.amqp.connection import open_link
+from queues.amqp.connection import AmqpLink
 from queues.amqp.names import Names
 from queues.amqp.pops import AmqpDelivery
 from queues.amqp.queue import AmqpQueue, open_amqp_queue
@@ -61,7 +61,8 @@ class Place:
 
     async def clear(self) -> None:
         """Nothing of it is left in the broker."""
-        link = await open_link(self.settings())
+        link = AmqpLink(self.settings())
+        await link.restore()
         channel = await link.channel()
         for spec in self.names.specs():
             await channel.queue_delete(spec.name)
@@ -87,7 +88,8 @@ async def die(queue: AmqpQueue) -> None:
 async def forgotten(server: Server, prefix: str, *platforms: str) -> None:
     """Nothing that was made under `prefix` is left in the broker."""
     names = Names(prefix=prefix, waits_s=AmqpSettings(url=server.url).waits_s)
-    link = await open_link(Place(server, prefix).settings())
+    link = AmqpLink(Place(server, prefix).settings())
+    await link.restore()
     channel = await link.channel()
     for spec in (*names.specs(), *names.work_specs(platforms)):
         await channel.queue_delete(spec.name)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from math import inf
 from typing import Self
 from uuid import uuid4
 
@@ -23,12 +25,11 @@ from ghcrawl.values.model import (
     Request,
 )
 from ghcrawl.values.shielded import run_to_end
-from queues.amqp.connection import AmqpLink, open_link
+from queues.amqp.connection import AmqpLink
 from queues.amqp.inspection import got
 from queues.amqp.message import Outgoing
 from queues.amqp.names import Names, QueueSpec
 from queues.amqp.pops import AmqpDelivery
-from queues.amqp.publisher import Publisher
 from queues.amqp.queue import AmqpQueue, open_amqp_queue
 from queues.amqp.settings import AmqpSettings
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
@@ -98,7 +99,7 @@ class Unhurried:
 class AmqpRig(Rig):
     """Made by `opened`."""
 
-    def __init__(self, server: Server, link: AmqpLink, publisher: Publisher) -> None:
+    def __init__(self, server: Server, link: AmqpLink) -> None:
         self.clock = self._clock = FakeClock()
         self.store, self.deadletters = MemoryStore(), MemoryDeadletters()
         self.tags, self.starts = MemoryDedupMarkers(), MemoryCrashCounter()
@@ -107,7 +108,6 @@ class AmqpRig(Rig):
         )
         self.names = Names(prefix=self.settings.prefix, waits_s=self.settings.waits_s)
         self._link = link
-        self._publisher = publisher
         self._platforms: list[str] = []
         self._stack = AsyncExitStack()
 
@@ -115,8 +115,9 @@ class AmqpRig(Rig):
     @asynccontextmanager
     async def opened(cls, server: Server) -> AsyncIterator[Self]:
         """Queues that nobody else has, and that are gone in the end."""
-        link = await open_link(AmqpSettings(url=server.url))
-        rig = cls(server, link, Publisher(link))
+        link = AmqpLink(AmqpSettings(url=server.url))
+        await link.restore()
+        rig = cls(server, link)
         try:
             await rig.open()
             yield rig
@@ -149,8 +150,8 @@ class AmqpRig(Rig):
         self._clock.advance(seconds)
         channel = await self._link.channel()
         while (incoming := await got(channel, self.names.wait(HOUR_S))) is not None:
-            if incoming.not_before is not None and incoming.not_before <= self._clock.now():
-                await self._publisher.send([incoming.again(self.names.work)])
+            if (incoming.copy.not_before_us or inf) <= round(self._clock.now().timestamp() * 1_000_000):
+                await self._link.send([replace(incoming.copy, exchange=self.names.work)])
                 await incoming.ack()
         await channel.close()
 
@@ -173,7 +174,7 @@ class AmqpRig(Rig):
         return await self._waiting() >= number
 
     async def inject(self, queue: QueueName, body: bytes) -> None:
-        await self._publisher.send([Outgoing(exchange=self.names.work, lane=lanes(queue)[0], body=body)])
+        await self._link.send([Outgoing(self.names.work, lanes(queue)[0], body)])
 
     @property
     def unsettled(self) -> int:
@@ -198,6 +199,6 @@ class AmqpRig(Rig):
                 if declared.message_count:  # what was on its way when the first was asked is here by now
                     break
             else:
-                if not self.amqp.early.held():
+                if not self.amqp.early.items:
                     return
             await asyncio.sleep(0.002)

@@ -12,8 +12,8 @@ from ghcrawl.ports.queue import Pushed, by_queue
 from ghcrawl.values.model import QueueName
 from queues.amqp.inspection import got
 from queues.amqp.message import Incoming
+from queues.amqp.prefetch import SPARE
 from queues.amqp.queue import AmqpQueue
-from queues.amqp.settings import SPARE
 from tests.integration.amqp.own import PATIENT_S, Place, popped, push_of
 from tests.support.lanes import LANES, lanes
 from tests.support.services.wanted import MANAGEMENT_URL
@@ -45,7 +45,7 @@ async def test_no_process_hoards_and_a_flood_in_later_leaves_loops_free(place: P
 
 
 def held(queue: AmqpQueue, name: QueueName) -> int:
-    return sum(incoming.queue == name for incoming in queue.pops.held())
+    return sum(incoming.lane.queue == name for incoming in queue.pops.held())
 
 
 async def holds(queue: AmqpQueue, number: int, name: QueueName = "later") -> bool:

@@ -100,13 +100,13 @@ async def test_a_suspect_is_cleared_while_the_broker_does_not_answer(
     async with place.process() as queue:
         delivery = await popped(queue)
         assert await starts.count(delivery.name) == 1
-        answers, send = asyncio.Event(), queue._publisher.send
+        answers, send = asyncio.Event(), queue.link.send
 
         async def late(messages: Sequence[Outgoing]) -> None:
             await answers.wait()
             await send(messages)
 
-        monkeypatch.setattr(queue._publisher, "send", late)
+        monkeypatch.setattr(queue.link, "send", late)
         releasing = asyncio.create_task(delivery.release())
 
         async def cleared() -> bool:
@@ -211,7 +211,7 @@ async def test_who_looks_and_looks_again_harms_nothing_even_while_nobody_pops(pl
         await until(lambda: peeked(queue, times=7), within_s=60)
         await until(lambda: seen(queue))
         delivery = await popped(queue)
-        assert (delivery.incoming.pardons, delivery.incoming.spared) == (0, 1)
+        assert (delivery.incoming.copy.pardons, delivery.incoming.copy.spared) == (0, 1)
         await delivery.ack()
     assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
 
@@ -231,7 +231,7 @@ async def peeked(queue: AmqpQueue, *, times: int) -> bool:
 async def test_bytes_that_are_no_request_become_a_deadletter_and_harm_nobody(place: Place) -> None:
     async with place.process() as queue:
         raw = b"\x00\xff\xfe nobody's request"
-        await queue._publisher.send([Outgoing(exchange=place.names.work, lane=lanes("event")[0], body=raw)])
+        await queue.link.send([Outgoing(exchange=place.names.work, lane=lanes("event")[0], body=raw)])
         await queue.push(push_of(1, 2))
         for _ in range(2):
             await (await popped(queue)).ack()

@@ -40,6 +40,7 @@ class Message:
     content_encoding: str | None = None
     redelivered: bool = False
     delivery_tag: int = 1
+    exchange: str = "e"
     channel: Channel = field(default_factory=Channel)
 
     @property

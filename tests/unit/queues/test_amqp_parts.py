@@ -12,21 +12,13 @@ import pytest
 from ghcrawl.values.errors import DecodeError, QueueError, StoreError
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
 from queues.amqp.buffers import Buffers
-from queues.amqp.compression import ABOVE_BYTES, packed
 from queues.amqp.errors import BrokerLost, Unroutable, spoken
-from queues.amqp.maintenance import Maintenance
-from queues.amqp.message import Incoming, Outgoing
-from queues.amqp.names import (
-    NOT_BEFORE,
-    PARDONS,
-    TOKEN,
-    Names,
-    key_of_lane,
-    lane_of,
-    span,
-)
+from queues.amqp.message import ABOVE_BYTES, NOT_BEFORE, PARDONS, TOKEN, Incoming, Outgoing, packed
+from queues.amqp.names import Names, key_of_lane, lane_of, span
 from queues.amqp.poison_messages import PoisonMessages
-from queues.amqp.settings import AmqpSettings, prefetch
+from queues.amqp.prefetch import Loops
+from queues.amqp.recovery import Backlog
+from queues.amqp.settings import AmqpSettings
 from queues.memory_dedup import MemoryCrashCounter
 from tests.support.builders import at
 from tests.support.clock import FakeClock
@@ -38,25 +30,23 @@ LONG_S = 30.0
 
 class TestMessages:
     def test_a_message_comes_back_as_it_was_sent(self) -> None:
-        sent = Outgoing(
-            exchange="e", lane=lanes("soon")[0], body=b"{}", token="t", not_before=at(0.000001), left_s=0.3, pardons=2
-        ).properties()
-        got = incoming("soon", headers=sent.headers)
-        assert (got.token, got.not_before, got.left_s, got.pardons) == ("t", at(0.000001), 0.3, 2)
+        sent = Outgoing("e", lanes("soon")[0], b"{}", token="t", not_before_us=7, left_s=0.3, pardons=2).properties()
+        got = incoming("soon", headers=sent.headers).copy
+        assert (got.token, got.not_before_us, got.left_s, got.pardons) == ("t", 7, 0.3, 2)
 
     def test_our_messages_are_durable_and_have_no_id_of_ours(self) -> None:
-        sent = Outgoing(exchange="e", lane=lanes("soon")[0], body=b"{}").properties()
+        sent = Outgoing("e", lanes("soon")[0], b"{}").properties()
         assert (sent.delivery_mode, sent.message_id, sent.headers) == (2, None, {})
 
     def test_a_message_sent_again_leaves_the_brokers_headers_behind(self) -> None:
         headers = {"x-death": [{"count": 1}], "x-delivery-count": 7, TOKEN: "t", PARDONS: 1}
-        again = incoming(headers=headers).again("e", pardons=1)
-        assert again.properties().headers == {TOKEN: "t", PARDONS: 2}
+        again = incoming(headers=headers).copy
+        assert again.properties().headers == {TOKEN: "t", PARDONS: 1}
 
-    @pytest.mark.parametrize("headers", [{TOKEN: 5}, {NOT_BEFORE: "soon"}, {NOT_BEFORE: 10**30}, {PARDONS: b"x"}, {}])
+    @pytest.mark.parametrize("headers", [{TOKEN: 5}, {NOT_BEFORE: "soon"}, {PARDONS: b"x"}, {}])
     def test_headers_of_somebody_else_are_none_of_ours(self, headers: dict[str, Any]) -> None:
         got = incoming(headers=headers)
-        assert (got.token, got.not_before, got.pardons, got.returns) == (None, None, 0, 0)
+        assert (got.copy, got.returns) == (Outgoing("e", got.lane, b"{}"), 0)
 
     def test_how_often_it_came_back(self) -> None:
         assert incoming(redelivered=True).returns == 1
@@ -109,16 +99,16 @@ class TestBodies:
     def test_what_is_large_travels_compressed_and_comes_back_as_it_was(self) -> None:
         body = packed(self.LARGE)
         assert len(body) < len(self.LARGE) / 20
-        sent = Outgoing(exchange="e", lane=lanes("soon")[0], body=body)
+        sent = Outgoing("e", lanes("soon")[0], body)
         properties = sent.properties()
         assert properties.content_encoding == "deflate"
         got = incoming("soon", body=sent.body, content_encoding=properties.content_encoding)
-        assert (got.content(), got.again("e")) == (self.LARGE, sent)
+        assert (got.content(), got.copy) == (self.LARGE, sent)
 
     @pytest.mark.parametrize("encoding", [None, "utf-8", "gzip"])
     def test_what_is_small_and_what_others_call_an_encoding_is_as_it_is(self, encoding: str | None) -> None:
         assert packed(b"{}") == b"{}"
-        assert Outgoing(exchange="e", lane=LANES[0], body=b"{}").properties().content_encoding is None
+        assert Outgoing("e", LANES[0], b"{}").properties().content_encoding is None
         assert incoming(body=b"{}", content_encoding=encoding).content() == b"{}"
 
     @pytest.mark.parametrize(
@@ -128,7 +118,7 @@ class TestBodies:
     def test_what_cannot_be_unpacked_is_no_request_and_keeps_its_bytes(
         self, body: bytes, why: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("queues.amqp.compression.MAX_BYTES", len(self.LARGE))
+        monkeypatch.setattr("queues.amqp.message.MAX_BYTES", len(self.LARGE))
         with pytest.raises(DecodeError, match=why) as refused:
             incoming(body=body, content_encoding="deflate").content()
         assert refused.value.body == body
@@ -140,7 +130,7 @@ class TestBuffers:
         for queue in ("later", "soon"):
             buffers.put(incoming(queue))
         taken = [await buffers.take(lanes("event", "soon", "later"), 0) for _ in range(3)]
-        assert [each and each.queue for each in taken] == ["soon", "later", None]
+        assert [each and each.lane.queue for each in taken] == ["soon", "later", None]
 
     async def test_what_went_stale_is_passed_over(self) -> None:
         buffers, channel = Buffers(), Channel()
@@ -186,67 +176,102 @@ class TestBuffers:
 
 
 class TestSuspects:
-    def suspects(self) -> tuple[PoisonMessages, MemoryCrashCounter]:
-        starts = MemoryCrashCounter()
-        return PoisonMessages(starts, FakeClock(), max_starts=3), starts
+    def suspects(self, starts: MemoryCrashCounter) -> PoisonMessages:
+        self.freed: list[Incoming] = []
+        return PoisonMessages(starts, FakeClock(), max_starts=3, free=self.freed.append)
 
     async def test_three_starts_and_no_more(self) -> None:
         starts = MemoryCrashCounter()  # which outlives the processes here
         begun = 1  # the first, when it had never come back
         for _ in range(10):
-            suspects = PoisonMessages(starts, FakeClock(), max_starts=3)
-            if await suspects.judge(incoming(), "m") == "killer":
+            if await self.suspects(starts).judge(incoming(), "m") == "killer":
                 break
-            await suspects.begin("m")
             begun += 1
         assert begun == 3
 
     async def test_one_suspect_at_a_time(self) -> None:
-        suspects, starts = self.suspects()
+        starts = MemoryCrashCounter()
+        suspects = self.suspects(starts)
         for name in ("one", "two"):
             await starts.add(name, at(0))
         second = incoming()
-        assert await suspects.judge(incoming(), "one") == "begin"
+        assert await suspects.judge(incoming(), "one") == "start"
         assert await suspects.judge(second, "two") == "wait"
-        assert await suspects.judge(incoming(), "never begun again") == "begin"
+        assert await suspects.judge(incoming(), "never begun again") == "start"
         assert suspects.held() == [second]
-        assert suspects.let_go("never begun again") == []
-        assert suspects.let_go("one") == [second]
-        assert await suspects.judge(second, "two") == "begin"
+        await suspects.settled("never begun again")
+        assert self.freed == []
+        await suspects.settled("one")
+        assert (self.freed, suspects.held()) == ([second], [])
+        assert await suspects.judge(second, "two") == "start"
 
-    async def test_who_survives_is_forgotten(self) -> None:
-        suspects, starts = self.suspects()
+    async def test_a_survivor_is_forgotten(self) -> None:
+        starts = MemoryCrashCounter()
+        suspects = self.suspects(starts)
         await suspects.judge(incoming(), "m")
-        await suspects.begin("m")
         assert await starts.count("m") == 1
-        await suspects.forget("m")
+        await suspects.settled("m")
         assert await starts.count("m") == 0
 
+    async def test_what_was_parked_is_freed_though_the_database_is_away(self) -> None:
+        class Away(MemoryCrashCounter):
+            async def forget(self, message: str) -> None:
+                raise StoreError(message)
 
-class TestChores:
-    async def test_what_fails_is_done_again_and_nothing_overtakes_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("queues.amqp.maintenance.AGAIN_S", 0.0)
-        done: list[Incoming] = []
+        starts = Away()
+        suspects = self.suspects(starts)
+        for name in ("one", "two"):
+            await starts.add(name, at(0))
+        await suspects.judge(incoming(), "one")
+        await suspects.judge(incoming(), "two")
+        await suspects.settled("one")
+        assert len(self.freed) == 1
+
+
+class TestBacklog:
+    async def test_an_item_that_fails_is_done_again_after_the_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("queues.amqp.recovery.AGAIN_S", 0.0)
+        done: list[str] = []
         failures = [StoreError("away"), QueueError("away")]
         finished = asyncio.Event()
 
-        async def do(one: Incoming) -> None:
-            if failures:
+        async def do(item: str) -> None:
+            if item == "fails" and failures:
                 raise failures.pop()
-            done.append(one)
-            if len(done) == 2:
+            done.append(item)
+            if len(done) == 3:
                 finished.set()
 
-        chores = Maintenance("test", do)
-        both, channel = [incoming(), incoming()], Channel(is_closed=True)
-        for each in [*both, incoming(channel=channel)]:
-            chores.put(each)
-        task = asyncio.create_task(chores.run())
+        backlog = Backlog[str]("test", do)
+        for each in ("fails", "one", "two"):
+            backlog.put(each)
+        task = asyncio.create_task(backlog.run())
+        async with asyncio.timeout(LONG_S):
+            await finished.wait()
+        await asyncio.sleep(0)
+        assert done == ["one", "two", "fails"]
+        assert not backlog.items
+        task.cancel()
+
+    async def test_an_item_that_was_cut_short_is_done_by_the_next_run(self) -> None:
+        tries = 0
+        finished = asyncio.Event()
+
+        async def do(_item: str) -> None:
+            nonlocal tries
+            tries += 1
+            if tries == 1:
+                raise asyncio.CancelledError  # as its driver does with every call that a close cut off
+            finished.set()
+
+        backlog = Backlog[str]("test", do)
+        backlog.put("item")
+        with pytest.raises(asyncio.CancelledError):
+            await backlog.run()
+        task = asyncio.create_task(backlog.run())
         async with asyncio.timeout(LONG_S):
             await finished.wait()
         task.cancel()
-        assert done == both
-        assert chores.held() == []
 
 
 class TestNames:
@@ -255,11 +280,12 @@ class TestNames:
 
     def test_few_hops_and_hardly_ever_too_long(self) -> None:
         names = Names(prefix="p", waits_s=AmqpSettings(url="").waits_s)
+        delays_s = {names.wait(wait_s): wait_s for wait_s in names.waits_s}
         for left_s in (0.01, 0.9, 3, 4, 4.1, 29, 95, 96, 500, 3600, 86400):
             hops, waited_s = 0, 0.0
             left = timedelta(seconds=left_s).total_seconds()
             while left > 0:
-                waited_s += names.wait_for(left)
+                waited_s += delays_s[names.place(left)[0]]
                 left = left_s - waited_s
                 hops += 1
             assert waited_s <= max(1.0, left_s * 1.25)
@@ -273,7 +299,7 @@ class TestNames:
         assert len({spec.name for spec in specs}) == len(specs) == 7
 
     def test_no_flood_in_later_occupies_every_loop(self) -> None:
-        sizes: dict[QueueName, int] = prefetch(20)
+        sizes = {lane.queue: Loops(20, 60.0).prefetch(lane) for lane in LANES}
         assert sizes == {"event": 22, "immediate": 22, "soon": 22, "normal": 22, "later": 12}
 
     def test_urls_are_never_shown(self) -> None:
