@@ -33,9 +33,9 @@ from tests.support.services.wanted import AMQP_URL
 LAST = datetime.max.replace(tzinfo=NOW.tzinfo)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _server(rabbitmq: Server) -> Any:
-    """The broker of the run is where the machine looks for it."""
+    """The broker of the run is where the machine looks for it; no other module's tests look there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(AMQP_URL, rabbitmq.url)
         yield
