@@ -24,6 +24,7 @@ FIXTURES = "@octokit/fixtures@23.1.2"
 WEBHOOKS = "@octokit/webhooks-examples@7.6.1"
 CACHE = Path(sys.prefix) / "recordings"
 API = "https://api.github.com"
+TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +116,13 @@ def download_sdist(requirement: str, folder: Path) -> Path:
     asked = folder / "requirements.txt"
     asked.write_text(f"{requirement}\n", encoding="utf-8")
     arguments = ["download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder), "-r", str(asked)]
-    subprocess.run([sys.executable, "-m", "pip", *arguments], check=True, capture_output=True, text=True)
-    return next(folder.glob("*.tar.gz"))
+    reason = ""
+    for _ in range(TRIES):  # pip itself does not repeat a download that breaks off in the middle
+        done = subprocess.run([sys.executable, "-m", "pip", *arguments], check=False, capture_output=True, text=True)
+        if not done.returncode:
+            return next(folder.glob("*.tar.gz"))
+        reason = done.stderr.strip()
+    raise RuntimeError(f"{requirement} could not be downloaded: {reason}")
 
 
 def _download_octokit(folder: Path) -> Path:
