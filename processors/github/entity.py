@@ -16,7 +16,7 @@ from ghcrawl.values.outcome import (
     Skip,
     Visit,
 )
-from processors.github.graph import Node, repo_url, text
+from processors.github.graph import Node, parent_of, repo_url, text
 from processors.github.least import check
 from processors.github.listing import Listing, Listings, add
 from processors.github.part import SHOWN, Part, add_part
@@ -166,7 +166,7 @@ def _described(entity: Entity, visit: Visit, body: JsonObject, *, embeds_users: 
     node = Node(visit, body=body, urn=urn, url=says, siblings=entity.siblings(urn))
     node.embeds_users = embeds_users
     if entity.parent:
-        node.link(entity.parent, ":".join(urn.split(":")[:-2]))
+        node.link(entity.parent, parent_of(urn))
     for name in entity.people:
         found = body.get(name)
         (node.accounts if isinstance(found, list) else node.account)(name, found)

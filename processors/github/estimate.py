@@ -237,6 +237,8 @@ class _Surveyor:
             (reply,) = yield [Question(type=COUNTED, url=url, ids=ids)]
             nodes = [mapping(node) for node in sequence(mapping(reply.body).get("nodes"))]
             if not nodes:
+                if reply.body is not None:  # asked, and not answered: a crawl gets no batches either
+                    self._batched = frozenset()
                 return []
             given = list(zip(repos, nodes, strict=False))
             found += [(repo, _counts(repo, node)) for repo, node in given if node]

@@ -151,8 +151,7 @@ class Node:
         self.link(name, urn)
         step = self.visit.onward.links.get(name)
         if type not in self.visit.request.context.covered and step is not None and step.thing is not None and url:
-            above = ":".join(urn.split(":")[:-2]) if urn.count(":") > 2 else ""
-            context = replace(self.context(qualifier=above, scope=scope), changed_at=changed_at)
+            context = replace(self.context(qualifier=parent_of(urn), scope=scope), changed_at=changed_at)
             self.follow(type, url, step.thing, context)
 
     def user(self, url: str, policy: str, account: JsonObject) -> None:
@@ -238,6 +237,11 @@ def again(request: Request, url: str, **pagination: Any) -> Request:
 
 
 # Names ---------------------------------------------------------------------------------------------------------
+
+
+def parent_of(urn: str) -> str:
+    """The URN of what the thing lies in; empty: nothing."""
+    return ":".join(urn.split(":")[:-2]) if urn.count(":") > 2 else ""
 
 
 def repo_of(urn: str) -> str:

@@ -155,18 +155,25 @@ async def test_the_estimate_is_right_within_a_tenth(tmp_path: Path, world: str, 
     assert foreseen.asked <= (14 if batches == "auto" else 27)
 
 
-@pytest.mark.parametrize(
-    "graphql",
-    [Graphql(answers=False), Graphql(too_slow_above=0), Graphql(resources_above=1)],
-    ids=["no", "slow", "part"],
-)
-async def test_what_graphql_does_not_count_is_counted_otherwise(tmp_path: Path, graphql: Graphql):
+async def test_what_graphql_does_not_count_is_counted_otherwise(tmp_path: Path):
     async with stage(tmp_path, WORLDS["three repositories"], clock=FastClock(60)) as it:
         calm, _ = await dry_run(it)
-    async with stage(
-        tmp_path, WORLDS["three repositories"], clock=FastClock(60), manners=Manners(graphql=graphql)
-    ) as it:
+    manners = Manners(graphql=Graphql(resources_above=1))
+    async with stage(tmp_path, WORLDS["three repositories"], clock=FastClock(60), manners=manners) as it:
         foreseen, _ = await dry_run(it)
 
     assert abs(foreseen.total - calm.total) <= 0.10 * calm.total
     assert calm.asked < foreseen.asked <= 22
+
+
+@pytest.mark.parametrize("graphql", [Graphql(answers=False), Graphql(too_slow_above=0)], ids=["no", "slow"])
+async def test_where_graphql_does_not_answer_calls_are_foreseen_without_it(tmp_path: Path, graphql: Graphql):
+    manners = Manners(graphql=graphql)
+    async with stage(tmp_path, WORLDS["three repositories"], clock=FastClock(60), manners=manners) as it:
+        foreseen, _ = await dry_run(it)
+        it.server.journal.clear()
+        await it.crawl()
+        made = sum(not call.target.startswith("/graphql") for call in it.server.journal.calls)
+
+    assert abs(foreseen.total - made) <= 0.10 * made
+    assert foreseen.asked <= 22
