@@ -26,7 +26,7 @@ from stores.quotas import MemoryQuotas
 from tests.support.builders import at
 from tests.support.clock import FakeClock, FastClock
 from tests.support.declared import HOUR, declared
-from tests.support.mastodon import TOKEN, Stage, tokens
+from tests.support.mastodon import TOKEN, Crawled, Stage, tokens
 
 
 @pytest.fixture
@@ -200,15 +200,34 @@ async def test_a_host_that_refuses_everything_is_left_alone(
     assert [answered for _, answered in server.calls] == [status] * 10
 
 
-async def test_that_a_host_refuses_everything_outlives_the_process_for_an_hour(world: World, tmp_path: Path):
+async def test_that_a_host_refuses_everything_outlives_the_process_and_one_call_an_hour_asks_again(
+    world: World, tmp_path: Path
+):
+    hour, day = 3700, 86_400
     async with running(world, Setup(refusing=Answer(status=403, body={"error": "no"}))) as server:
-        for start_s, calls in ((0, 10), (60, 10), (3700, 20), (3800, 20)):
-            clock = FastClock(10, start=at(start_s))
-            stage = Stage(db=tmp_path / "a.db", settings={"crawl.loops": 1, "mastodon.budgets": []}, clock=clock)
-            specs = [f"mastodon://{server.host}/q/profile/user=user{start_s + number}" for number in range(15)]
-            crawled = await stage.crawl(*specs)
+        later = ((hour, 11), (hour + 100, 11), (2 * day, 12), (8 * day, 13), (16 * day, 23))
+        for start_s, calls in ((0, 10), (60, 10), *later):
+            crawled = await _lookups(tmp_path, server.host, start_s)
             assert crawled.tally.skipped == {"denied_forbidden": 15}
-            assert len(server.calls) == calls
+            assert len(server.calls) == calls, f"{start_s} s"
+
+
+async def test_a_host_that_answers_again_is_no_longer_known_to_refuse(world: World, tmp_path: Path):
+    setup = Setup(refusing=Answer(status=403, body={"error": "no"}))
+    async with running(world, setup) as server:
+        await _lookups(tmp_path, server.host, 0)
+        server.setup = Setup()
+        await _lookups(tmp_path, server.host, 3700)
+        server.setup, before = setup, len(server.calls)
+        await _lookups(tmp_path, server.host, 3800)
+    assert len(server.calls) - before == 10
+
+
+async def _lookups(folder: Path, host: str, start_s: int) -> Crawled:
+    """A crawl of fifteen accounts, in a process of its own that starts then."""
+    settings = {"crawl.loops": 1, "mastodon.budgets": []}
+    stage = Stage(db=folder / "a.db", settings=settings, clock=FastClock(10, start=at(start_s)))
+    return await stage.crawl(*(f"mastodon://{host}/q/profile/user=user{start_s + number}" for number in range(15)))
 
 
 async def test_a_host_that_is_excluded_is_not_asked(world: World, tmp_path: Path):

@@ -19,11 +19,11 @@ from urllib.parse import quote, urlsplit
 from ghcrawl.fetch.budgets import DeclaredBudget, DeclaredBudgets, Spent
 from ghcrawl.fetch.client import Answer, Client
 from ghcrawl.fetch.mastodon.answers import SCHEME, Unauthorized, limit_of, read
-from ghcrawl.fetch.mastodon.hosts import NOBODY, RETIRED, CredentialSlot, Host, Hosts
+from ghcrawl.fetch.mastodon.hosts import NOBODY, REMEMBERED_FOR, RETIRED, CredentialSlot, Host, Hosts
 from ghcrawl.fetch.mastodon.tokens import HostToken
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
-from ghcrawl.ports.quotas import Egress
+from ghcrawl.ports.quotas import Egress, Slot
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Stored
 from ghcrawl.social.parsing import is_request_uri, parse
@@ -107,6 +107,7 @@ class MastodonFetcher:
         name = urlsplit(url).netloc
         host = self.hosts.at(name)
         if not host.asked:
+            await self._recall(host, name)
             await self._share_closing(host, name)
         host.asked = True
         if (until := host.closed(self.clock.now())) is not None:
@@ -130,9 +131,12 @@ class MastodonFetcher:
             if answer.status == 429:
                 waits.append(slot.blocked(self.clock.now()) or self.clock.now())
                 continue
+            was_refusing = host.is_refusing
             host.answered(answer.status, self.clock.now())
             if host.refusals > 1:
                 await self._share_closing(host, name)
+            if host.is_refusing or was_refusing:
+                await self._remember(host, name)
             keeps = not is_request_uri(request.url)  # a 304 costs as much, and a lookup needs the whole account
             verdict = read(answer, url=request.url, principal=slot.principal, conditional=bool(condition), keeps=keeps)
             if not isinstance(verdict, Unauthorized):
@@ -165,6 +169,21 @@ class MastodonFetcher:
         taken = await self._quotas.take(f"{SCHEME}:closed:{name}", 1, now=now.timestamp(), until=until.timestamp())
         if isinstance(taken, float):
             host.close(datetime.fromtimestamp(taken, UTC))
+
+    async def _recall(self, host: Host, name: str) -> None:
+        """Learn that it refused everything in the past week, which outlives its hour of closing. Raises StoreError."""
+        now = self.clock.now().timestamp()
+        if isinstance(await self._quotas.take(f"{SCHEME}:refusing:{name}", 1, now=now, until=now), float):
+            host.suspect()
+
+    async def _remember(self, host: Host, name: str) -> None:
+        """Let later processes know that it refuses everything, or that it does so no more. Raises StoreError."""
+        quota, now = f"{SCHEME}:refusing:{name}", self.clock.now().timestamp()
+        until = now + REMEMBERED_FOR.total_seconds() if host.is_refusing else now
+        taken = await self._quotas.take(quota, 1, now=now, until=until)
+        if isinstance(taken, float):
+            change = self._quotas.extend if host.is_refusing else self._quotas.release
+            await change(Slot(quota, 0, taken), until)
 
     async def _leave(self, slot: CredentialSlot, host: str) -> tuple[Spent, ...] | datetime:
         """One call of every budget, or until when to wait. Raises StoreError."""

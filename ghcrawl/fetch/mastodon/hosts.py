@@ -27,6 +27,8 @@ REFUSING: Final = frozenset({403, 410})
 FORBIDDEN: Final = 10
 """After this many such answers in a row, the host as a whole counts as closed to us."""
 FORBIDDEN_FOR: Final = timedelta(hours=1)
+REMEMBERED_FOR: Final = timedelta(days=7)
+"""How long a closed host is known to have refused everything: then the first refusal closes it again."""
 MAX_HOSTS: Final = 10_000
 
 
@@ -135,12 +137,21 @@ class Host:
         self.put_off = 0
         self.refusal = status if status in REFUSING else 0
         self.refusals = self.refusals + 1 if self.refusal else 0
-        self.closed_until = now + FORBIDDEN_FOR if self.refusals >= FORBIDDEN else None
+        self.closed_until = now + FORBIDDEN_FOR if self.is_refusing else None
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether it refuses everything, as far as it was asked."""
+        return self.refusals >= FORBIDDEN
 
     def close(self, until: datetime) -> None:
         """Another process, or this one before it was restarted, found that the host refuses everything."""
-        self.refusal, self.refusals = self.refusal or 403, max(self.refusals, FORBIDDEN)
+        self.suspect()
         self.closed_until = until
+
+    def suspect(self) -> None:
+        """It refused everything when it was last asked: one more refusal closes it."""
+        self.refusal, self.refusals = self.refusal or 403, max(self.refusals, FORBIDDEN)
 
     def closed(self, now: datetime) -> datetime | None:
         """Until when a host that refuses everything is left alone."""
