@@ -13,11 +13,13 @@ import pytest
 from ghcrawl.fetch.atproto.sessions import Account
 from ghcrawl.fetch.redaction import Secret
 from ghcrawl.platforms.atproto import BlueskySource
+from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.simulator.atproto.run import running
 from ghcrawl.simulator.atproto.server import PASSWORD, Limits, Server
 from ghcrawl.simulator.atproto.world import generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.model import Push, Request
 from ghcrawl.values.outcome import Fetched
 from tests.support.backends import SERVERS, backend
 from tests.support.bluesky import Stage
@@ -101,6 +103,38 @@ async def test_related_asks_about_each_whom_an_account_follows_or_is_followed_by
     found = await stage.crawl("bluesky:q/profile/related=alice.test")
     assert {each.urn.removeprefix("urn:atproto:") for each in found.of("profile")} == others
     assert others
+
+
+async def test_an_account_and_those_related_to_it_are_the_union(stage: Stage, server: Server):
+    alice = server.world.named("alice")
+    both = {alice.did, *alice.follows} | {one.did for one in server.world.accounts.values() if alice.did in one.follows}
+    found = await stage.crawl("bluesky:q/profile,relations/user=Alice.test,related=alice.test")
+    assert {each.urn.removeprefix("urn:atproto:") for each in found.of("profile")} == both
+    for direction in ("follows", "followers"):
+        assert {each.links["origin"].href.removeprefix("urn:atproto:") for each in found.of(direction)} == both
+
+
+async def test_a_limit_is_of_each_resource(stage: Stage, server: Server):
+    account = server.world.named("alice")
+    found = await stage.crawl("bluesky:q/post,profile,relations/user=alice.test?limit=2")
+    assert (len(found.of("post")), len(found.of("profile"))) == (2, 1)
+    assert sum(len(page.body["elements"]) for page in found.of("follows")) == len(account.follows) > 0
+    stage.db = stage.db.with_name("b.db")
+    searched = await stage.crawl("bluesky:q/post,profile/query=a?limit=3")
+    assert (len(searched.of("post")), len(searched.of("profile"))) == (3, 3)
+
+
+@pytest.mark.parametrize("resources", ["relations", "post,relations"])
+async def test_relations_of_a_location_are_a_deadletter_at_once(stage: Stage, resources: str):
+    async with stage.open(Tally()) as service:
+        request = Request(platform="bluesky", type="request", url=f"bluesky:q/{resources}/location=berlin")
+        await service.backend.queue.push([Push(request=request, queue="immediate")])
+        service.supervisor.start()
+        await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
+        await service.supervisor.drain(5)
+        (letter,) = await service.backend.deadletters.list(DeadletterFilter(), limit=9)
+    assert (letter.kind, len(letter.request.failures)) == ("invalid_request", 1)
+    assert "relations of a location are not defined" in letter.reason
 
 
 async def test_nothing_of_an_excluded_account_is_saved_whoever_leads_to_it(stage: Stage, server: Server):

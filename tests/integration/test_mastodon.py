@@ -133,6 +133,44 @@ async def test_those_who_are_related_are_asked_one_by_one(world: World, tmp_path
     assert {int(each.body["id"]) for each in people.of("account")} == ids
 
 
+async def test_an_account_and_those_related_to_it_are_the_union(world: World, tmp_path: Path):
+    user1 = world.named("user1")
+    assert user1
+    both = {user1.id} | {b for a, b in world.follows if a == user1.id} | {a for a, b in world.follows if b == user1.id}
+    async with running(world) as server:
+        found = await Stage(db=tmp_path / "a.db").crawl(
+            f"mastodon://{server.host}/q/profile,relations/user=user1,related=@user1"
+        )
+    assert {int(each.body["id"]) for each in found.of("account")} == both
+    for direction in ("followers", "following"):
+        assert {int(each.links["owner"].href.rpartition(":")[2]) for each in found.of(direction)} == both
+
+
+async def test_a_limit_is_of_each_resource(tmp_path: Path):
+    world = World(SimClock())
+    for number in range(4):
+        author = world.join(f"river{number}")
+        world.post(author, "a river")
+        world.post(author, "a river again")
+    async with running(world, Setup(tokens={TOKEN: "river0"})) as server:
+        stage = Stage(db=tmp_path / "a.db", credentials=tokens(server.host))
+        searched = await stage.crawl(f"mastodon://{server.host}/q/post,profile/query=river?limit=3")
+        stage.db = tmp_path / "b.db"
+        of_one = await stage.crawl(f"mastodon://{server.host}/q/post,profile/user=river1?limit=1")
+    assert (searched.counts["status"], searched.counts["account"]) == (3, 3)
+    assert (of_one.counts["status"], of_one.counts["account"]) == (1, 1)
+
+
+@pytest.mark.parametrize("resources", ["relations", "post,relations"])
+async def test_relations_of_a_location_are_a_deadletter_at_once(world: World, tmp_path: Path, resources: str):
+    async with running(world) as server:
+        url = f"mastodon://{server.host}/q/{resources}/location=berlin"
+        crawled = await Stage(db=tmp_path / "a.db").crawl(Request(platform="mastodon", type="request", url=url))
+    (letter,) = crawled.deadletters
+    assert (letter.kind, len(letter.request.failures)) == ("invalid_request", 1)
+    assert "relations of a location are not defined" in letter.reason
+
+
 async def test_a_thread_is_followed_where_the_scenario_says_so(world: World, tmp_path: Path):
     async with running(world) as server:
         answered = next(each for each in world.newest() if each.reply_to)

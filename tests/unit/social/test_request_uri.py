@@ -21,6 +21,10 @@ from ghcrawl.social.request_uri import RequestUri, Source
         ("mastodon://[::0001]:80/q/post/user=a", "mastodon://[::1]:80/q/post/user=a"),
         ("b:q/post,post/user=a,query=x,user=a", "b:q/post/query=x,user=a"),
         ("b:q/post/user=b,user=a,related=c,query=z", "b:q/post/query=z,user=a,user=b,related=c"),
+        ("b:q/post/location=x,query=y,relations=z", "b:q/post/query=y,related=z,location=x"),
+        ("b:q/post/query=%61%2b%3a%7e%c3%a9%2c", "b:q/post/query=a+:~%C3%A9%2C"),
+        ("b:q/post/query=az09-._~!$'()*+;:@", "b:q/post/query=az09-._~!$'()*+;:@"),
+        ("b:q/post/user=a?stream,limit=2,cursor=x", "b:q/post/user=a?cursor=x,limit=2,stream"),
     ],
 )
 def test_equal_requests_have_one_form(text: str, canonical: str) -> None:
@@ -42,6 +46,16 @@ def test_3_what_separates_is_percent_encoded_in_values_and_decoded_after_splitti
     with pytest.raises(RequestUriError, match="no UTF-8") as raised:
         parse("b:q/post/query=ab%C3x")
     assert raised.value.position == len("b:q/post/query=ab")
+
+
+@pytest.mark.parametrize("character", [*',?/=&#% "', "é", "\n", "<"])
+def test_3_what_must_be_encoded_is_never_read_bare_and_always_printed_encoded(character: str) -> None:
+    made = RequestUri(platform="b", resources=("post",), sources=(Source("query", f"a{character}B"),))
+    printed = "".join(f"%{byte:02X}" for byte in character.encode())
+    assert str(made) == f"b:q/post/query=a{printed}B"
+    with pytest.raises(RequestUriError) as raised:
+        parse(f"b:q/post/query=a{character}B")
+    assert 0 <= raised.value.position - len("b:q/post/query=a") <= 1, "it, or what follows what it separates"
 
 
 def test_4_a_plus_is_a_plus() -> None:
@@ -76,9 +90,10 @@ def test_7_dates_are_utc_unless_they_say_otherwise(written: str, meant: str) -> 
     assert parse(f"b:q/post/user=a?since={written}").params == {"since": meant}
 
 
-def test_7_a_window_is_not_empty() -> None:
+@pytest.mark.parametrize("before", ["2014-01-31T00:00:00Z", "2014-01-30", "2014-01-31T01:00:00+01:00"])
+def test_7_a_window_is_not_empty(before: str) -> None:
     with pytest.raises(RequestUriError, match="earlier"):
-        parse("b:q/post/user=a?since=2014-01-31,before=2014-01-31T00:00:00Z")
+        parse(f"b:q/post/user=a?since=2014-01-31,before={before}")
 
 
 @pytest.mark.parametrize("date", ["yesterday", "2014-13-01", "2014-01-31T12:34", "20140131", "2014-01-31T12:34:56.5Z"])
