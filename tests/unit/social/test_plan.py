@@ -37,6 +37,12 @@ def test_13_a_user_and_those_related_to_the_same_user_is_the_union() -> None:
     assert [(str(plan.driver), plan.conditions) for plan in found] == [("user=foo", ()), ("related=foo", ())]
 
 
+@pytest.mark.parametrize("sources", ["user=foo,related=bar", "user=foo,related=foo,query=x"])
+def test_13_any_other_union_is_two_requests(sources: str) -> None:
+    (plan,) = plans(parse(f"p:q/relations/{sources}"))
+    assert (str(plan.driver), plan.conditions[0].kind) == ("user=foo", "related")
+
+
 def test_14_relations_of_a_location_are_not_defined() -> None:
     with pytest.raises(Unsupported, match="relations of a location"):
         plans(parse("b:q/post,relations/location=berlin"))
@@ -113,6 +119,11 @@ def test_8_since_goes_by_the_last_change_and_before_by_the_first(
 ) -> None:
     (plan,) = plans(parse("b:q/post/user=a?since=2026-01-02,before=2026-01-04"))
     assert plan.admits(day(created), day(edited) if edited else None) is admitted
+
+
+def test_8_a_post_without_a_date_is_not_known_to_lie_outside() -> None:
+    (plan,) = plans(parse("b:q/post/user=a?since=2026-01-02,before=2026-01-04"))
+    assert plan.admits(None)
 
 
 def test_every_condition_must_hold() -> None:

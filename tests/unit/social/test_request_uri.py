@@ -18,6 +18,7 @@ from ghcrawl.social.request_uri import RequestUri, Source
         ("bluesky:q/profile,post/user=alice.test", "bluesky:q/post,profile/user=alice.test"),
         ("mastodon://Social.Example:443/q/post/user=a", "mastodon://social.example:443/q/post/user=a"),
         ("mastodon://bücher.example/q/post/user=a", "mastodon://xn--bcher-kva.example/q/post/user=a"),
+        ("mastodon://social.example:0443/q/post/user=a", "mastodon://social.example:443/q/post/user=a"),
         ("mastodon://[::0001]:80/q/post/user=a", "mastodon://[::1]:80/q/post/user=a"),
         ("b:q/post,post/user=a,query=x,user=a", "b:q/post/query=x,user=a"),
         ("b:q/post/user=b,user=a,related=c,query=z", "b:q/post/query=z,user=a,user=b,related=c"),
@@ -44,8 +45,8 @@ def test_3_what_separates_is_percent_encoded_in_values_and_decoded_after_splitti
     (source,) = parse("b:q/post/query=a%2Cb%3Fc%2Fd%3De%26f%23g%20%C3%A9").sources
     assert source == Source("query", "a,b?c/d=e&f#g é")
     with pytest.raises(RequestUriError, match="no UTF-8") as raised:
-        parse("b:q/post/query=ab%C3x")
-    assert raised.value.position == len("b:q/post/query=ab")
+        parse("b:q/post/query=a%C3%A9%C3x")
+    assert raised.value.position == len("b:q/post/query=a%C3%A9")
 
 
 @pytest.mark.parametrize("character", [*',?/=&#% "', "é", "\n", "<"])
@@ -96,7 +97,10 @@ def test_7_a_window_is_not_empty(before: str) -> None:
         parse(f"b:q/post/user=a?since=2014-01-31,before={before}")
 
 
-@pytest.mark.parametrize("date", ["yesterday", "2014-13-01", "2014-01-31T12:34", "20140131", "2014-01-31T12:34:56.5Z"])
+@pytest.mark.parametrize(
+    "date",
+    ["yesterday", "2014-13-01", "2014-01-31T12:34", "20140131", "2014-01-31T12:34:56.5Z", "2014-01-31%2012:34:56"],
+)
 def test_7_what_is_no_date_is_said(date: str) -> None:
     with pytest.raises(RequestUriError, match="is not a date"):
         parse(f"b:q/post/user=a?before={date}")
@@ -134,6 +138,9 @@ def test_12_a_parameter_is_said_once() -> None:
         ("twitter:q/post/user=a", True),
         ("twitter:q/post,profile/user=a?limit=1", True),
         ("twitter:q/post,status/user=a", False),
+        ("twitter:q/post/7", False),
+        ("twitter:anna/post/user=a", False),
+        ("twitter:q/post/user=a/7", False),
         ("mastodon://h/q/post/user=a", True),
         ("mastodon://h/@q/post", False),
         ("bluesky:profile/did:plc:abc/post/3k", False),
@@ -149,6 +156,7 @@ def test_15_a_uri_asks_for_something_only_in_the_form_of_a_request(text: str, as
     [
         ("q/post/user=a", 0, "name of a platform"),
         ("Bluesky:q/post/user=a", 0, "name of a platform"),
+        ("7b:q/post/user=a", 0, "name of a platform"),
         ("b:post/user=a", 2, "q/ is expected"),
         ("b:q/post", 8, "sources are expected"),
         ("b:q/posts/user=a", 4, "'posts' is no resource"),
@@ -163,9 +171,11 @@ def test_15_a_uri_asks_for_something_only_in_the_form_of_a_request(text: str, as
         ("b:q/post/query=é", 15, "as %C3%A9"),
         ("b:q/post/user=a?", 16, "something is missing"),
         ("b:q/post/user=a?Limit=1", 16, "as %4C"),
+        ("b:q/post/user=a?_x=1", 16, "as %5F"),
         ("b:q/post/user=a?since", 16, "since needs a value"),
         ("m://user@h/q/post/user=a", 4, "a host has no user"),
         ("m://h:99999/q/post/user=a", 6, "a port is a number"),
+        ("m://h:0/q/post/user=a", 6, "a port is a number"),
         ("m://h_/q/post/user=a", 4, "no name of a host"),
         ("m:///q/post/user=a", 4, "no name of a host"),
         ("m://[zz]/q/post/user=a", 4, "no IPv6 address"),
