@@ -111,7 +111,7 @@ async def test_an_account_and_those_related_to_it_are_the_union(stage: Stage, se
     found = await stage.crawl("bluesky:q/profile,relations/user=Alice.test,related=alice.test")
     assert {each.urn.removeprefix("urn:atproto:") for each in found.of("profile")} == both
     for direction in ("follows", "followers"):
-        assert {each.links["origin"].href.removeprefix("urn:atproto:") for each in found.of(direction)} == both
+        assert {(each.links["origin"].href or "").removeprefix("urn:atproto:") for each in found.of(direction)} == both
 
 
 async def test_a_limit_is_of_each_resource(stage: Stage, server: Server):

@@ -12,6 +12,7 @@ import pytest
 
 from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
 from ghcrawl.fetch.mastodon.tokens import read_tokens
+from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.simulator.answers import Answer
 from ghcrawl.simulator.clock import SimClock
@@ -27,6 +28,7 @@ from tests.support.builders import at
 from tests.support.clock import FakeClock, FastClock
 from tests.support.declared import HOUR, declared
 from tests.support.mastodon import TOKEN, Crawled, Stage, tokens
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -143,7 +145,7 @@ async def test_an_account_and_those_related_to_it_are_the_union(world: World, tm
         )
     assert {int(each.body["id"]) for each in found.of("account")} == both
     for direction in ("followers", "following"):
-        assert {int(each.links["owner"].href.rpartition(":")[2]) for each in found.of(direction)} == both
+        assert {int((each.links["owner"].href or "").rpartition(":")[2]) for each in found.of(direction)} == both
 
 
 async def test_a_limit_is_of_each_resource(tmp_path: Path):
@@ -297,6 +299,24 @@ async def test_a_refused_token_is_retired_and_nothing_is_lost(world: World, tmp_
         crawled = await stage.crawl(f"mastodon://{server.host}/q/post/user=user1")
     assert crawled.counts["status"] == 60
     assert [status for _, status in server.calls].count(401) == 1
+
+
+async def test_where_no_token_is_accepted_a_sentence_says_so_and_nothing_is_lost(world: World, tmp_path: Path):
+    async with running(world, Setup(tokens={TOKEN: "user1"}, closed=True)) as server:
+        stage = Stage(db=tmp_path / "a.db", credentials=read_tokens(f"{server.host}=a-wrong-token", source="a test"))
+        async with stage.open(Tally()) as service:
+            source = service.opened["mastodon"].source
+            assert source.unrecoverable() == ""
+            await stage.push(service, f"mastodon://{server.host}/q/profile/user=user1")
+            service.supervisor.start()
+            await until(lambda: bool(source.unrecoverable()))
+            await service.supervisor.drain(5)
+            assert await service.backend.deadletters.list(DeadletterFilter(), limit=9) == []
+            assert not await service.backend.queue.is_empty()
+    sentence = source.unrecoverable()
+    assert sentence.startswith(f"no token is accepted any more ({server.host} token ")
+    assert "a-wrong-token" not in sentence
+    assert len(server.calls) == 1
 
 
 async def test_fifteen_tokens_behind_one_address_make_a_hundred_calls_in_three_replicas_and_not_one_more():
