@@ -22,6 +22,8 @@ from ghcrawl.ports.stream import Batch
 from ghcrawl.values.errors import ConfigError, FetchError, StreamRefused
 from ghcrawl.values.model import Push, Request, moment
 
+TOLD: Final = frozenset({"#commit", "#sync", "#identity", "#account"})
+"""Frames with events; others are ignored, as the protocol asks."""
 FIREHOSE: Final = "com.atproto.sync.subscribeRepos"
 CONNECT_S: Final = 10.0
 HEARTBEAT_S: Final = 30.0
@@ -192,14 +194,17 @@ class Firehose(_SocketStream):
     def _events(self, message: Any, cursor: str) -> Iterator[tuple[str, Event] | str]:
         try:
             header, body = self._ipld.decode_dag_cbor_multi(message)
-        except ValueError:
+            yield from self._told(header, body, cursor)
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise FetchError("the stream said what is no frame", url=self._url) from None
+
+    def _told(self, header: Any, body: Any, cursor: str) -> Iterator[tuple[str, Event] | str]:
         if header.get("op") != 1:
             raise self._failure(body)
         kind = header.get("t")
-        if kind == "#info":
-            if body.get("name") == "OutdatedCursor":
-                yield "the server forgot what came behind the cursor"
+        if kind == "#info" and body.get("name") == "OutdatedCursor":
+            yield "the server forgot what came behind the cursor"
+        if kind not in TOLD:
             return
         at, did = str(body.get("seq", cursor)), body.get("repo") or body.get("did")
         time_us = int(moment(body["time"]).timestamp() * 1_000_000)

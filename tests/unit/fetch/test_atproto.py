@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import libipld
 import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
@@ -15,7 +16,7 @@ from ghcrawl.fetch.atproto.streams import Jetstream, stream_of
 from ghcrawl.fetch.atproto.xrpc import method_of
 from ghcrawl.fetch.client import Answer
 from ghcrawl.social.plan import Unsupported
-from ghcrawl.values.errors import ConfigError, FetchError
+from ghcrawl.values.errors import ConfigError, FetchError, StreamRefused
 from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Denied, Missing, Refused
 from tests.support.builders import NOW
@@ -184,3 +185,60 @@ def test_the_event_at_the_cursor_was_told_before_and_nonsense_breaks_the_connect
     for nonsense in ("{", "[]", "{}", '{"time_us": "soon"}'):
         with pytest.raises(FetchError, match="no event"):
             list(events(nonsense, ""))
+
+
+def frame(kind: str, body: Any, *, op: int = 1) -> bytes:
+    return b"".join(libipld.encode_dag_cbor(part) for part in ({"op": op, "t": kind}, body))
+
+
+def firehose(message: bytes) -> list[Any]:
+    return list(
+        stream_of("wss://r.example/xrpc/com.atproto.sync.subscribeRepos", lambda _: iter(()))._events(message, "4")
+    )
+
+
+AT = {"seq": 5, "time": "2026-11-21T12:00:00.000Z"}
+
+
+def test_a_firehose_tells_what_a_jetstream_tells() -> None:
+    told = {"did": DID, "time_us": int(NOW.timestamp() * 1_000_000)}
+    account = {"did": DID, "active": False, "status": "deleted"}
+    assert firehose(frame("#account", {**AT, **account})) == [
+        ("5", {**told, "kind": "account", "account": {"active": False, "status": "deleted", "handle": None}})
+    ]
+    gone = {"action": "delete", "path": f"{POST}/3kabc", "cid": None}
+    assert firehose(frame("#commit", {**AT, "repo": DID, "blocks": b"", "ops": [gone]})) == [
+        ("5", {**told, "kind": "commit", "commit": {"operation": "delete", "collection": POST, "rkey": "3kabc"}})
+    ]
+
+
+def test_frames_of_kinds_that_are_not_known_here_are_passed_over() -> None:
+    assert firehose(frame("#invented", {"seq": 5})) == []
+    assert firehose(frame("#info", {"name": "OutdatedCursor"})) == ["the server forgot what came behind the cursor"]
+    assert firehose(frame("#info", {"name": "Hello"})) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"\xff",
+        libipld.encode_dag_cbor([]) + libipld.encode_dag_cbor({}),
+        libipld.encode_dag_cbor({"op": 1, "t": "#commit"}),
+        frame("#commit", []),
+        frame("#commit", {"seq": 5}),
+        frame("#commit", {**AT, "time": "soon"}),
+        frame("#commit", {**AT, "blocks": b"nonsense", "ops": []}),
+        frame("#commit", {**AT, "ops": ["nonsense"]}),
+    ],
+)
+def test_a_frame_that_cannot_be_read_breaks_the_connection(message: bytes) -> None:
+    with pytest.raises(FetchError, match="no frame"):
+        firehose(message)
+
+
+def test_an_error_frame_ends_the_stream_for_good_only_where_the_cursor_is_of_the_future() -> None:
+    with pytest.raises(StreamRefused, match="FutureCursor"):
+        firehose(frame("", {"error": "FutureCursor"}, op=-1))
+    with pytest.raises(FetchError, match="ConsumerTooSlow"):
+        firehose(frame("", {"error": "ConsumerTooSlow"}, op=-1))

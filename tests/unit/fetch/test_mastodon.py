@@ -143,6 +143,13 @@ def test_a_host_is_blocked_when_all_who_may_ask_it_are_and_hosts_do_not_mind_eac
     assert hosts.blocked_until(NOW) == at(30)
 
 
+def test_a_host_that_lost_its_last_token_is_asked_without_one() -> None:
+    hosts = Hosts()
+    hosts.use(read_tokens("a.example=secret-one\nb.example=secret-two\n", source="x"))
+    hosts.use(read_tokens("b.example=secret-two\n", source="x"))
+    assert [slot.token for slot in hosts.at("a.example").order("")] == [None]
+
+
 def test_what_is_left_counts_calls_in_flight_and_never_rises_in_a_period() -> None:
     slot = Hosts().at("a.example").slots[0]
     assert slot.take(NOW) is None
