@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -287,6 +288,24 @@ async def test_a_host_that_wants_no_more_calls_is_left_alone_until_its_window_is
     assert crawled.counts["status"] == 200
     assert crawled.deadletters == []
     assert [status for _, status in server.calls].count(429) == 0, "its own headers said in time that nothing is left"
+
+
+async def test_who_is_told_to_stop_waits_as_long_as_the_host_says(world: World):
+    clock, egress = FakeClock(), Egress(quotas=MemoryQuotas(), address="one")
+    told = Answer(status=429, body={}, headers={"X-RateLimit-Reset": "", "Retry-After": "30"})
+    async with (
+        running(world, Setup(refusing=told)) as server,
+        MastodonFetcher(MastodonSettings(), (), clock, Tally(), egress) as fetcher,
+    ):
+        request = Request(platform="mastodon", type="timeline", url=f"mastodon://{server.host}/api/v1/timelines/public")
+        stopped = Throttled(until=clock.now() + timedelta(seconds=30), reason="primary")
+        assert await fetcher.fetch(request, None) == stopped
+        server.setup.refusing = None
+        clock.advance(29)
+        assert await fetcher.fetch(request, None) == stopped
+        assert len(server.calls) == 1
+        clock.advance(1)
+        assert isinstance(await fetcher.fetch(request, None), Fetched)
 
 
 async def test_a_refused_token_is_retired_and_nothing_is_lost(world: World, tmp_path: Path):
