@@ -22,7 +22,7 @@ from ghcrawl.simulator.mastodon.world import World, generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import Request
-from ghcrawl.values.outcome import Fetched, SkipReason, Throttled
+from ghcrawl.values.outcome import Fetched, SkipReason, Throttled, Unchanged
 from ghcrawl.wiring import simulator
 from stores.quotas import MemoryQuotas
 from tests.support.builders import at
@@ -30,6 +30,7 @@ from tests.support.clock import FakeClock, FastClock
 from tests.support.declared import HOUR, declared
 from tests.support.mastodon import TOKEN, Crawled, Stage, tokens
 from tests.support.waiting import until
+from tests.unit.fetch.scripted import a_stored
 
 
 @pytest.fixture
@@ -306,6 +307,23 @@ async def test_who_is_told_to_stop_waits_as_long_as_the_host_says(world: World):
         assert len(server.calls) == 1
         clock.advance(1)
         assert isinstance(await fetcher.fetch(request, None), Fetched)
+
+
+async def test_whether_a_copy_is_current_is_asked_by_whoever_fetched_it_and_costs_a_call(world: World):
+    egress, tally = Egress(quotas=MemoryQuotas(), address="one"), Tally()
+    async with (
+        running(world) as server,
+        MastodonFetcher(MastodonSettings(), (), FakeClock(), tally, egress) as fetcher,
+    ):
+        request = Request(platform="mastodon", type="timeline", url=f"mastodon://{server.host}/api/v1/timelines/public")
+        fetched = await fetcher.fetch(request, None)
+        assert isinstance(fetched, Fetched)
+        validator = fetched.validator
+        assert validator
+        assert isinstance(await fetcher.fetch(request, a_stored(request.url, validator=validator)), Unchanged)
+        for other in (replace(validator, url=f"{validator.url}?limit=1"), replace(validator, principal="another")):
+            assert isinstance(await fetcher.fetch(request, a_stored(request.url, validator=other)), Fetched)
+    assert (tally.calls, tally.charged, tally.free) == (4, 4, 0)
 
 
 async def test_a_refused_token_is_retired_and_nothing_is_lost(world: World, tmp_path: Path):

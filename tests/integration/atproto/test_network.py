@@ -123,13 +123,14 @@ async def test_a_token_that_really_expired_is_renewed_once_under_eight_loops(net
         claims["exp"] = int((datetime.now(UTC) - timedelta(minutes=1)).timestamp())
         with pytest.warns(jwt.InsecureKeyLengthWarning):
             session._access = jwt.encode(claims, SECRET, headers=jwt.get_unverified_header(real))
-        await stage.push(service, *(f"bluesky:q/profile/user={name}.test" for name in ("alice", "bob", "carla")))
+        names, kinds = ("alice", "bob", "carla", "triage"), ("profile", "post")
+        await stage.push(service, *(f"bluesky:q/{kind}/user={name}.test" for name in names for kind in kinds))
         service.supervisor.start()
         await service.supervisor.until_empty(service.backend.queue, every_s=0.02)
         await service.supervisor.drain(5)
         found = await left(service, Tally())
     assert session.renewals == 2, "once when it was made, once when it had expired"
-    assert (len(found.of("profile")), found.deadletters) == (3, [])
+    assert (len(found.of("profile")), found.deadletters) == (4, [])
 
 
 async def test_the_thirty_first_session_waits_as_long_as_the_server_says_and_no_attempt_is_lost(
