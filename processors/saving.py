@@ -66,6 +66,7 @@ def save(  # noqa: PLR0913  # what a document is made of
         root=request.root or request.name,
         origin=fetched.origin,
         aliases=tuple(others),
+        visits=visit.visits,
     )
     return Save(document=document, follow_ups=tuple(follow_ups))
 

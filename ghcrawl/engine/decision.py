@@ -184,6 +184,7 @@ class Decider:
         )
 
     def _visit(self, body: Body, version: int, policy: Policy, platform: Platform) -> Visit:
+        own = body.request.payload is None or body.fetched.origin == "batch"  # which was asked for as it would be alone
         return Visit(
             request=body.request,
             fetched=body.fetched,
@@ -194,10 +195,12 @@ class Decider:
             visited=body.stored is not None and policy.stands_where(body.stored.visits),
             stored_urn=body.stored.urn if body.stored else "",
             batched=self._mounted[platform.name].batched(),
+            visits={policy.spec: body.fetched.checked_at} if own else {},
         )
 
     def _process(self, body: Body, kind: Processed, policy: Policy, platform: Platform) -> Decision:
-        outcome, as_of = kind.processor(self._visit(body, kind.version, policy, platform)), _as_of(body)
+        visit, as_of = self._visit(body, kind.version, policy, platform), _as_of(body)
+        outcome = kind.processor(visit)
         if isinstance(outcome, Skip):
             return Decision(outcome=outcome, as_of=as_of)
         document = outcome.document
@@ -205,11 +208,12 @@ class Decider:
         if body.stored is not None and not _worth_saving(document, body, kind, policy):
             unchanged = Skip(reason="unchanged", follow_ups=follow_ups)
             return Decision(outcome=unchanged, touch=_touch(body, body.stored.urn, policy), as_of=as_of)
-        own = body.request.payload is None or body.fetched.origin == "batch"  # which was asked for as it would be alone
-        visits: Mapping[str, datetime] = {policy.spec: body.fetched.checked_at} if own else {}
+        visits = visit.visits
         if body.stored is not None and _moved(document, body) and body.stored.said(document):
             visits = latest(body.stored.visits, visits)
-        saved = Save(document=replace(document, visits=visits), follow_ups=follow_ups, supersede=outcome.supersede)
+        if document.visits is not visits:
+            document = replace(document, visits=visits)
+        saved = Save(document=document, follow_ups=follow_ups, supersede=outcome.supersede)
         return Decision(outcome=saved, as_of=as_of)
 
     def _outlinks(self, document: Document, request: Request, policy: Policy, platform: Platform) -> Iterator[Push]:

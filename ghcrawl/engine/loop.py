@@ -11,6 +11,7 @@ import random
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Final
 
 import structlog
@@ -134,7 +135,6 @@ class Engine:
     async def step(self, delivery: Delivery) -> None:
         """Decide one delivery and make the decision durable: it is acked, or released and will come again."""
         request, started_at = delivery.request, self._ports.clock.now()
-        monotonic = asyncio.get_running_loop().time
         place = self._place(request)
         taken = place is None or place not in self._in_hand
         self.busy += 1

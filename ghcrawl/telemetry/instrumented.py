@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import count
+from time import monotonic
 from typing import Final, Literal
 
 from ghcrawl.platforms.contract import Platform
@@ -53,10 +54,6 @@ class Turn:
     since: datetime
     request: Request | None = None
     queue: QueueName | None = None
-
-
-def _now_s() -> float:
-    return asyncio.get_running_loop().time()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +126,7 @@ class InstrumentedQueue(_Watched):
             await self._answering.calm(self._yield_s)
         if self._measure is not None:
             self._note()
-        began = _now_s()
+        began = monotonic()
         try:
             delivery = await self._queue.pop(order, patience_s=patience_s)
         except CrawlError as error:
@@ -137,7 +134,7 @@ class InstrumentedQueue(_Watched):
             raise
         self.worked()
         if delivery is not None and self._measure is not None:
-            self._measure.phase("pop", _now_s() - began)
+            self._measure.phase("pop", monotonic() - began)
             self._note(delivery)
             lane = Lane(delivery.request.platform, delivery.queue)
             self._popped[lane] = delivery.request.asked_at or self._clock.now()
@@ -183,7 +180,7 @@ class InstrumentedUnitOfWork(_Watched):
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says."""
-        began = _now_s()
+        began = monotonic()
         try:
             committed = await self._unit_of_work.commit(delivery, effects)
         except Unstorable:
@@ -193,7 +190,7 @@ class InstrumentedUnitOfWork(_Watched):
             raise
         self.worked()
         if self._measure is not None:
-            self._measure.phase("settle", _now_s() - began)
+            self._measure.phase("settle", monotonic() - began)
             if committed.saved == "saved" and effects.document is not None:
                 if self._written % SAMPLED == 0:
                     self._measure.document(len(dumps(effects.document.body)))
@@ -218,11 +215,11 @@ class MeasuredFetcher:
 
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """As the port says."""
-        began = _now_s()
+        began = monotonic()
         try:
             return await self._fetcher.fetch(request, stored)
         finally:
-            self._measure.phase("fetch", _now_s() - began)
+            self._measure.phase("fetch", monotonic() - began)
 
 
 def measured(platform: Platform, measure: Measure) -> Platform:
@@ -233,10 +230,10 @@ def measured(platform: Platform, measure: Measure) -> Platform:
 
 def _timed(measure: Measure, processor: Processor) -> Processor:
     def process(visit: Visit) -> Save | Skip:
-        began = _now_s()
+        began = monotonic()
         try:
             return processor(visit)
         finally:
-            measure.phase("process", _now_s() - began)
+            measure.phase("process", monotonic() - began)
 
     return process

@@ -224,6 +224,7 @@ class Visit:
     batched: types of things that the platform can be asked for many at once, just now.
     known: we held a copy of this before; visited: and it was traversed from this very position before.
     stored_urn: what that copy is called; empty where there is none.
+    visits: of the document, see there.
     version: the version of the processor, for the document's metadata.
     processed_at: the moment to write down; processors hold no clock.
     """
@@ -237,6 +238,7 @@ class Visit:
     visited: bool = False
     stored_urn: str = ""
     batched: frozenset[str] = frozenset()
+    visits: Mapping[str, datetime] = field(default_factory=dict)
 
 
 Processor: TypeAlias = Callable[[Visit], Save | Skip]

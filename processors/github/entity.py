@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.forms import lacks
-from ghcrawl.values.model import FORM_OF, Form, JsonObject, Known, Origin, dated
+from ghcrawl.values.model import FORM_OF, Form, JsonObject, Origin, dated
 from ghcrawl.values.outcome import (
     Processor,
     Save,
@@ -135,24 +134,12 @@ def processor(
         for part in held:
             add_part(node, part, node.url)
         _run_deferred(node)
-        saved = node.save(entity.type, changed_at=entity.changed_at(body))
-        return _in_form(entity.form(visit.fetched.origin), entity, saved)
+        form = entity.form(visit.fetched.origin)  # our own copy has none of its own
+        left_out = entity.leaves_out(form) if form else frozenset()
+        document = node.document(entity.type, entity.changed_at(body), form, left_out)
+        return Save(document=document, follow_ups=node.follow_ups)
 
     return process
-
-
-def _in_form(form: Form | None, entity: Entity, saved: Save) -> Save:
-    """The same, with the form in which it was seen; our own copy has none of its own."""
-    if form is None:
-        return saved
-    document = saved.document
-    known = Known(
-        changed_at=document.changed_at,
-        observed_at=document.observed_at,
-        digest=document.digest,
-        partial=lacks(document.body, entity.leaves_out(form)),
-    )
-    return replace(saved, document=replace(document, forms={form: known}))
 
 
 def _described(entity: Entity, visit: Visit, body: JsonObject, *, embeds_users: bool) -> Node:

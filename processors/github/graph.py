@@ -13,11 +13,15 @@ from datetime import datetime
 from typing import Any, Final
 
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.forms import lacks
 from ghcrawl.values.model import (
     Context,
     Document,
+    Form,
+    Forms,
     Json,
     JsonObject,
+    Known,
     Link,
     Payload,
     Push,
@@ -204,11 +208,24 @@ class Node:
         """The finished document with its follow-ups."""
         return Save(document=self.document(type, changed_at), follow_ups=self.follow_ups, supersede=supersede)
 
-    def document(self, type: str, changed_at: str = "") -> Document:
-        """The finished document."""
+    def document(
+        self, type: str, changed_at: str = "", form: Form | None = None, left_out: frozenset[str] = frozenset()
+    ) -> Document:
+        """The finished document. form: in which it was seen, if it has several; left_out: what that form may lack."""
         request, fetched = self.visit.request, self.visit.fetched
         known_as = {self._says, request.url, fetched.url, *fetched.aliases} - {self.url}
         as_sent = request.payload is not None and request.payload.body is self.digested
+        checksum = request.payload.digest if request.payload and as_sent else digest(self.digested)
+        changed_at = credible(changed_at, fetched.observed_at)
+        forms: Forms = {}
+        if form is not None:
+            known = Known(
+                changed_at=changed_at,
+                observed_at=fetched.observed_at,
+                digest=checksum,
+                partial=lacks(self.body, left_out),
+            )
+            forms = {form: known}
         return Document(
             platform=request.platform,
             type=type,
@@ -220,13 +237,15 @@ class Node:
             fetched_at=fetched.checked_at,
             processed_at=self.visit.processed_at,
             version=self.visit.version,
-            digest=request.payload.digest if request.payload and as_sent else digest(self.digested),
-            changed_at=credible(changed_at, fetched.observed_at),
+            digest=checksum,
+            changed_at=changed_at,
             validator=fetched.validator,
             link_header=fetched.link,
             root=request.root or request.name,
             origin=fetched.origin,
             aliases=tuple(sorted(known_as)),
+            visits=self.visit.visits,
+            forms=forms,
         )
 
 
@@ -290,7 +309,7 @@ def last_number(url: Json) -> int | None:
 
 def mapping(value: Json) -> JsonObject:
     """`value` if it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, (dict, Mapping)) else {}
 
 
 def sequence(value: Json) -> list[Json]:

@@ -75,6 +75,7 @@ def save(
         root=visit.request.root,
         origin=fetched.origin,
         aliases=fetched.aliases,
+        visits=visit.visits,
     )
     return Save(document=document, follow_ups=follow_ups)
 
