@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, BinaryIO, Final, TextIO
 
 from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
 from ghcrawl.tables.folder import FolderTarget, same
@@ -16,6 +17,12 @@ from ghcrawl.values.model import iso
 _REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
 _FIRST: Final = re.compile(rb'"(?:[^"]|"")*"|[^,\r\n]*')
 """The first field of a record. No line ends within it: it is a key."""
+_START: Final = b'\n"urn:'
+"""Only before a record: within a quoted field a quote is doubled, or ends it."""
+_URNS: Final = re.compile(rb'\n("urn:[^"]*(?:""[^"]*)*")')
+"""The first fields of many records."""
+CHUNK_BYTES: Final = 16_384
+"""Few records, so that most chunks hold none that changed. Those are copied without a look at each line."""
 
 
 def csv_target(where: Path, schema: Schema) -> FolderTarget:
@@ -79,15 +86,38 @@ def append_records(path: Path, before: Path, gone: Collection[Any]) -> None:
     keys = {cell(one).encode() for one in gone}
     with before.open("rb") as file, path.open("ab") as into:
         next(file)  # the header
-        inside = kept = False
-        for line in file:
-            if not inside:
-                first = _FIRST.match(line)
-                kept = first is None or first[0] not in keys
-            if kept:
-                into.write(line)
-            if line.count(b'"') % 2:
-                inside = not inside
+        if not file.peek(len(_START)).startswith(_START[1:]):  # accounts: their key is a number
+            into.writelines(_without(keys, file))
+            return
+        for records in _chunks(file):
+            if keys.isdisjoint(_URNS.findall(b"\n" + records)):
+                into.write(records)
+            else:
+                into.writelines(_without(keys, io.BytesIO(records)))
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    """Whole records, several at a time."""
+    rest = b""
+    while more := file.read(max(CHUNK_BYTES, len(rest))):
+        rest += more
+        if cut := rest.rfind(_START) + 1:
+            yield rest[:cut]
+            rest = rest[cut:]
+    yield rest
+
+
+def _without(keys: Collection[bytes], lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Those `lines` that belong to none of the records with `keys`."""
+    inside = kept = False
+    for line in lines:
+        if not inside:
+            first = _FIRST.match(line)
+            kept = first is None or first[0] not in keys
+        if kept:
+            yield line
+        if line.count(b'"') % 2:
+            inside = not inside
 
 
 def write_rows(file: TextIO, rows: Sequence[Row]) -> None:

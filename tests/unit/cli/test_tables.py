@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.tables import choose, parquet
+from ghcrawl.tables import choose, csvfiles, parquet
 from ghcrawl.tables.fill import Filling
 from ghcrawl.tables.target import NATIVE
 from ghcrawl.values.model import Document, Link
@@ -208,6 +208,7 @@ def test_later_runs_leave_one_row_a_document(
     monkeypatch.setattr(parquet, "PART_ROWS", 20)
     monkeypatch.setattr(parquet, "SMALL_ROWS", 10)
     monkeypatch.setattr(parquet, "SMALL_PARTS", 3)
+    monkeypatch.setattr(csvfiles, "CHUNK_BYTES", 2_000)
     monkeypatch.setattr("ghcrawl.tables.fill.BATCH", 7)
     chance, now = random.Random(to.name), 1
     state: dict[int, tuple[str, list[str]]] = {}
@@ -215,7 +216,7 @@ def test_later_runs_leave_one_row_a_document(
         some = chance.sample(range(60), 25 if not state else chance.randint(0, 12))
         for number in some:
             labels = chance.sample(["bug", "docs", "later"], chance.randint(0, 3))
-            state[number] = (f'At {now}, "quoted"\r\nand more', labels)
+            state[number] = (f'At {now}, "quoted"\r\n"urn:repo:12:issue:7",', labels)
         documents = [
             an_issue(n, title=state[n][0], labels=[{"id": 1, "name": each} for each in state[n][1]]) for n in some
         ]
