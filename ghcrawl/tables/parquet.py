@@ -52,7 +52,7 @@ class ParquetTable:
         merged = small if len(small) > SMALL_PARTS else []
         for part in self._before:
             if part in merged:
-                for rows in changed.kept(part):
+                for rows in changed.kept(part, encoded=False):
                     self._hold(rows)
             elif changed.touches(part):
                 self._rewrite(part, changed)
@@ -77,11 +77,12 @@ class ParquetTable:
             self.close()
 
     def _rewrite(self, part: Path, changed: Changed) -> None:
-        path = self._folder / part.name
-        with closing(ParquetRows(path, self._table)) as file:
-            for rows in changed.kept(part):
-                file.hold(rows)
-        if not file.rows:
+        path, rows = self._folder / part.name, 0
+        with closing(_writer(path, encoded_schema(self._table))) as file:
+            for group in changed.kept(part, encoded=True):
+                rows += group.num_rows
+                file.write_table(group)
+        if not rows:
             path.unlink()
 
 
@@ -92,6 +93,7 @@ class Changed:
         import pyarrow as pa
 
         self._schema = arrow_schema(table)
+        self._encoded = [field.name for field in encoded_schema(table) if pa.types.is_dictionary(field.type)]
         self._gone = pa.array(list(gone), type=self._schema.field(0).type)
 
     def touches(self, part: Path) -> bool:
@@ -100,11 +102,11 @@ class Changed:
             return False
         return any(self._among(group).true_count for group in _groups(part, [self._schema.field(0).name]))
 
-    def kept(self, part: Path) -> Iterator[Any]:
-        """All other rows there, a row group at a time."""
+    def kept(self, part: Path, *, encoded: bool) -> Iterator[Any]:
+        """All other rows there, a row group at a time; encoded: of the types of `encoded_schema`."""
         import pyarrow.compute as pc
 
-        for group in _groups(part, None):
+        for group in _groups(part, None, self._encoded if encoded else None):
             among = self._among(group)
             yield group.filter(pc.invert(among)) if among.true_count else group
 
@@ -118,11 +120,9 @@ class ParquetRows:
     """One file, in row groups. rows: that it was given."""
 
     def __init__(self, path: Path, table: Table | LinkTable) -> None:
-        import pyarrow.parquet as pq
-
         self.rows = 0
         self._table = table
-        self._writer = pq.ParquetWriter(path, arrow_schema(table), compression="zstd")
+        self._writer = _writer(path, arrow_schema(table))
         self._held: list[Any] = []
 
     def write(self, rows: Sequence[Row]) -> None:
@@ -160,10 +160,31 @@ def rows_in(part: Path) -> int:
     return count
 
 
-def _groups(part: Path, columns: Sequence[str] | None) -> Iterator[Any]:
+def encoded_schema(table: Table | LinkTable) -> Any:
+    """The columns of `table`, text as dictionaries: read and written as they are in the file, but for the key."""
+    import pyarrow as pa
+
+    def encoded(field: Any) -> Any:
+        return field.with_type(pa.dictionary(pa.int32(), field.type)) if field.type == pa.string() else field
+
+    first, *others = arrow_schema(table)
+    return pa.schema([first, *map(encoded, others)])
+
+
+def _writer(path: Path, schema: Any) -> Any:
+    """Without statistics of text, which cost time and help only searches by a key."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(part) as file:
+    text = (pa.string(), pa.dictionary(pa.int32(), pa.string()))
+    known = [field.name for field in schema if field.type not in text or field.name.endswith("urn")]
+    return pq.ParquetWriter(path, schema, compression="zstd", write_statistics=known, store_schema=False)
+
+
+def _groups(part: Path, columns: Sequence[str] | None, encoded: Sequence[str] | None = None) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(part, read_dictionary=encoded) as file:
         for number in range(file.num_row_groups):
             yield file.read_row_group(number, columns=columns, use_threads=False)
 
