@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ghcrawl.admin.site import Site
 from ghcrawl.platforms.kind import alternative
+from ghcrawl.platforms.mount import spellings
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Document
@@ -41,8 +42,9 @@ async def search(site: Site, text: str, which: DocumentFilter, limit: int) -> Fo
         document = await site.store.get(words)
         return Found(documents=[document] if document else [])
     found: dict[str, Document] = {}
-    for url in _urls(site, words):
-        found |= {document.urn: document for document in await site.store.find(url)}
+    for place in _urls(site, words):
+        for url in (place, *await spellings(site.mounts, place, site.store.find)):
+            found |= {document.urn: document for document in await site.store.find(url)}
     if found or "://" in words:
         return Found(documents=[*found.values()][:limit])
     return await _titled(site, words.casefold().split(), which, limit)

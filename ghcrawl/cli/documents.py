@@ -18,6 +18,7 @@ from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, number, one_line, printable, since
+from ghcrawl.platforms.mount import spellings
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Document, JsonObject, TypeName, iso
@@ -189,13 +190,8 @@ async def _at(backend: CrawlBackend, urls: Sequence[str]) -> Sequence[Document]:
 
 
 async def _respelled(backend: CrawlBackend, urls: Sequence[str]) -> Sequence[str]:
-    """`urls` as stored documents spell them, where a platform's names mean the same in any case."""
-    types = [TypeName(platform.name, type) for platform in backend.mounts.platforms for type in platform.any_case]
-    found: list[str] = []
-    async for above in backend.documents.list(DocumentFilter(types=tuple(types))):
-        start = f"{above.url}/".lower()
-        found += [f"{above.url}{url[len(above.url) :]}" for url in urls if f"{url}/".lower().startswith(start)]
-    return found
+    """`urls` as stored documents spell them, where names mean the same in any case."""
+    return [other for url in urls for other in await spellings(backend.mounts, url, backend.documents.find)]
 
 
 async def _beginning(backend: CrawlBackend, url: str) -> Sequence[Document]:

@@ -25,7 +25,7 @@ from ghcrawl.values.visitor_map import Scenarios
 from processors.atproto.events import Subscription, missed_by
 from processors.atproto.names import NAME, did_in
 from processors.atproto.registry import KINDS, SCENARIOS
-from processors.atproto.spec import read_spec
+from processors.atproto.spec import read_spec, respelled
 
 VARIABLE: Final = "GHCRAWL_BLUESKY_ACCOUNTS"
 SERVER: Final = "an http or https URL without a path, such as https://public.api.bsky.app"
@@ -164,6 +164,7 @@ BLUESKY: Final = Platform(
     kinds=KINDS,
     scenarios=Scenarios(SCENARIOS),
     read_spec=read_spec,
+    respelled=respelled,
     open=_open,
     section=BlueskySection,
     scope=lambda request: did_in(request.url),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from ghcrawl.platforms.kind import Event, Kind, Part, Shortened, Thing
+from ghcrawl.platforms.kind import Event, Kind, Part, Respelled, Shortened, Thing
 from ghcrawl.platforms.survey import Survey
 from ghcrawl.platforms.tables import NO_TABLES, Schema
 from ghcrawl.ports.clock import Clock
@@ -230,7 +230,7 @@ class Platform:
     simulator: for `ghcrawl simulate --platform`; None: there is none, or one with options of its own.
     tables: what its documents become for SQL.
     shortened: the entity whose URL ends in a prefix of its id (`1a2b3c4`); None: the URL is complete.
-    any_case: types whose URLs mean the same in upper and lower case.
+    respelled: a URL without regard to the case of the names in it; None: no name in it ignores case.
     flat: what `documents export --flat` says of a document besides its body, URN and type; names start with `_`.
     """
 
@@ -263,7 +263,7 @@ class Platform:
     simulator: Simulate | None = None
     tables: Schema = NO_TABLES
     shortened: Callable[[str], Shortened | None] = lambda _url: None
-    any_case: Sequence[str] = ()
+    respelled: Callable[[str], Respelled | None] = lambda _url: None
     flat: Callable[[Document], Mapping[str, str]] = lambda _document: {}
 
     @property

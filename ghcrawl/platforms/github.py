@@ -44,7 +44,7 @@ from processors.github.events_feed import feed_request
 from processors.github.maps import SCENARIOS
 from processors.github.registry import DOCUMENT_TYPES, USUAL, Depth, Depths, behind
 from processors.github.scenarios import Narrowed
-from processors.github.spec import flat, reader, shortened
+from processors.github.spec import flat, reader, respelled, shortened
 from processors.github.tables import TABLES
 from processors.github.webhook import delivery_request
 
@@ -292,7 +292,7 @@ def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Nod
         tables=TABLES,
         flat=flat,
         shortened=shortened,
-        any_case=("repo", "org", "user"),
+        respelled=respelled,
     )
 
 

@@ -201,6 +201,17 @@ class Shortened:
     name: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Respelled:
+    """A URL with a name whose case does not matter.
+
+    named: URL of what has the name, in lower case; its document is saved under that URL, too. below: the rest.
+    """
+
+    named: str
+    below: str = ""
+
+
 Kind: TypeAlias = Processed | Batch | Reconciliation | Planning
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.values.errors import SpecError, UnknownSpec
-from ghcrawl.values.model import Request, TypeName
+from ghcrawl.values.model import Document, Request, TypeName
 from ghcrawl.values.policy import parse
 from ghcrawl.values.section import Section
 from ghcrawl.values.type_names import suggestion
@@ -17,6 +17,7 @@ from ghcrawl.values.type_names import suggestion
 _CREDENTIAL: Final = re.compile(
     r"(?i)://(?P<user>[^/\s?#@]+)@|[?&](?P<name>access_token|token|api_key|client_secret|password)="
 )
+_HOST: Final = re.compile(r"\w+://[^/?#]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,3 +145,18 @@ def _demand_no_credential(url: str) -> None:
 
 def _read(mount: Mount, spec: str, policy: str) -> Request:
     return mount.platform.read_spec(spec, mount.base_url, policy)
+
+
+async def spellings(mounts: Mounts, url: str, find: Callable[[str], Awaitable[Sequence[Document]]]) -> Sequence[str]:
+    """`url` with its host in lower case, and as the names in it are spelled where they differ by case.
+
+    find: the documents under a URL.
+    """
+    host = _HOST.match(url)
+    place = host[0].lower() + url[host.end() :] if host else url
+    found = [place]
+    for mount in mounts:
+        if (other := mount.platform.respelled(place)) is not None:
+            known = await find(other.named)
+            found += [f"{above}{other.below}" for above in (other.named, *(each.url for each in known))]
+    return list(dict.fromkeys(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ghcrawl.platforms.kind import Respelled
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Unsupported, plans
 from ghcrawl.social.request_uri import MARKER, RequestUri, Source
@@ -36,6 +37,12 @@ def read_spec(typed: str, _base_url: str, policy: str) -> Request:
     if not is_did(actor) or not is_rkey(found["rkey"]):
         raise SpecError(f"{typed!r}: a post is named by the DID of its author, profile/did:plc:…/post/KEY")
     return Request(platform=NAME, type="post", url=post_url(Record(actor, POSTS, found["rkey"])), policy=policy)
+
+
+def respelled(url: str) -> Respelled | None:
+    """For `Platform.respelled`: handles have no case."""
+    found = _PROFILE.fullmatch(url)
+    return Respelled(named=url.lower()) if found and not found["rkey"] else None
 
 
 def _request(uri: RequestUri, policy: str) -> Request:

@@ -21,7 +21,7 @@ def profile(visit: Visit) -> Save:
     did = text(body.get("did"))
     if not is_did(did):
         raise Malformed("a profile has a DID")
-    handle = text(body.get("handle"))
+    handle = text(body.get("handle")).lower()
     aliases = (f"https://bsky.app/profile/{did}", *((f"https://bsky.app/profile/{handle}",) if handle else ()))
     links = {"outlinks": Link(type="resource", hrefs=tuple(_urls(body)))} if any(_urls(body)) else {}
     return save(visit, account_urn(did), body, links, url=account_url(did), aliases=(*aliases, visit.request.url))

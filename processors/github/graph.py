@@ -63,6 +63,8 @@ _SCOPE = re.compile(
     r".*?/(?:repos/(?P<repo>[^/?#]+/[^/?#]+)|orgs/(?P<org>[^/?#]+)|(?:users|user)/(?P<user>[^/?#]+))(?=[/?#]|$)"
 )
 
+NAMED_WITHOUT_CASE: Final = frozenset({"repo", "org", "user"})
+"""They are found under their URL in lower case, too: their names differ by more than case."""
 _MANY_DIGITS: Final = 20
 """A longer number is no identity, and Python refuses to read very long ones."""
 _CANONICAL: Final = "https://api.github.com/"
@@ -213,7 +215,10 @@ class Node:
     ) -> Document:
         """The finished document. form: in which it was seen, if it has several; left_out: what that form may lack."""
         request, fetched = self.visit.request, self.visit.fetched
-        known_as = {self._says, request.url, fetched.url, *fetched.aliases} - {self.url}
+        known_as = {self._says, request.url, fetched.url, *fetched.aliases}
+        if type in NAMED_WITHOUT_CASE:
+            known_as.add(self.url.lower())
+        known_as.discard(self.url)
         as_sent = request.payload is not None and request.payload.body is self.digested
         checksum = request.payload.digest if request.payload and as_sent else digest(self.digested)
         changed_at = credible(changed_at, fetched.observed_at)

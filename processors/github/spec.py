@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from ghcrawl.platforms.kind import Shortened
+from ghcrawl.platforms.kind import Respelled, Shortened
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Context, DeferredRequest, Document, Request
 from ghcrawl.values.policy import parse
@@ -23,6 +23,7 @@ _ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})")
 _REPO = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,98})/([A-Za-z0-9._-]{1,100})")
 _IN_SHORT = re.compile(rf"(?P<repo>{_REPO.pattern})(?:#(?P<number>\d{{1,18}})|@(?P<sha>[0-9a-fA-F]{{7,40}}))")
 _SHORT_SHA = re.compile(r"(?P<repo>.+/repos/[^/]+/[^/]+)/commits/(?P<sha>[0-9a-f]{7,39})")
+_NAMED = re.compile(r"(?P<named>https?://[^?#]*?/(?:repos/[^/?#]+/[^/?#]+|(?:orgs|users)/[^/?#]+))(?P<below>(?:/.*)?)")
 _TYPED = re.compile(r"([a-z_]+):(https?://.+)")
 _IN_REPO = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
 _IN_NAMED_REPO = re.compile(r"/repos/([^/]+/[^/]+)")
@@ -184,6 +185,12 @@ def shortened(url: str) -> Shortened | None:
     """For `Platform.shortened`: a commit by a prefix of its SHA."""
     found = _SHORT_SHA.fullmatch(url)
     return Shortened(type="commit", above=found["repo"], name=f"commit:{found['sha']}") if found else None
+
+
+def respelled(url: str) -> Respelled | None:
+    """For `Platform.respelled`: GitHub ignores the case of owners and repositories."""
+    found = _NAMED.fullmatch(url)
+    return Respelled(named=found["named"].lower(), below=found["below"]) if found else None
 
 
 def flat(document: Document) -> Mapping[str, str]:

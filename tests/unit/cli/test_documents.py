@@ -9,6 +9,7 @@ import pytest
 from ghcrawl.values.model import Document, Link
 from stores.sqlite.documents import SqliteStore
 from tests.support.builders import API, a_document, at
+from tests.support.github import saved
 from tests.unit.cli.conftest import Command, Fill
 
 REPO = a_document(
@@ -307,6 +308,19 @@ def test_things_are_named_as_people_name_them(ghcrawl: Command, filled: Fill, wo
     assert told("acme/web@1a2b3c4d") == commits[0].urn
     assert f"there are {SHAS[0]:0<40}, {SHAS[1]:0<40}" in told("acme/web@1a2b3c4")
     assert "not found" in told("acme/web@1a2b3c5")
+    assert told("ACME/Web#5") == told("https://GitHub.com/ACME/WEB/issues/5") == issue.urn
+    assert told("ACME/WEB@1a2b3c4d") == commits[0].urn
+
+
+@pytest.mark.parametrize("name", ["acme/web", "ACME/WEB", "https://GITHUB.com/acme/web"])
+def test_a_name_is_found_whatever_its_case(ghcrawl: Command, filled: Fill, name: str) -> None:
+    place = "https://api.github.com/repos/Acme/Web"
+    repo = saved("repo", {"id": 12, "full_name": "Acme/Web", "name": "Web", "url": place}, url=place).document
+    issue = a_document(5, url=f"{place}/issues/5", urn=f"{repo.urn}:issue:5")
+    filled(documents=[repo, issue])
+    assert ghcrawl("documents", "show", name, "--json").json["_metadata"]["urn"] == repo.urn
+    of_it = f"{name}/issues/5" if "://" in name else f"{name}#5"
+    assert ghcrawl("documents", "show", of_it, "--json").json["_metadata"]["urn"] == issue.urn
 
 
 # export ----------------------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def test_a_bare_record_and_a_view_are_one_document() -> None:
 
 def test_a_profile_is_called_by_its_did_whatever_its_handle() -> None:
     shown = saved("profile", {"did": ADA, "handle": "ada.test", "website": "https://ada.example/"}).document
-    renamed = saved("profile", {"did": ADA, "handle": "lovelace.test"}).document
+    renamed = saved("profile", {"did": ADA, "handle": "Lovelace.test"}).document
     record = saved("profile", {"uri": f"at://{ADA}/app.bsky.actor.profile/self", "value": {"displayName": "Ada"}})
     assert {shown.urn, renamed.urn, record.document.urn} == {f"urn:atproto:{ADA}"}
     assert shown.links["outlinks"].hrefs == ("https://ada.example/",)
