@@ -14,7 +14,7 @@ from typing import Final
 
 EMBEDDED: Final = ("engine", "queue_pops", "queue_memory", "choosing")
 AT_LENGTH: Final = ("freshness", "month", "peers", "tables")
-ON_SERVERS: Final = ("amqp", "backlog", "deadletters", "mongo", "processes", "webhooks")
+ON_SERVERS: Final = ("amqp", "backlog", "deadletters", "mongo", "organisation", "processes", "webhooks")
 ALL: Final = (*EMBEDDED, *ON_SERVERS, *AT_LENGTH)
 WITHOUT_OPTIONS: Final = ("engine", "mongo")
 HELP: Final = ("-h", "--help")

@@ -45,6 +45,8 @@ class _Held:
 class MemoryDelivery:
     """A request popped from a MemoryQueue."""
 
+    suspect = False
+
     def __init__(self, owner: MemoryQueue, ticket: int, request: Request, queue: QueueName) -> None:
         self.request: Final = request
         self.queue: Final = queue

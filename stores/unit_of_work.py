@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.embedded.writer import Work
@@ -15,7 +15,7 @@ from ghcrawl.ports.store import Saved, Store
 from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.model import Deadletter, Push
-from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.shielded import all_of, run_to_end
 from stores.sqlite.documents import SqliteStore
 
 T = TypeVar("T")
@@ -41,18 +41,27 @@ class SequentialUnitOfWork:
         return await run_to_end(self._commit(delivery, effects))
 
     async def _commit(self, delivery: Delivery, effects: Effects) -> Committed:
-        pushed = await self._timed("push", self._queue.push(effects.pushes)) if effects.pushes else Pushed()
+        pushes = effects.every_push
+        pushed = await self._timed("push", self._queue.push(pushes)) if pushes else Pushed()
+        carried = await all_of(map(self._write, effects.carried)) if effects.carried else []
+        saved, asked = await self._write(effects)
+        for more in (*(each.pushed for each in carried), asked):
+            pushed = _together(pushed, more)
+        await delivery.ack()
+        return Committed(pushed=pushed, saved=saved, carried=tuple(each.saved for each in carried))
+
+    async def _write(self, effects: Effects) -> _Written:
         saved: Saved | None = None
+        pushed = Pushed()
         if effects.document is not None:
             saved = await self._timed("save", self._store.save(effects.document, supersede=effects.supersede))
         if (asked := effects.asks(saved)) is not None:
-            pushed = _together(pushed, await self._timed("push", self._queue.push((asked,))))
+            pushed = await self._timed("push", self._queue.push((asked,)))
         if effects.touch is not None:
             await self._timed("save", self._store.touch(effects.touch))
         if effects.deadletter is not None:
             await self._timed("save", self._deadletters.bury(effects.deadletter))
-        await delivery.ack()
-        return Committed(pushed=pushed, saved=saved)
+        return _Written(saved, pushed)
 
     async def _timed(self, part: Part, work: Awaitable[T]) -> T:
         if self._phase is None:
@@ -62,6 +71,11 @@ class SequentialUnitOfWork:
         done = await work
         self._phase(part, now() - began)
         return done
+
+
+class _Written(NamedTuple):
+    saved: Saved | None
+    pushed: Pushed
 
 
 def _together(one: Pushed, other: Pushed) -> Pushed:
@@ -98,22 +112,24 @@ class SqliteUnitOfWork:
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says, all or nothing. Once submitted, the transaction cannot be cancelled."""
-        settle = self._queue.settling(delivery, effects.pushes)
+        settle = self._queue.settling(delivery, effects.every_push)
+        parts = [(each, self._saving(each), self._rest(each)) for each in (*effects.carried, effects)]
         questions: list[Work[Pushed]] = []
-        save = self._saving(effects)
-        rest = self._rest(effects)
 
         def run(connection: sqlite3.Connection) -> Committed:
             questions.clear()  # another write of the transaction may have failed: then all of it runs again
-            saved = save.run(connection) if save else None
-            for work in rest:
-                work.run(connection)
-            if (push := effects.asks(saved)) is not None:
-                questions.append(self._queue.pushing((push,)))
+            results: list[Saved | None] = []
+            for each, save, rest in parts:
+                saved = save.run(connection) if save else None
+                results.append(saved)
+                for work in rest:
+                    work.run(connection)
+                if (push := each.asks(saved)) is not None:
+                    questions.append(self._queue.pushing((push,)))
             pushed = settle.run(connection)
             for question in questions:
                 pushed = _together(pushed, question.run(connection))
-            return Committed(pushed=pushed, saved=saved)
+            return Committed(pushed=pushed, saved=results[-1], carried=tuple(results[:-1]))
 
         def done(committed: Committed) -> None:
             settle.done(committed.pushed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,23 +19,26 @@ import structlog
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
 from ghcrawl.engine.recent import Place, RecentlySettled, place_of
-from ghcrawl.engine.settlement import Settlement, settled
+from ghcrawl.engine.settlement import Carried, Settlement, settled
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.queue import Delivery, Queue
 from ghcrawl.ports.store import Store
-from ghcrawl.ports.unit_of_work import UnitOfWork
+from ghcrawl.ports.unit_of_work import Committed, UnitOfWork
 from ghcrawl.values.errors import CrawlError, QueueError, StoreError
 from ghcrawl.values.model import QUEUES, Lane, QueueName, Request
 from ghcrawl.values.outcome import Defer, Outcome, Save, Skip
-from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.shielded import all_of, run_to_end
 from ghcrawl.values.tuning import FREE_QUEUES, Tuning
 
 log = structlog.stdlib.get_logger(__name__)
 
 IN_HAND_WAIT_S: Final = 0.2
 MAX_TROUBLE_S: Final = 30.0
+MOST_CARRIED: Final = 200
+TOGETHER: Final = 20
+"""Elements that are decided together; then other workers have their turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +146,9 @@ class Engine:
         try:
             began = monotonic()
             decision = await self._take_in_hand(request, place) if taken else self._put_back()
+            carried = () if delivery.suspect else await self._carried(decision)
             decided = monotonic()
-            outcome, committed = await self._settlement.settle(delivery, decision, self.tuning)
+            outcome, committed = await self._settlement.settle(delivery, decision, self.tuning, carried)
             acked = True
             if isinstance(outcome, Save | Skip):
                 self._recent.add(request, outcome, min(started_at, decision.as_of or started_at))
@@ -153,6 +158,9 @@ class Engine:
             self._ports.observer.settled(
                 settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)
             )
+            for each, saved in zip(carried, committed.carried, strict=False):  # none, where they were queued after all
+                told = settled(each.push, each.outcome, Committed(saved=saved), fetch_s=0.0, write_s=0.0)
+                self._ports.observer.settled(told)
             if (read := self._ports.read.get(request.platform)) is not None:
                 await read(request, outcome)
         finally:
@@ -161,6 +169,18 @@ class Engine:
                 self._in_hand.discard(place)
             if not acked:
                 await run_to_end(delivery.release())
+
+    async def _carried(self, decision: Decision) -> Sequence[Carried]:
+        """The elements that came with a request and can be saved with it, decided; and those that came with them."""
+        elements, found = deque(self._settlement.elements(decision, self.tuning)), list[Carried]()
+        while elements and len(found) < MOST_CARRIED:
+            some = [elements.popleft() for _ in range(min(TOGETHER, len(elements)))]
+            decisions = await all_of(self.decide(push.request) for push in some)
+            for push, decided in zip(some, decisions, strict=True):
+                if (each := self._settlement.carried(push, decided, self.tuning)) is not None:
+                    found.append(each)
+                    elements.extend(self._settlement.elements(decided, self.tuning))
+        return found
 
     async def _take_in_hand(self, request: Request, place: Place | None) -> Decision:
         if place is not None:

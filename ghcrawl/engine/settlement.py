@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
+
+import structlog
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted
 from ghcrawl.engine.recent import RecentlySettled
-from ghcrawl.platforms.kind import Thing
+from ghcrawl.platforms.kind import Event, List, Part, Thing
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Settled
 from ghcrawl.ports.queue import Delivery
@@ -24,6 +27,16 @@ from ghcrawl.values.model import Deadletter, Document, Push, Request
 from ghcrawl.values.outcome import Bury, Defer, Outcome, OutcomeName, Retry, Save, Skip
 from ghcrawl.values.ties import question, whole_again
 from ghcrawl.values.tuning import Tuning
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+class Carried(NamedTuple):
+    """An element that came with a request, decided with it, and what that leaves behind."""
+
+    push: Push
+    outcome: Outcome
+    effects: Effects
 
 
 class Settlement:
@@ -50,13 +63,45 @@ class Settlement:
         self._recent = recent
         self._jitter = jitter
 
-    async def settle(self, delivery: Delivery, decision: Decision, tuning: Tuning) -> tuple[Outcome, Committed]:
+    def elements(self, decision: Decision, tuning: Tuning) -> Sequence[Push]:
+        """The follow-ups whose bodies came with the request, and which need no call.
+
+        Not what says how far a list was read: that follows when what was read is durable.
+        """
+        outcome = decision.outcome
+        follow_ups = outcome.follow_ups if isinstance(outcome, Save | Skip) else ()
+        return self._wanted([push for push in follow_ups if self._is_element(push)], tuning)
+
+    def _is_element(self, push: Push) -> bool:
+        if push.request.payload is None or push.not_before is not None:
+            return False
+        mounted = self._platforms.get(push.request.platform)
+        kind = mounted.platform.kinds.get(push.request.type) if mounted else None
+        return isinstance(kind, Thing | Part | List | Event)
+
+    def carried(self, push: Push, decision: Decision, tuning: Tuning) -> Carried | None:
+        """What `push` leaves behind as decided; None: it has to wait in its queue, to be retried or dead-lettered."""
+        if not isinstance(decision.outcome, Save | Skip):
+            return None
+        return Carried(push, *self._effects(push, decision, tuning))
+
+    async def settle(
+        self, delivery: Delivery, decision: Decision, tuning: Tuning, carried: Sequence[Carried] = ()
+    ) -> tuple[Outcome, Committed]:
         """Make the decision durable, then ack. Returns the outcome that counts.
 
         A document that the store can never hold is dead-lettered with that reason, and a bug in an adapter costs an
-        attempt. Raises QueueError or StoreError, always before the ack.
+        attempt. What was carried is queued instead if one of them may be the reason, so that each fails alone.
+        Raises QueueError or StoreError, always before the ack.
         """
         outcome, effects = self._effects(delivery, decision, tuning)
+        if carried:
+            try:
+                return outcome, await self._unit_of_work.commit(delivery, _with(effects, carried))
+            except Exception as error:
+                if isinstance(error, QueueError | StoreError) and not isinstance(error, Unstorable):
+                    raise
+                log.warning("elements_queued", url=delivery.request.url, count=len(carried), error=str(error))
         try:
             return outcome, await self._unit_of_work.commit(delivery, effects)
         except Unstorable as error:
@@ -73,7 +118,7 @@ class Settlement:
         delay = min(cap_s, tuning.retry_base_s * 2.0 ** min(failures, 32))
         return delay * (0.5 + self._jitter())
 
-    def _effects(self, delivery: Delivery, decision: Decision, tuning: Tuning) -> tuple[Outcome, Effects]:
+    def _effects(self, delivery: Delivery | Push, decision: Decision, tuning: Tuning) -> tuple[Outcome, Effects]:
         """The outcome that counts (one retry too many is a dead letter) and what it leaves behind."""
         request, outcome = delivery.request, decision.outcome
         match outcome:
@@ -117,6 +162,16 @@ class Settlement:
         return None if kind.immutable else whole_again(document, request)
 
 
+def _with(effects: Effects, carried: Sequence[Carried]) -> Effects:
+    """The effects of a request and of the elements that it carried, which are not queued then."""
+    gone = {id(each.push) for each in carried}
+
+    def rest(effects: Effects) -> Effects:
+        return replace(effects, pushes=tuple(push for push in effects.pushes if id(push) not in gone))
+
+    return replace(rest(effects), carried=tuple(rest(each.effects) for each in carried))
+
+
 _NAMES: Final[Mapping[type, OutcomeName]] = {
     Save: "save",
     Skip: "skip",
@@ -126,7 +181,9 @@ _NAMES: Final[Mapping[type, OutcomeName]] = {
 }
 
 
-def settled(delivery: Delivery, outcome: Outcome, committed: Committed, *, fetch_s: float, write_s: float) -> Settled:
+def settled(
+    delivery: Delivery | Push, outcome: Outcome, committed: Committed, *, fetch_s: float, write_s: float
+) -> Settled:
     """What the observer gets."""
     reason, detail, cause = "", "", ""
     match outcome:

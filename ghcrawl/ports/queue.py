@@ -62,6 +62,10 @@ class Delivery(Protocol):
     def queue(self) -> QueueName:
         """Where it was popped from, and where a retry goes back to."""
 
+    @property
+    def suspect(self) -> bool:
+        """Whether it may have killed a process that worked on it. False where the queue does not know."""
+
     async def ack(self) -> None:
         """It is done and durable; forget it."""
 

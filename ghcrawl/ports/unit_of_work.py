@@ -21,6 +21,7 @@ class Effects:
 
     asks: what is pushed as well, by the result of saving the document. Pure, and called in any thread; hardly any
     result asks for something, so it is made only then.
+    carried: what the elements leave behind that came with the request and were processed with it.
     """
 
     pushes: tuple[Push, ...] = ()
@@ -29,14 +30,21 @@ class Effects:
     supersede: str = ""
     touch: Touch | None = None
     deadletter: Deadletter | None = None
+    carried: tuple[Effects, ...] = ()
+
+    @property
+    def every_push(self) -> tuple[Push, ...]:
+        """Of the request and of what it carried."""
+        return (*self.pushes, *(push for each in self.carried for push in each.pushes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """What making effects durable came to. saved: None where there was no document."""
+    """What making effects durable came to. saved: None where there was no document. carried: the same of each."""
 
     pushed: Pushed = field(default_factory=Pushed)
     saved: Saved | None = None
+    carried: tuple[Saved | None, ...] = ()
 
 
 class UnitOfWork(Protocol):
@@ -44,6 +52,8 @@ class UnitOfWork(Protocol):
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """Order: pushes confirmed → document, touch or deadletter written → ack; or all of it in one transaction.
+
+        What was carried is written before what carried it. Its pushes count as those of the request.
 
         What a save asks for (`Effects.asks`) is pushed once it is known what it came to, before the ack.
 

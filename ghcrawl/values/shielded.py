@@ -1,9 +1,9 @@
-"""Work that is finished even if its caller is cancelled."""
+"""Work that is finished even if its caller is cancelled, or something beside it fails."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -18,3 +18,12 @@ async def run_to_end(work: Coroutine[Any, Any, T]) -> T:
         if not task.done():
             await asyncio.wait([task])
         raise
+
+
+async def all_of(calls: Iterable[Awaitable[T]]) -> list[T]:
+    """Their results, concurrently. Raises the first error once all have ended."""
+    ends = await asyncio.gather(*calls, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException):
+            raise end
+    return [end for end in ends if not isinstance(end, BaseException)]

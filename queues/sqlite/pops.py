@@ -44,6 +44,8 @@ _NEXT: Final = "SELECT MIN(not_before) FROM waiting WHERE lane = ? AND not_befor
 class SqliteDelivery:
     """A request popped from a SqliteQueue. over: acked, or released; nothing can happen to it any more."""
 
+    suspect = False
+
     def __init__(self, owner: Pops, claim: Claim, request: Request) -> None:
         self.request: Final = request
         self.queue: Final = claim.lane.queue

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ghcrawl.ports.queue import Delivery, Pushed, by_queue
-from ghcrawl.ports.store import Touch
+from ghcrawl.ports.store import DocumentFilter, Touch
 from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.values.errors import Unstorable
 from ghcrawl.values.model import Payload, Push, iso
@@ -39,6 +39,35 @@ class LedgerContract:
         assert await rig.store.get(a_document().urn) == a_document()
         depths = by_queue(await rig.queue.depths())
         assert (depths["soon"].ready, depths["normal"].total) == (2, 0)
+
+    async def test_what_a_request_carried_is_durable_with_it(self, rig: Rig) -> None:
+        changed_at, question = iso(NOW), Push(request=a_request(9), queue="soon", not_before=at(10))
+        await rig.store.save(a_document(3, title="one", changed_at=changed_at, observed_at=at(1)))
+        tied = a_document(3, title="other", changed_at=changed_at, observed_at=at(2))
+        carried = (
+            Effects(document=a_document(2), pushes=follow_ups(2, 3)),
+            Effects(document=tied, asks=lambda saved: question if saved == "tied" else None),
+            Effects(pushes=follow_ups(3)),
+        )
+        delivery = await popped(rig)
+        effects = Effects(document=a_document(1), pushes=follow_ups(4), carried=carried)
+        committed = await rig.unit_of_work.commit(delivery, effects)
+        assert (committed.saved, committed.carried) == ("saved", ("saved", "tied", None))
+        assert committed.pushed == Pushed(queued=4, bounced=1)
+        await rig.crash()
+        assert {one.urn async for one in rig.store.list(DocumentFilter())} == {a_document(n).urn for n in (1, 2, 3)}
+        depths = by_queue(await rig.queue.depths())
+        assert (depths["soon"].ready, depths["soon"].delayed, depths["normal"].total) == (3, 1, 0)
+
+    async def test_where_one_that_was_carried_cannot_be_stored_the_request_comes_again(self, rig: Rig) -> None:
+        delivery = await popped(rig)
+        bad = Effects(document=replace(a_document(3), body={"bytes": b"x"}))
+        carried = (Effects(document=a_document(2)), bad, Effects(document=a_document(4)))
+        with pytest.raises(Unstorable):
+            await rig.unit_of_work.commit(delivery, Effects(document=a_document(1), carried=carried))
+        assert await rig.store.get(a_document(1).urn) is None, "what carries is written last"
+        await delivery.release()
+        assert by_queue(await rig.queue.depths())["normal"].ready == 1
 
     async def test_no_effects_are_an_ack(self, rig: Rig) -> None:
         delivery = await popped(rig)

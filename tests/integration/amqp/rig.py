@@ -48,7 +48,7 @@ class UnhurriedDelivery:
     """A delivery; what it gives back is here again when it says so."""
 
     def __init__(self, rig: AmqpRig, delivery: AmqpDelivery) -> None:
-        self.request, self.queue = delivery.request, delivery.queue
+        self.request, self.queue, self.suspect = delivery.request, delivery.queue, delivery.suspect
         self._rig = rig
         self._delivery = delivery
 

@@ -73,6 +73,64 @@ async def test_what_carries_its_payload_is_saved_without_a_call():
     assert rig.fetcher.asked == []
 
 
+async def test_the_elements_of_a_page_are_saved_with_it_and_each_is_told_of():
+    rig = a_rig()
+    await rig.push(SHELF)
+    await rig.step()
+    await rig.step()
+
+    assert [(each.request.type, each.saved) for each in rig.recorder.settlements] == [
+        ("shelf", "saved"),
+        ("books", "saved"),
+        ("book", "saved"),
+        ("book", "saved"),
+    ]
+    assert await rig.queue.is_empty()
+
+
+async def test_the_elements_of_a_page_that_may_have_killed_a_process_are_queued_one_by_one():
+    rig = a_rig()
+    await rig.push(replace(SHELF, type="books", url=BOOKS))
+    delivery = await rig.pop()
+    assert delivery is not None
+    delivery.suspect = True  # type: ignore[misc]  # as RabbitMQ's may be
+    await rig.engine.step(delivery)
+
+    assert await rig.store.counts() == by_type("library", books=1)
+    assert by_queue(await rig.queue.depths())["event"].ready == 2
+
+
+async def test_of_the_elements_of_a_page_a_bad_one_alone_becomes_a_deadletter():
+    three = a_body([{"isbn": 1, "url": "lib/book/1"}, {"url": "lib/book/2"}, {"isbn": 3, "url": "lib/book/3"}], BOOKS)
+    rig = a_rig({BOOKS: three}, tuning=Tuning(patience_s=0, max_attempts=1))
+    await rig.push(replace(SHELF, type="books", url=BOOKS))
+    await rig.step()
+    assert await rig.store.counts() == by_type("library", books=1, book=2)
+    assert by_queue(await rig.queue.depths())["event"].ready == 1
+
+    await rig.drain()
+    (letter,) = await rig.deadletters.list(DeadletterFilter(), limit=10)
+    assert letter.request.url == "lib/book/2"
+    assert await rig.queue.is_empty()
+
+
+async def test_an_element_that_no_store_can_hold_costs_the_others_nothing():
+    class Choosy(MemoryStore):
+        async def save(self, document: Document, *, supersede: str = "") -> Any:
+            if document.body == {"isbn": 2, "url": "lib/book/2"}:
+                raise Unstorable("2 is too large")
+            return await super().save(document, supersede=supersede)
+
+    rig = a_rig(store=Choosy())
+    await rig.push(SHELF)
+    await rig.drain()
+
+    (letter,) = await rig.deadletters.list(DeadletterFilter(), limit=10)
+    assert (letter.request.url, letter.kind) == ("lib/book/2", "unstorable")
+    assert await rig.store.counts() == by_type("library", shelf=1, books=1, book=1)
+    assert await rig.queue.is_empty()
+
+
 async def test_a_bug_in_an_adapter_costs_an_attempt_and_not_the_loop():
     class Buggy(MemoryStore):
         async def save(self, document: Document, *, supersede: str = "") -> Any:
@@ -96,7 +154,7 @@ async def test_follow_ups_are_durable_before_the_document_and_the_ack_comes_last
             return await super().save(document, supersede=supersede)
 
     class Acks:
-        request, queue = SHELF, "normal"
+        request, queue, suspect = SHELF, "normal", False
 
         async def ack(self) -> None:
             steps.append("ack")
