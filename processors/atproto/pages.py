@@ -46,20 +46,21 @@ def posts(visit: Visit) -> Save:
     if cursor and left != 0:
         following = str(uri.with_params(cursor=cursor, limit=left))
         follow_ups.append(_next(visit, "posts", following, of=owner))
-    urn = _page_urn(visit, _list_urn(uri, owner))
-    if not cursor and _is_everything(plan):
+    whole = _list_urn(visit, uri, owner)
+    urn = _page_urn(visit, whole)
+    if not cursor and _is_everything(plan) and not _beginning(visit):
         follow_ups.append(_reconciliation(visit, wanted, owner))
     follow_ups += _cut_off(visit, urn, cursor=cursor)
-    return save(visit, urn, _references(wanted, cursor), _page_links(visit, wanted, owner, uri), follow_ups)
+    return save(visit, urn, _references(wanted, cursor), _page_links(visit, wanted, owner, whole), follow_ups)
 
 
 def _references(found: Sequence[_Post], cursor: str) -> dict[str, Json]:
     return {"elements": [{"urn": each.urn, "url": each.url} for each in found], "cursor": cursor}
 
 
-def _page_links(visit: Visit, found: Sequence[_Post], owner: str, uri: RequestUri) -> dict[str, Link]:
+def _page_links(visit: Visit, found: Sequence[_Post], owner: str, whole: str) -> dict[str, Link]:
     owned = {"author": resource(owner)} if owner else {}
-    following = _page_urn(visit, _list_urn(uri, owner), after=1)
+    following = _page_urn(visit, whole, after=1)
     return {**owned, "resources": resources(each.urn for each in found), HOLDS: resources([following])}
 
 
@@ -125,9 +126,14 @@ def _is_everything(plan: Plan) -> bool:
     return bool(_owner(plan)) and uri.limit is None and uri.since is None and uri.before is None
 
 
-def _list_urn(uri: RequestUri, owner: str) -> str:
+def _beginning(visit: Visit) -> str:
+    """The cursor that page 1 was asked for with; empty: with none."""
+    return parse(visit.request.context.pagination.first or visit.request.url).cursor
+
+
+def _list_urn(visit: Visit, uri: RequestUri, owner: str) -> str:
     """Of all pages of the list."""
-    plain = uri.with_params(cursor=None, limit=None)
+    plain = uri.with_params(cursor=_beginning(visit) or None, limit=None)
     return f"{owner}:posts" if owner and not plain.params else f"urn:atproto:search:{plain}"
 
 

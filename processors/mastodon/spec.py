@@ -46,8 +46,6 @@ def read_spec(typed: str, _base_url: str, policy: str) -> Request:
 
 def _request(uri: RequestUri, policy: str) -> Request:
     """The request for it. Raises SpecError if Mastodon cannot answer it."""
-    if not uri.authority:
-        raise SpecError(f"{uri}: a host is missing; write mastodon://HOST/{str(uri).partition(':')[2]}")
     unknown = [key for key in uri.params if key not in KNOWN]
     if unknown:
         raise SpecError(f"{uri}: unknown parameter {unknown[0]}; known parameters: {', '.join(KNOWN)}")

@@ -10,7 +10,7 @@ import pytest
 from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.social.plan import Unsupported
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
-from ghcrawl.values.model import Origin, Push, Request
+from ghcrawl.values.model import Context, Origin, Pagination, Push, Request
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from processors.atproto.events import Subscription
 from processors.atproto.names import POSTS, Record, did_in, is_did, is_handle, is_rkey, record_of
@@ -23,12 +23,20 @@ VIEW: dict[str, Any] = {"uri": URI, "cid": "bafy1", "author": {"did": ADA, "hand
 
 
 def saved(
-    type: str, body: Any, *, url: str = f"bluesky:profile/{ADA}", policy: str = "", origin: Origin = "fetch"
+    type: str,
+    body: Any,
+    *,
+    url: str = f"bluesky:profile/{ADA}",
+    policy: str = "",
+    origin: Origin = "fetch",
+    pagination: Pagination | None = None,
 ) -> Save:
     kind = BLUESKY.kinds[type]
     spec = policy or f"default:{kind.position}"
     visit = Visit(
-        request=Request(platform="bluesky", type=type, url=url, policy=spec),
+        request=Request(
+            platform="bluesky", type=type, url=url, policy=spec, context=Context(pagination=pagination or Pagination())
+        ),
         fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW, origin=origin),
         onward=BLUESKY.scenarios.onward(spec),
         version=1,
@@ -240,6 +248,39 @@ def test_the_next_page_is_a_request_for_what_is_left_of_the_limit() -> None:
     assert following.url == "bluesky:q/post/query=river?cursor=c%202,limit=2"
     full = saved("posts", {"posts": [VIEW], "cursor": "c 2"}, url="bluesky:q/post/query=river?limit=1")
     assert [push for push in full.follow_ups if "cursor=c" in push.request.url] == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "whole"),
+    [
+        (f"user={ADA}", True),
+        (f"user={ADA}?cursor=c", False),
+        (f"user={ADA}?limit=9", False),
+        (f"user={ADA}?since=2026-01-01", False),
+        (f"user={ADA}?before=2027-01-01", False),
+        (f"user={ADA},query=river", False),
+        ("query=river", False),
+    ],
+)
+def test_only_a_whole_list_is_compared_with_what_is_stored(uri: str, *, whole: bool) -> None:
+    outcome = saved("posts", {"posts": [VIEW]}, url=f"bluesky:q/post/{uri}")
+    assert ("listing" in [push.request.type for push in outcome.follow_ups]) is whole
+    unfinished = saved("posts", {"posts": [VIEW], "cursor": "d"}, url=f"bluesky:q/post/{uri}")
+    assert "listing" not in [push.request.type for push in unfinished.follow_ups]
+
+
+@pytest.mark.parametrize(
+    ("first", "whole", "urn"),
+    [
+        (f"user={ADA}", True, f"urn:atproto:{ADA}:posts:page:2"),
+        (f"user={ADA}?cursor=c", False, f"urn:atproto:search:bluesky:q/post/user={ADA}?cursor=c:page:2"),
+    ],
+)
+def test_a_list_that_was_entered_at_a_cursor_is_another_and_not_compared(first: str, urn: str, *, whole: bool) -> None:
+    url, pagination = f"bluesky:q/post/user={ADA}?cursor=d", Pagination(page=2, first=f"bluesky:q/post/{first}")
+    outcome = saved("posts", {"posts": [VIEW]}, url=url, pagination=pagination)
+    assert ("listing" in [push.request.type for push in outcome.follow_ups]) is whole
+    assert outcome.document.urn == urn
 
 
 PEOPLE = [{"did": f"did:plc:{name}"} for name in ("one", "two", "three")]

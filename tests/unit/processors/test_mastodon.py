@@ -180,6 +180,23 @@ def test_an_edit_counts_for_since_and_not_for_before() -> None:
     assert carried("user=ada?before=2026-11-21T15:00:00Z", edited)
 
 
+@pytest.mark.parametrize(
+    ("uri", "whole"),
+    [
+        ("user=ada", True),
+        ("related=ada", True),
+        ("user=ada?limit=9", False),
+        ("user=ada?since=2026-01-01", False),
+        ("user=ada?before=2027-01-01", False),
+        ("user=ada,query=more", False),
+    ],
+)
+def test_only_a_whole_list_is_compared_with_what_is_stored(uri: str, *, whole: bool) -> None:
+    url = f"mastodon://{HOST}/api/v1/accounts/7/statuses?limit=40#mastodon://{HOST}/q/post/{uri}"
+    asked = [push.request.type for push in saved("statuses", [POST], url=url).follow_ups]
+    assert ("listing" in asked) is whole
+
+
 def test_a_page_that_leads_to_another_host_is_not_followed() -> None:
     url = f"mastodon://{HOST}/api/v1/accounts/7/statuses?limit=40"
     visit_url = "mastodon://evil.example/api/v1/accounts/7/statuses?max_id=1"
