@@ -12,8 +12,9 @@ from ghcrawl.social.plan import Unsupported
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
 from ghcrawl.values.model import Document, Origin, Request
 from ghcrawl.values.outcome import Fetched, Save, Skip, Visit
+from processors.mastodon.streams import channel, told
 from stores.memory import MemoryStore
-from tests.support.builders import NOW, at
+from tests.support.builders import NOW, a_document, at
 
 HOST = "social.example"
 ADA = {"id": "7", "acct": "ada", "username": "ada", "url": f"https://{HOST}/@ada", "uri": f"https://{HOST}/ap/users/7"}
@@ -319,3 +320,57 @@ def test_of_many_the_posts_of_whoever_asks_not_to_be_indexed_are_not_asked_for()
         outcome = saved("fan_out", both, url=url.replace("RESOURCE", resource))
         asked = [push.request.url for push in outcome.follow_ups if push.request.type != "fan_out"]
         assert [each.split("/")[6] for each in asked] == owners
+
+
+# Streams ------------------------------------------------------------------------------------------------------
+
+
+def subscription(sources: str, account: str = "") -> Document:
+    request = f"mastodon://{HOST}/q/post/{sources}"
+    return a_document(platform="mastodon", type="stream", url=request, body={"request": request, "account_id": account})
+
+
+@pytest.mark.parametrize(
+    ("sources", "account", "stream"),
+    [
+        ("query=%23b?stream", "", ("hashtag", "b", f"mastodon://{HOST}/api/v1/timelines/tag/b?limit=40")),
+        ("query=rain?stream", "", ("public", "", f"mastodon://{HOST}/api/v1/timelines/public?limit=40")),
+        ("user=ada?stream", "7", ("public", "", f"mastodon://{HOST}/api/v1/accounts/7/statuses?limit=40")),
+    ],
+)
+def test_a_subscription_reads_the_narrowest_stream_and_the_timeline_that_shows_the_same(
+    sources: str, account: str, stream: tuple[str, str, str]
+) -> None:
+    assert channel(subscription(sources, account)) == stream
+
+
+@pytest.mark.parametrize("event", ["update", "status.update"])
+@pytest.mark.parametrize(
+    ("sources", "account", "is_asked_for"),
+    [
+        ("user=ada?stream", "7", True),
+        ("user=ada?stream,limit=1", "7", True),
+        ("user=bob?stream", "8", False),
+        ("query=more?stream", "", True),
+        ("query=less?stream", "", False),
+        ("query=%23b?stream", "", True),
+        ("query=%23more?stream", "", False),
+        ("user=ada,query=more?stream", "7", True),
+        ("user=ada,query=less?stream", "7", False),
+        ("user=ada?stream,before=2026-11-21", "7", False),
+    ],
+)
+def test_of_a_stream_only_what_is_asked_for_is_queued_with_its_body(
+    event: str, sources: str, account: str, *, is_asked_for: bool
+) -> None:
+    pushes = told(subscription(sources, account), event, POST, NOW)
+    assert [push.request.url for push in pushes] == [f"mastodon://{HOST}/api/v1/statuses/99"] * is_asked_for
+    assert all((push.queue, push.request.payload and push.request.payload.body) == ("event", POST) for push in pushes)
+
+
+def test_a_deletion_is_looked_at_later_where_the_post_is_known_and_other_events_are_nothing() -> None:
+    (push,) = told(subscription("user=ada?stream", "7"), "delete", "99", NOW)
+    assert (push.request.url, push.not_before) == (f"mastodon://{HOST}/api/v1/statuses/99", at(30))
+    assert push.request.context.only_known
+    for event, body in (("delete", "../1"), ("delete", {}), ("notification", POST), ("update", []), ("update", {})):
+        assert told(subscription("user=ada?stream", "7"), event, body, NOW) == ()
