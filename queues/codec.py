@@ -9,6 +9,7 @@ Moments keep their microseconds: what is popped equals what was pushed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -182,23 +183,9 @@ def _request(value: dict[str, Any]) -> Request:
 
 
 def _read_context(value: dict[str, Any]) -> Context:
-    pagination = value.get("walk")
-    return Context(
-        qualifier=_text(value.get("qualifier", "")),
-        urn=_text(value.get("urn", "")),
-        scope=_text(value.get("scope", "")),
-        notes=_text(value.get("notes", "")),
-        private=bool(value.get("private", False)),
-        deleted_at=_moment(value.get("deleted_at")),
-        history=tuple([_text(name) for name in _list(value.get("history"))]),
-        pagination=_NO_WALK if pagination is None else _read_walk(_object(pagination)),
-        only_known=bool(value.get("only_known", False)),
-        then=tuple([_read_deferred(_object(deferred)) for deferred in _list(value.get("then"))]),
-        after=_text(value.get("after", "")),
-        covered=tuple([_text(type) for type in _list(value.get("covered"))]),
-        changed_at=_text(value.get("changed_at", "")),
-        proof={name: _text(each) for name, each in _object(value.get("proof") or {}).items()},
-    )
+    """Reads the fields that are there: most contexts have three."""
+    found = {name: _CONTEXT[name](each) for name, each in value.items() if name in _CONTEXT}
+    return Context(pagination=found.pop("walk", _NO_WALK), **found)
 
 
 def _read_walk(value: dict[str, Any]) -> Pagination:
@@ -288,3 +275,19 @@ def _known(moment: datetime | None) -> datetime:
 
 def _kind(value: Any) -> str:
     return "nothing" if value is None else type(value).__name__
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple([_text(each) for each in _list(value)])
+
+
+_CONTEXT: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(("qualifier", "urn", "scope", "notes", "after", "changed_at"), _text),
+    **dict.fromkeys(("private", "only_known"), bool),
+    **dict.fromkeys(("history", "covered"), _texts),
+    "deleted_at": _moment,
+    "walk": lambda value: _NO_WALK if value is None else _read_walk(_object(value)),
+    "then": lambda value: tuple([_read_deferred(_object(deferred)) for deferred in _list(value)]),
+    "proof": lambda value: {name: _text(each) for name, each in _object(value or {}).items()},
+}
+"""How each field of a context is read."""

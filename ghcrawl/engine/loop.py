@@ -133,8 +133,8 @@ class Engine:
 
     def blocked(self) -> Mapping[str, datetime]:
         """The platforms that cannot be asked anything just now, and when each can be again."""
-        waits = {name: mounted.fetcher.blocked_until() for name, mounted in self._mounted.items()}
-        return {name: until for name, until in waits.items() if until is not None}
+        mounted = self._mounted.items()
+        return {name: until for name, each in mounted if (until := each.fetcher.blocked_until()) is not None}
 
     async def step(self, delivery: Delivery) -> None:
         """Decide one delivery and make the decision durable: it is acked, or released and will come again."""

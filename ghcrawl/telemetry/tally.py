@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.values.model import TypeName, iso
@@ -22,7 +23,7 @@ class Quota:
     calls: int = 0
     limit: int | None = None
     remaining: int | None = None
-    reset_at: str | None = None
+    reset_at: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -108,8 +109,7 @@ class Tally:
         quota = self.quotas.setdefault(call.principal, Quota())
         quota.calls += 1
         if call.remaining is not None:
-            quota.limit, quota.remaining = call.limit, call.remaining
-            quota.reset_at = iso(call.reset_at) if call.reset_at else None
+            quota.limit, quota.remaining, quota.reset_at = call.limit, call.remaining, call.reset_at
 
     def done_of_history(self) -> Mapping[str, float]:
         """What `ghcrawl.telemetry.history` keeps of it."""
@@ -151,7 +151,7 @@ class Tally:
                     "calls": quota.calls,
                     "limit": quota.limit,
                     "remaining": quota.remaining,
-                    "reset_at": quota.reset_at,
+                    "reset_at": iso(quota.reset_at) if quota.reset_at else None,
                 }
                 for name, quota in self.quotas.items()
             },
