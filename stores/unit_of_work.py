@@ -41,14 +41,18 @@ class SequentialUnitOfWork:
         return await run_to_end(self._commit(delivery, effects))
 
     async def _commit(self, delivery: Delivery, effects: Effects) -> Committed:
-        pushes = effects.every_push
-        pushed = await self._timed("push", self._queue.push(pushes)) if pushes else Pushed()
+        # What was carried comes first, whole: what the request pushes may say that all of it was read.
+        theirs = await self._push([push for each in effects.carried for push in each.pushes])
         carried = await all_of(map(self._write, effects.carried)) if effects.carried else []
+        pushed = _together(theirs, await self._push(effects.pushes))
         saved, asked = await self._write(effects)
         for more in (*(each.pushed for each in carried), asked):
             pushed = _together(pushed, more)
         await delivery.ack()
         return Committed(pushed=pushed, saved=saved, carried=tuple(each.saved for each in carried))
+
+    async def _push(self, pushes: Sequence[Push]) -> Pushed:
+        return await self._timed("push", self._queue.push(pushes)) if pushes else Pushed()
 
     async def _write(self, effects: Effects) -> _Written:
         saved: Saved | None = None
@@ -112,7 +116,8 @@ class SqliteUnitOfWork:
 
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """As the port says, all or nothing. Once submitted, the transaction cannot be cancelled."""
-        settle = self._queue.settling(delivery, effects.every_push)
+        pushes = [push for each in (*effects.carried, effects) for push in each.pushes]
+        settle = self._queue.settling(delivery, pushes)
         parts = [(each, self._saving(each), self._rest(each)) for each in (*effects.carried, effects)]
         questions: list[Work[Pushed]] = []
 

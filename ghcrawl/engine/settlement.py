@@ -16,7 +16,7 @@ import structlog
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted
 from ghcrawl.engine.recent import RecentlySettled
-from ghcrawl.platforms.kind import Event, List, Part, Thing
+from ghcrawl.platforms.kind import Event, Part, Thing
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Settled
 from ghcrawl.ports.queue import Delivery
@@ -66,7 +66,7 @@ class Settlement:
     def elements(self, decision: Decision, tuning: Tuning) -> Sequence[Push]:
         """The follow-ups whose bodies came with the request, and which need no call.
 
-        Not what says how far a list was read: that follows when what was read is durable.
+        Not lists, whose follow-ups may say how far they were read: elements must be durable before that.
         """
         outcome = decision.outcome
         follow_ups = outcome.follow_ups if isinstance(outcome, Save | Skip) else ()
@@ -77,7 +77,7 @@ class Settlement:
             return False
         mounted = self._platforms.get(push.request.platform)
         kind = mounted.platform.kinds.get(push.request.type) if mounted else None
-        return isinstance(kind, Thing | Part | List | Event)
+        return isinstance(kind, Thing | Part | Event)
 
     def carried(self, push: Push, decision: Decision, tuning: Tuning) -> Carried | None:
         """What `push` leaves behind as decided; None: it has to wait in its queue, to be retried or dead-lettered."""

@@ -32,11 +32,6 @@ class Effects:
     deadletter: Deadletter | None = None
     carried: tuple[Effects, ...] = ()
 
-    @property
-    def every_push(self) -> tuple[Push, ...]:
-        """Of the request and of what it carried."""
-        return (*self.pushes, *(push for each in self.carried for push in each.pushes))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
@@ -53,7 +48,8 @@ class UnitOfWork(Protocol):
     async def commit(self, delivery: Delivery, effects: Effects) -> Committed:
         """Order: pushes confirmed → document, touch or deadletter written → ack; or all of it in one transaction.
 
-        What was carried is written before what carried it. Its pushes count as those of the request.
+        All that was carried is durable, in the same order, before the request's own pushes are: one of them may say
+        that a list was read to its end. All pushes count as those of the request.
 
         What a save asks for (`Effects.asks`) is pushed once it is known what it came to, before the ack.
 

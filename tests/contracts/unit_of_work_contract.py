@@ -64,10 +64,13 @@ class LedgerContract:
         bad = Effects(document=replace(a_document(3), body={"bytes": b"x"}))
         carried = (Effects(document=a_document(2)), bad, Effects(document=a_document(4)))
         with pytest.raises(Unstorable):
-            await rig.unit_of_work.commit(delivery, Effects(document=a_document(1), carried=carried))
+            await rig.unit_of_work.commit(
+                delivery, Effects(document=a_document(1), pushes=follow_ups(9), carried=carried)
+            )
         assert await rig.store.get(a_document(1).urn) is None, "what carries is written last"
         await delivery.release()
-        assert by_queue(await rig.queue.depths())["normal"].ready == 1
+        depths = by_queue(await rig.queue.depths())
+        assert (depths["normal"].ready, depths["soon"].total) == (1, 0), "and pushes last"
 
     async def test_no_effects_are_an_ack(self, rig: Rig) -> None:
         delivery = await popped(rig)
