@@ -50,13 +50,15 @@ class PoisonMessages:
         return "start"
 
     async def settled(self, name: str) -> None:
-        """It killed no process: free those that were parked for its sake, and count its starts from 0."""
-        if self._alone == name:
-            self._alone, parked, self._parked = None, self._parked, []
-            for incoming in parked:
-                self._free(incoming)
-        with suppress(CrawlError):  # else it is remembered until it is swept
-            await self._starts.forget(name)
+        """It killed no process: forget its starts, then free the parked ones, of which one may kill this process."""
+        try:
+            with suppress(CrawlError):  # else it is remembered until it is swept
+                await self._starts.forget(name)
+        finally:
+            if self._alone == name:
+                self._alone, parked, self._parked = None, self._parked, []
+                for incoming in parked:
+                    self._free(incoming)
 
     async def hand_on(self, name: str, successor: str) -> int:
         """Count the starts of a message that is gone for its successor. Returns how many."""

@@ -189,6 +189,23 @@ class TestSuspects:
             begun += 1
         assert begun == 3
 
+    async def test_starts_are_forgotten_before_the_parked_are_free_to_kill_the_process(self) -> None:
+        steps: list[str] = []
+
+        class Slow(MemoryCrashCounter):
+            async def forget(self, name: str) -> None:
+                await asyncio.sleep(0)
+                await super().forget(name)
+                steps.append("forgotten")
+
+        starts = Slow()
+        suspects = PoisonMessages(starts, FakeClock(), max_starts=9, free=lambda _: steps.append("free"))
+        for name in ("one", "two"):
+            await starts.add(name, at(0))
+        assert [await suspects.judge(incoming(), name) for name in ("one", "two")] == ["start", "wait"]
+        await suspects.settled("one")
+        assert steps == ["forgotten", "free"]
+
     async def test_one_suspect_at_a_time(self) -> None:
         starts = MemoryCrashCounter()
         suspects = self.suspects(starts)
