@@ -19,7 +19,7 @@ import structlog
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
 from ghcrawl.engine.recent import Place, RecentlySettled, place_of
-from ghcrawl.engine.settlement import Carried, Settlement, settled
+from ghcrawl.engine.settlement import Prepared, Settlement, settled
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
@@ -146,9 +146,10 @@ class Engine:
         try:
             began = monotonic()
             decision = await self._take_in_hand(request, place) if taken else self._put_back()
-            carried = () if delivery.suspect else await self._carried(decision)
+            prepared = self._settlement.prepare(delivery, decision, self.tuning)
+            carried = () if delivery.suspect else await self._carried(prepared)
             decided = monotonic()
-            outcome, committed = await self._settlement.settle(delivery, decision, self.tuning, carried)
+            outcome, committed = await self._settlement.settle(delivery, prepared, self.tuning, carried)
             acked = True
             if isinstance(outcome, Save | Skip):
                 self._recent.add(request, outcome, min(started_at, decision.as_of or started_at))
@@ -159,7 +160,7 @@ class Engine:
                 settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)
             )
             for each, saved in zip(carried, committed.carried, strict=False):  # none, where they were queued after all
-                told = settled(each.push, each.outcome, Committed(saved=saved), fetch_s=0.0, write_s=0.0)
+                told = settled(each.source, each.outcome, Committed(saved=saved), fetch_s=0.0, write_s=0.0)
                 self._ports.observer.settled(told)
             if (read := self._ports.read.get(request.platform)) is not None:
                 await read(request, outcome)
@@ -170,16 +171,19 @@ class Engine:
             if not acked:
                 await run_to_end(delivery.release())
 
-    async def _carried(self, decision: Decision) -> Sequence[Carried]:
-        """The elements that came with a request and can be saved with it, decided; and those that came with them."""
-        elements, found = deque(self._settlement.elements(decision, self.tuning)), list[Carried]()
+    async def _carried(self, prepared: Prepared) -> Sequence[Prepared]:
+        """The elements that came with a request and can be saved with it; and those that came with them.
+
+        One that has to be retried or dead-lettered is left to its queue.
+        """
+        elements, found = deque(self._settlement.elements(prepared)), list[Prepared]()
         while elements and len(found) < MOST_CARRIED:
             some = [elements.popleft() for _ in range(min(TOGETHER, len(elements)))]
             decisions = await all_of(self.decide(push.request) for push in some)
             for push, decided in zip(some, decisions, strict=True):
-                if (each := self._settlement.carried(push, decided, self.tuning)) is not None:
-                    found.append(each)
-                    elements.extend(self._settlement.elements(decided, self.tuning))
+                if isinstance(decided.outcome, Save | Skip):
+                    found.append(each := self._settlement.prepare(push, decided, self.tuning))
+                    elements.extend(self._settlement.elements(each))
         return found
 
     async def _take_in_hand(self, request: Request, place: Place | None) -> Decision:

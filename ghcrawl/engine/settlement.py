@@ -31,10 +31,10 @@ from ghcrawl.values.tuning import Tuning
 log = structlog.stdlib.get_logger(__name__)
 
 
-class Carried(NamedTuple):
-    """An element that came with a request, decided with it, and what that leaves behind."""
+class Prepared(NamedTuple):
+    """A request that was popped, or an element that came with one: its outcome, and what that leaves behind."""
 
-    push: Push
+    source: Delivery | Push
     outcome: Outcome
     effects: Effects
 
@@ -63,14 +63,14 @@ class Settlement:
         self._recent = recent
         self._jitter = jitter
 
-    def elements(self, decision: Decision, tuning: Tuning) -> Sequence[Push]:
+    def elements(self, prepared: Prepared) -> Sequence[Push]:
         """The follow-ups whose bodies came with the request, and which need no call.
 
         Not lists, whose follow-ups may say how far they were read: elements must be durable before that.
         """
-        outcome = decision.outcome
-        follow_ups = outcome.follow_ups if isinstance(outcome, Save | Skip) else ()
-        return self._wanted([push for push in follow_ups if self._is_element(push)], tuning)
+        if not isinstance(prepared.outcome, Save | Skip):
+            return ()
+        return [push for push in prepared.effects.pushes if self._is_element(push)]
 
     def _is_element(self, push: Push) -> bool:
         if push.request.payload is None or push.not_before is not None:
@@ -79,22 +79,16 @@ class Settlement:
         kind = mounted.platform.kinds.get(push.request.type) if mounted else None
         return isinstance(kind, Thing | Part | Event)
 
-    def carried(self, push: Push, decision: Decision, tuning: Tuning) -> Carried | None:
-        """What `push` leaves behind as decided; None: it has to wait in its queue, to be retried or dead-lettered."""
-        if not isinstance(decision.outcome, Save | Skip):
-            return None
-        return Carried(push, *self._effects(push, decision, tuning))
-
     async def settle(
-        self, delivery: Delivery, decision: Decision, tuning: Tuning, carried: Sequence[Carried] = ()
+        self, delivery: Delivery, prepared: Prepared, tuning: Tuning, carried: Sequence[Prepared]
     ) -> tuple[Outcome, Committed]:
-        """Make the decision durable, then ack. Returns the outcome that counts.
+        """Make what was prepared durable, then ack. Returns the outcome that counts.
 
         A document that the store can never hold is dead-lettered with that reason, and a bug in an adapter costs an
         attempt. What was carried is queued instead if one of them may be the reason, so that each fails alone.
         Raises QueueError or StoreError, always before the ack.
         """
-        outcome, effects = self._effects(delivery, decision, tuning)
+        _, outcome, effects = prepared
         if carried:
             try:
                 return outcome, await self._unit_of_work.commit(delivery, _with(effects, carried))
@@ -110,7 +104,7 @@ class Settlement:
             raise
         except Exception as error:  # noqa: BLE001  # a bug costs an attempt here, too
             failed = error
-        outcome, effects = self._effects(delivery, self._decider.failed(failed), tuning)
+        _, outcome, effects = self.prepare(delivery, self._decider.failed(failed), tuning)
         return outcome, await self._unit_of_work.commit(delivery, effects)
 
     def delay_s(self, failures: int, tuning: Tuning, *, cap_s: float) -> float:
@@ -118,9 +112,12 @@ class Settlement:
         delay = min(cap_s, tuning.retry_base_s * 2.0 ** min(failures, 32))
         return delay * (0.5 + self._jitter())
 
-    def _effects(self, delivery: Delivery | Push, decision: Decision, tuning: Tuning) -> tuple[Outcome, Effects]:
+    def prepare(self, source: Delivery | Push, decision: Decision, tuning: Tuning) -> Prepared:
         """The outcome that counts (one retry too many is a dead letter) and what it leaves behind."""
-        request, outcome = delivery.request, decision.outcome
+        return Prepared(source, *self._effects(source, decision, tuning))
+
+    def _effects(self, source: Delivery | Push, decision: Decision, tuning: Tuning) -> tuple[Outcome, Effects]:
+        request, outcome = source.request, decision.outcome
         match outcome:
             case Save(document=document, follow_ups=follow_ups, supersede=supersede):
                 pushes, asks = self._wanted(follow_ups, tuning), partial(self._question, document, request)
@@ -129,14 +126,14 @@ class Settlement:
                 pushes = self._wanted(follow_ups, tuning)
                 return outcome, Effects(pushes=pushes, touch=decision.touch, document=decision.refusal)
             case Defer(until=until):
-                return outcome, Effects(pushes=(Push(request=request, queue=delivery.queue, not_before=until),))
+                return outcome, Effects(pushes=(Push(request=request, queue=source.queue, not_before=until),))
             case Retry(failure=failure, wait_s=wait_s) if request.attempt + 1 < tuning.max_attempts:
                 delay_s = wait_s or self.delay_s(request.attempt, tuning, cap_s=tuning.retry_cap_s)
                 until = self._clock.now() + timedelta(seconds=delay_s)
-                again = Push(request=request.failed(failure), queue=delivery.queue, not_before=until)
+                again = Push(request=request.failed(failure), queue=source.queue, not_before=until)
                 return outcome, Effects(pushes=(again,))
             case Retry(failure=failure, traceback=text) | Bury(failure=failure, traceback=text):
-                deadletter = Deadletter.of(request, delivery.queue, failure, traceback=text)
+                deadletter = Deadletter.of(request, source.queue, failure, traceback=text)
                 return Bury(failure=failure, traceback=text), Effects(deadletter=deadletter)
             case _:
                 assert_never(outcome)
@@ -162,9 +159,9 @@ class Settlement:
         return None if kind.immutable else whole_again(document, request)
 
 
-def _with(effects: Effects, carried: Sequence[Carried]) -> Effects:
+def _with(effects: Effects, carried: Sequence[Prepared]) -> Effects:
     """The effects of a request and of the elements that it carried, which are not queued then."""
-    gone = {id(each.push) for each in carried}
+    gone = {id(each.source) for each in carried}
 
     def rest(effects: Effects) -> Effects:
         return replace(effects, pushes=tuple(push for push in effects.pushes if id(push) not in gone))
@@ -182,7 +179,7 @@ _NAMES: Final[Mapping[type, OutcomeName]] = {
 
 
 def settled(
-    delivery: Delivery | Push, outcome: Outcome, committed: Committed, *, fetch_s: float, write_s: float
+    source: Delivery | Push, outcome: Outcome, committed: Committed, *, fetch_s: float, write_s: float
 ) -> Settled:
     """What the observer gets."""
     reason, detail, cause = "", "", ""
@@ -196,8 +193,8 @@ def settled(
         case Save():
             reason = committed.saved or ""
     return Settled(
-        request=delivery.request,
-        queue=delivery.queue,
+        request=source.request,
+        queue=source.queue,
         outcome=_NAMES[type(outcome)],
         reason=reason,
         detail=detail,
