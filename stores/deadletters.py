@@ -22,6 +22,7 @@ from ghcrawl.values.model import (
     Request,
     moment,
 )
+from ghcrawl.values.shielded import all_of
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -225,11 +226,7 @@ async def forget(
 
 async def _all_of(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C]) -> tuple[A, B, C]:
     """Await all three, and return their results. Raises the first error once all have ended."""
-    ends = await asyncio.gather(first, second, third, return_exceptions=True)
-    for end in ends:
-        if isinstance(end, BaseException):
-            raise end
-    return cast("tuple[A, B, C]", tuple(ends))
+    return cast("tuple[A, B, C]", tuple(await all_of((first, second, third))))
 
 
 async def move(source: Deadletters, target: Deadletters, *, at_once: int = 100) -> None:

@@ -148,7 +148,7 @@ def _read(mount: Mount, spec: str, policy: str) -> Request:
 
 
 async def spellings(mounts: Mounts, url: str, find: Callable[[str], Awaitable[Sequence[Document]]]) -> Sequence[str]:
-    """`url` with its host in lower case, and as the names in it are spelled where they differ by case.
+    """Other forms of `url`: with its host in lower case, and with the names in it as they are spelled where stored.
 
     find: the documents under a URL.
     """
@@ -159,4 +159,4 @@ async def spellings(mounts: Mounts, url: str, find: Callable[[str], Awaitable[Se
         if (other := mount.platform.respelled(place)) is not None:
             known = await find(other.named)
             found += [f"{above}{other.below}" for above in (other.named, *(each.url for each in known))]
-    return list(dict.fromkeys(found))
+    return [each for each in dict.fromkeys(found) if each != url]

@@ -20,10 +20,10 @@ async def run_to_end(work: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-async def all_of(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """Their results, concurrently. Raises the first error once all have ended."""
+async def all_of(calls: Iterable[Awaitable[T]], *, first: type[BaseException] = BaseException) -> list[T]:
+    """Their results, concurrently. Once all have ended, raises the first error of type `first`, or else the first."""
     ends = await asyncio.gather(*calls, return_exceptions=True)
-    for end in ends:
-        if isinstance(end, BaseException):
-            raise end
+    errors = [end for end in ends if isinstance(end, BaseException)]
+    if errors:
+        raise next((error for error in errors if isinstance(error, first)), errors[0])
     return [end for end in ends if not isinstance(end, BaseException)]

@@ -21,7 +21,8 @@ from pamqp.commands import Queue
 from yarl import URL
 
 from ghcrawl.values.errors import ConfigError, QueueError
-from queues.amqp.errors import BrokerLost, Mismatch, Unroutable, all_of, place, spoken, unopened
+from ghcrawl.values.shielded import all_of
+from queues.amqp.errors import BrokerLost, Mismatch, Unroutable, place, spoken, unopened
 from queues.amqp.message import Outgoing
 from queues.amqp.names import QueueSpec, key_of_lane
 from queues.amqp.settings import AmqpSettings
@@ -109,7 +110,7 @@ class AmqpLink:
         if len(messages) == 1:
             await self._send(messages[0])
         else:
-            await all_of(map(self._send, messages))
+            await all_of(map(self._send, messages), first=Unroutable)
 
     async def _send(self, message: Outgoing) -> None:
         async with self._slots:

@@ -13,9 +13,9 @@ from aiormq.abc import DeliveredMessage
 from aiormq.channel import Channel
 
 from ghcrawl.values.model import Lane
-from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.shielded import all_of, run_to_end
 from queues.amqp.connection import AmqpLink
-from queues.amqp.errors import Silent, all_of, spoken
+from queues.amqp.errors import Silent, Unroutable, spoken
 from queues.amqp.message import Incoming
 from queues.amqp.names import DEAD, Names
 from queues.amqp.prefetch import Loops
@@ -89,13 +89,14 @@ class Consumers:
             if self._failed:
                 await self._sort_out([lane for lane in lanes if not self._is_settled(lane)])
             self._failed = not self._link.away
-            await all_of([self._begin(lane) for lane in lanes if not self._is_settled(lane)])
+            await all_of([self._begin(lane) for lane in lanes if not self._is_settled(lane)], first=Unroutable)
             self._failed = False
 
     async def _sort_out(self, lanes: Sequence[Lane]) -> None:
         """Find those that do not answer, after some did not: one of them is enough to lose the connection for all."""
         queues = [*map(self.names.queue, lanes)]
-        for lane, queue, answers in zip(lanes, queues, await all_of(map(self._link.hands_out, queues)), strict=True):
+        answering = await all_of(map(self._link.hands_out, queues), first=Unroutable)
+        for lane, queue, answers in zip(lanes, queues, answering, strict=True):
             if not answers:
                 self._silent.add(lane)
                 log.warning("queue_silent", queue=queue, remedy=f"rabbitmqctl delete_queue {queue}; it is filled again")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 from typing import Final, TypeVar
 
 from aiormq import exceptions as driver
@@ -60,15 +60,6 @@ async def spoken(call: Awaitable[T], *, within_s: float | None = None) -> T:
         if isinstance(error, _DRIVER) or type(error) is Exception:
             raise _translated(error) from error
         raise
-
-
-async def all_of(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """Their results, when all have ended. Raises Unroutable if one of them does, or else any of their errors."""
-    ends = await asyncio.gather(*calls, return_exceptions=True)
-    errors = [end for end in ends if isinstance(end, BaseException)]
-    if errors:
-        raise next((error for error in errors if isinstance(error, Unroutable)), errors[0])
-    return [end for end in ends if not isinstance(end, BaseException)]
 
 
 def _translated(error: Exception) -> QueueError:

@@ -23,11 +23,11 @@ from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.values.background import Background
 from ghcrawl.values.errors import CrawlError, QueueError, Unstorable
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, QueueName, Request
-from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.shielded import all_of, run_to_end
 from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
 from queues.amqp.dead_letters import Bury, DeadLetterHandler
-from queues.amqp.errors import Unroutable, all_of
+from queues.amqp.errors import Unroutable
 from queues.amqp.inspection import Inspection
 from queues.amqp.management import managed
 from queues.amqp.message import ABOVE_BYTES, MAX_BYTES, Incoming, Outgoing, packed
@@ -125,7 +125,7 @@ class AmqpQueue:
 
         wanted = list(apart(pushes).values()) if len(pushes) > AT_ONCE else pushes
         parts = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]
-        queued = sum(pushed.queued for pushed in await all_of(map(push, parts)))
+        queued = sum(pushed.queued for pushed in await all_of(map(push, parts), first=Unroutable))
         return Pushed(queued=queued, bounced=len(pushes) - queued)
 
     async def pop(self, order: Sequence[Lane], *, patience_s: float) -> AmqpDelivery | None:
