@@ -9,8 +9,6 @@ servers by file, and with `--beside` this tree by another one, a check-out of an
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -21,23 +19,17 @@ from statistics import median
 from typing import Final
 from uuid import uuid4
 
+from benchmarks.commands import ghcrawl
 from benchmarks.servers import servers
 
 ROUNDS: Final = 3
 HERE: Final = Path(__file__).parents[1]
 UNHURRIED: Final = {"GHCRAWL_GITHUB__CALLS_PER_MIN": "0", "GHCRAWL_GITHUB__RESPONSE_S_PER_MIN": "0"}
-MEASURING: Final = """
-import json, resource, subprocess, sys
-status = subprocess.run([sys.executable, "-m", "ghcrawl", *sys.argv[1:]], stdout=subprocess.DEVNULL).returncode
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps(used.ru_utime + used.ru_stime))
-sys.exit(status)
-"""
 
 
 @contextmanager
 def simulated(size: int) -> Iterator[Mapping[str, str]]:
-    """The environment of somebody who crawls a simulated GitHub of about `size` things."""
+    """Run a simulated GitHub of about `size` things. Yields the environment variables for a crawl of it."""
     command = [sys.executable, "-m", "ghcrawl", "simulate", "--size", str(size), "--port", "0", "--tokens", "5"]
     process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -59,12 +51,9 @@ def simulated(size: int) -> Iterator[Mapping[str, str]]:
 def cpu_s(tree: Path, environ: Mapping[str, str]) -> float:
     """CPU seconds of one crawl by the code in `tree`."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", MEASURING, "crawl", "acme"]
-        whole = {**os.environ, **environ, "PYTHONPATH": str(tree)}
-        done = subprocess.run(
-            command, cwd=folder, env=whole, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        return float(json.loads(done.stdout))
+        return ghcrawl(
+            "crawl", "acme", "--quiet", environ={**environ, "PYTHONPATH": str(tree)}, folder=Path(folder)
+        ).cpu_s
 
 
 def main() -> None:
@@ -77,16 +66,8 @@ def main() -> None:
     with simulated(given.size) as world, servers() as ours:
         for _ in range(ROUNDS):
             for (tree, on), seconds in found.items():
-                name = f"bench{uuid4().hex[:8]}"
-                shared = {
-                    "GHCRAWL_QUEUE__PROVIDER": "amqp",
-                    "GHCRAWL_AMQP__URL": ours.amqp_url,
-                    "GHCRAWL_AMQP__PREFIX": name,
-                    "GHCRAWL_STORE__PROVIDER": "mongo",
-                    "GHCRAWL_MONGO__URL": ours.mongo_url,
-                    "GHCRAWL_MONGO__DATABASE": name,
-                }
-                seconds.append(cpu_s(tree, {**world, **(shared if on == "servers" else {})}))
+                shared = ours.environment(f"bench{uuid4().hex[:8]}") if on == "servers" else {}
+                seconds.append(cpu_s(tree, {**world, **shared}))
     s = {key: median(seconds) for key, seconds in found.items()}
     print(f"servers: {s[HERE, 'servers'] / s[HERE, 'file']:.2f} of the CPU of the embedded file", flush=True)
     for (tree, on), other in s.items():

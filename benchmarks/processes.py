@@ -138,7 +138,7 @@ async def watch(backend: Backend, processes: int, sessions: Mapping[str, int], s
 
 async def all_there(link: AmqpLink, queue: str, processes: int) -> None:
     async with asyncio.timeout(START_S):
-        while ((await link.declared(queue)).consumer_count or 0) < processes:  # noqa: ASYNC110  # the broker tells nobody
+        while ((await link.declared(queue)).consumer_count or 0) < processes:  # noqa: ASYNC110  # RabbitMQ has no event for it
             await asyncio.sleep(0.05)
 
 

@@ -61,6 +61,17 @@ class Servers:
             }
         )
 
+    def environment(self, name: str) -> Mapping[str, str]:
+        """The same as environment variables of a command."""
+        return {
+            "GHCRAWL_QUEUE__PROVIDER": "amqp",
+            "GHCRAWL_AMQP__URL": self.amqp_url,
+            "GHCRAWL_AMQP__PREFIX": name,
+            "GHCRAWL_STORE__PROVIDER": "mongo",
+            "GHCRAWL_MONGO__URL": self.mongo_url,
+            "GHCRAWL_MONGO__DATABASE": name,
+        }
+
     async def forget(self, name: str, backend: Backend) -> None:
         """Nothing is left of what was under that name."""
         assert isinstance(backend.queue, AmqpQueue)

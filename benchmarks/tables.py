@@ -13,19 +13,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
+from benchmarks.commands import ghcrawl
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.model import Document
@@ -41,33 +39,6 @@ APART: Final = timedelta(seconds=2)
 """Between two documents: a crawl of months."""
 REPO: Final = "urn:repo:"
 TARGETS: Final = "acme.sqlite,acme.duckdb,parquet,csv-acme"
-
-
-class Cost(NamedTuple):
-    """Of one command. cpu_s: of all its threads, which other work on the machine does not change."""
-
-    s: float
-    cpu_s: float
-    peak_mb: float
-
-
-MEASURING: Final = """
-import json, resource, subprocess, sys
-status = subprocess.run([sys.executable, "-m", "ghcrawl", *sys.argv[1:]], stdout=subprocess.DEVNULL).returncode
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss / 1_000]))
-sys.exit(status)
-"""
-"""A small process: the peak of a child is never less than what its parent held when it began."""
-
-
-def ghcrawl(*words: str | Path, bytecode: Path) -> Cost:
-    """What one command costs. bytecode: a folder for it, since an installed package has some, whatever is set here."""
-    began = time.perf_counter()
-    command = [sys.executable, "-c", MEASURING, *map(str, words)]
-    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(bytecode)}
-    cpu_s, peak_mb = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environ).stdout)
-    return Cost(round(time.perf_counter() - began, 2), round(cpu_s, 2), round(peak_mb, 1))
 
 
 def copies(seed: Sequence[Document]) -> Iterator[Document]:
@@ -116,7 +87,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
         db = folder / "acme.db"
-        run = partial(ghcrawl, bytecode=folder / "bytecode")
+        # An installed package has its bytecode, whatever is set here.
+        run = partial(ghcrawl, environ={"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "bytecode")})
         run("demo", "--size", str(SEED), "--db", folder / "seed.db")
         seed = asyncio.run(read(folder / "seed.db"))
         asyncio.run(save(db, dated(seed, given.documents)))
