@@ -54,7 +54,7 @@ class DeadLetterHandler:
         self._clock = clock
 
     async def file_undecodable(self, incoming: Incoming, error: DecodeError, queue: QueueName) -> None:
-        """The deadletter keeps the bytes, with a placeholder for the request."""
+        """The deadletter keeps the bytes, and `UNREADABLE` as its request."""
         log.warning("message_undecodable", queue=queue, error=str(error))
         failure = Failure(at=self._clock.now(), cause="undecodable", message=str(error))
         await self._bury(Deadletter.of(UNREADABLE, queue, failure, urn=_urn(error.body), raw=error.body))

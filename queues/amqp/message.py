@@ -18,7 +18,7 @@ from ghcrawl.values.model import LEGACY_PLATFORM, Lane
 from queues.amqp.errors import spoken
 from queues.amqp.names import lane_of
 
-TOKEN: Final = "ghc-token"  # noqa: S105  # the name of a header
+TOKEN: Final = "ghc-token"  # noqa: S105  # the name of a header, not a credential
 NOT_BEFORE: Final = "ghc-not-before"
 LEFT: Final = "ghc-left"  # in milliseconds
 PARDONS: Final = "ghc-pardons"

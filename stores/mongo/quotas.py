@@ -49,7 +49,7 @@ class MongoQuotas:
 
     async def _claim(self, free: Sequence[dict[str, Any]], until: float) -> Slot | None:
         """Take one of these slots at random; None if another replica took it first."""
-        row = random.choice(free)  # noqa: S311  # no secret
+        row = random.choice(free)  # noqa: S311  # only spreads replicas over the slots
         which = {"_id": row["_id"], "until": row["until"]}
         taken = await self._mongo.update(QUOTAS, which, {"$set": {"until": until}})
         return Slot(row["quota"], row["number"], until) if taken else None
@@ -64,7 +64,7 @@ class MongoQuotas:
             return Slot(quota, number, until)
         known = {row["number"] for row in await self._mongo.find(QUOTAS, which, {"number": 1})}
         missing = [each for each in range(calls) if each not in known]  # forgotten ones leave gaps
-        number = random.choice(missing or [0])  # noqa: S311  # no secret
+        number = random.choice(missing or [0])  # noqa: S311  # only spreads replicas over the slots
         return Slot(quota, number, until) if await self._insert(quota, number, until) else None
 
     async def _insert(self, quota: str, number: int, until: float) -> bool:

@@ -34,6 +34,7 @@ class SqliteQuotas:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
         self._forget_at = -math.inf
+        self._has_tables = False
 
     async def take(self, quota: str, calls: int, *, now: float, until: float) -> Slot | float:
         """As the port says."""
@@ -42,7 +43,7 @@ class SqliteQuotas:
             self._forget_at = now + FORGOTTEN_AFTER_S
 
         def run(connection: sqlite3.Connection) -> Slot | float:
-            for statement in SCHEMA:
+            for statement in () if self._has_tables else SCHEMA:
                 connection.execute(statement)
             if forgets:
                 connection.execute(FORGET, (now - FORGOTTEN_AFTER_S,))
@@ -56,7 +57,9 @@ class SqliteQuotas:
             connection.execute(_TAKE, (quota, number, until))
             return Slot(quota, number, until)
 
-        return await self._file.write(Work(run), StoreError)
+        taken = await self._file.write(Work(run), StoreError)
+        self._has_tables = True  # not before the transaction is durable: it may be undone
+        return taken
 
     async def release(self, slot: Slot, until: float) -> None:
         """As the port says."""

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 from ghcrawl.fetch.budgets import DeclaredBudget, DeclaredBudgets, Spent
 from ghcrawl.fetch.client import Answer, Client
 from ghcrawl.fetch.mastodon.answers import SCHEME, Unauthorized, limit_of, read
-from ghcrawl.fetch.mastodon.hosts import NOBODY, REMEMBERED_FOR, RETIRED, CredentialSlot, Host, Hosts
+from ghcrawl.fetch.mastodon.hosts import ANONYMOUS, REMEMBERED_FOR, RETIRED, CredentialSlot, Host, Hosts
 from ghcrawl.fetch.mastodon.tokens import HostToken
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
@@ -219,7 +219,7 @@ class MastodonFetcher:
             slot.heard(limit, self.clock.now())
         call = Call(
             platform=SCHEME,
-            principal=f"{slot.host}/{slot.principal or NOBODY}",
+            principal=f"{slot.host}/{slot.principal or ANONYMOUS}",
             resource=RESOURCE,
             status=answer.status if answer is not None else 0,
             seconds=max(0.0, seconds),

@@ -17,7 +17,7 @@ from ghcrawl.ports.source import BudgetView, PrincipalView
 
 log = structlog.stdlib.get_logger(__name__)
 
-NOBODY: Final = "nobody"
+ANONYMOUS: Final = "nobody"
 RETIRED: Final = timedelta(hours=1)
 """How long a request waits for another token: a person has to bring one."""
 SAME_S: Final = 5.0
@@ -89,7 +89,7 @@ class CredentialSlot:
     def retire(self, why: str) -> None:
         """The host refuses the token: it is not used again."""
         if not self.refused:
-            log.error("principal_retired", principal=self.token.label if self.token else NOBODY, reason=why)
+            log.error("principal_retired", principal=self.token.label if self.token else ANONYMOUS, reason=why)
         self.refused = why or "refused"
 
     def view(self, now: datetime) -> PrincipalView:
@@ -103,7 +103,7 @@ class CredentialSlot:
             else None
         )
         return PrincipalView(
-            id=f"{self.host}/{self.principal or NOBODY}",
+            id=f"{self.host}/{self.principal or ANONYMOUS}",
             label=self.token.label if self.token else f"{self.host} without a token",
             fingerprint=self.principal,
             traits=(self.host,),
