@@ -53,7 +53,7 @@ from ghcrawl.telemetry.load_shedding import Answering
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.values.errors import ConfigError, SpecError
-from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request, TypeName
+from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, QueueName, Request, TypeName
 from ghcrawl.values.tuning import Tuning
 from ghcrawl.values.type_names import TypeNames, suggestion
 from queues import codec
@@ -100,14 +100,9 @@ __all__ = [
     "write_message",
 ]
 
-FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {
-    "event": 10_000,
-    "immediate": 1_000,
-    "soon": 100,
-    "normal": 10,
-    "later": 1,
-}
-"""Weights for a crawl with a limited number of calls: lists before single things, users last."""
+FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {name: 10_000**rank for rank, name in enumerate(reversed(QUEUES))}
+"""Weights for a crawl with a limited number of calls: lists before single things, users last. So far apart that a queue
+has its turn when those before it are empty."""
 UNREACHED_CAP_S: Final = 30.0
 """Longest wait between two attempts to reach a platform that is down; a person may be waiting for it."""
 HELD_S: Final = 1500.0

@@ -2,11 +2,13 @@
 
 One that has lost its marker may have been popped: its starts are counted, and after `max_starts` it is dead-lettered.
 One that was only prefetched still has its marker, however often it came back. From its second return on a suspect is
-worked on alone, so the neighbours of a killer are never taken for one.
+worked on alone, so the neighbours of a killer are never taken for one. Copies of one message that are being worked on
+here at the same moment, as after a lost connection, have killed nothing yet.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Literal
@@ -26,6 +28,7 @@ class PoisonMessages:
         self._starts = starts
         self._clock = clock
         self._free = free
+        self._running: Counter[str] = Counter()
         self._alone: str | None = None
         self._parked: list[Incoming] = []
 
@@ -34,7 +37,7 @@ class PoisonMessages:
 
         wait: another suspect is being worked on; this one is parked here until that one is settled.
         """
-        begun = await self._starts.count(name)
+        begun = max(0, await self._starts.count(name) - self._running[name])
         if begun + 1 >= self.max_starts:
             return "killer"
         if begun and self._alone is not None:
@@ -42,6 +45,7 @@ class PoisonMessages:
             return "wait"
         if begun:
             self._alone = name
+        self._running[name] += 1
         try:
             await self._starts.add(name, self._clock.now())
         except BaseException:
@@ -55,6 +59,7 @@ class PoisonMessages:
             with suppress(CrawlError):  # else it is remembered until it is swept
                 await self._starts.forget(name)
         finally:
+            self._running -= Counter([name])
             if self._alone == name:
                 self._alone, parked, self._parked = None, self._parked, []
                 for incoming in parked:

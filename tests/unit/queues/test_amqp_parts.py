@@ -189,6 +189,17 @@ class TestSuspects:
             begun += 1
         assert begun == 3
 
+    async def test_copies_of_one_message_at_work_at_once_have_killed_nothing(self) -> None:
+        starts = MemoryCrashCounter()
+        suspects = self.suspects(starts)
+        assert [await suspects.judge(incoming(), "m") for _ in range(5)] == ["start"] * 5
+        assert await self.suspects(starts).judge(incoming(), "m") == "killer", "for all that the next process knows"
+        for _ in range(5):
+            await suspects.settled("m")
+        await starts.add("m", at(0))
+        await starts.add("m", at(0))
+        assert await suspects.judge(incoming(), "m") == "killer", "what was settled excuses nothing"
+
     async def test_starts_are_forgotten_before_the_parked_are_free_to_kill_the_process(self) -> None:
         steps: list[str] = []
 
