@@ -34,7 +34,7 @@ from ghcrawl.values.tuning import FREE_QUEUES, Tuning
 
 log = structlog.stdlib.get_logger(__name__)
 
-IN_HAND_WAIT_S: Final = 0.2
+IN_HAND_WAIT_S: Final = 1.0
 MAX_TROUBLE_S: Final = 30.0
 MOST_CARRIED: Final = 200
 TOGETHER: Final = 20
@@ -85,9 +85,16 @@ class Engine:
             self._mounted, ports.unit_of_work, ports.clock, decider=self._decider, recent=self._recent, jitter=jitter
         )
         self._in_hand: set[Place] = set()
+        self._parked: deque[tuple[Place, Delivery]] = deque()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take deliveries until `stop` is set. A broken broker or store slows the loop; it never ends it."""
+        try:
+            await self._run(stop)
+        finally:
+            await run_to_end(self._release_parked())
+
+    async def _run(self, stop: asyncio.Event) -> None:
         troubles = 0
         while not stop.is_set():
             try:
@@ -101,9 +108,10 @@ class Engine:
 
     async def _turn(self) -> None:
         if self.tuning.paused:
+            await self._release_parked()
             await self._ports.clock.sleep(self.tuning.patience_s)
             return
-        delivery = await self._ports.queue.pop(self._order(), patience_s=self.tuning.patience_s)
+        delivery = self._unparked() or await self._ports.queue.pop(self._order(), patience_s=self.tuning.patience_s)
         if delivery is None:
             return
         if self.tuning.paused:  # paused while we waited: effective at once
@@ -137,9 +145,14 @@ class Engine:
         return {name: until for name, each in mounted if (until := each.fetcher.blocked_until()) is not None}
 
     async def step(self, delivery: Delivery) -> None:
-        """Decide one delivery and make the decision durable: it is acked, or released and will come again."""
+        """Decide one delivery and make the decision durable: it is acked, or released and will come again.
+
+        One whose place another loop is looking at is parked; the first loop that is free then goes on with it.
+        """
         request, started_at = delivery.request, self._ports.clock.now()
         place = self._place(request)
+        if place is not None and self._park(place, delivery):
+            return
         taken = place is None or place not in self._in_hand
         self.busy += 1
         acked = False
@@ -155,13 +168,9 @@ class Engine:
                 self._recent.add(request, outcome, min(started_at, decision.as_of or started_at))
                 for answered in decision.also:
                     self._recent.add(answered, outcome, decision.as_of or started_at)
-            written = monotonic()
-            self._ports.observer.settled(
-                settled(delivery, outcome, committed, fetch_s=decided - began, write_s=written - decided)
-            )
-            for each, saved in zip(carried, committed.carried, strict=False):  # none, where they were queued after all
-                told = settled(each.source, each.outcome, Committed(saved=saved), fetch_s=0.0, write_s=0.0)
-                self._ports.observer.settled(told)
+            fetch_s, write_s = decided - began, monotonic() - decided
+            self._ports.observer.settled(settled(delivery, outcome, committed, fetch_s=fetch_s, write_s=write_s))
+            self._tell(carried, committed)
             if (read := self._ports.read.get(request.platform)) is not None:
                 await read(request, outcome)
         finally:
@@ -170,6 +179,11 @@ class Engine:
                 self._in_hand.discard(place)
             if not acked:
                 await run_to_end(delivery.release())
+
+    def _tell(self, carried: Sequence[Prepared], committed: Committed) -> None:
+        for each, saved in zip(carried, committed.carried, strict=False):  # none, where they were queued after all
+            told = settled(each.source, each.outcome, Committed(saved=saved), fetch_s=0.0, write_s=0.0)
+            self._ports.observer.settled(told)
 
     async def _carried(self, prepared: Prepared) -> Sequence[Prepared]:
         """The elements that came with a request and can be saved with it; and those that came with them.
@@ -191,8 +205,27 @@ class Engine:
             self._in_hand.add(place)
         return await self.decide(request)
 
+    def _park(self, place: Place, delivery: Delivery) -> bool:
+        if place not in self._in_hand or len(self._parked) >= self.tuning.loops // 2:
+            return False
+        self._parked.append((place, delivery))
+        return True
+
+    def _unparked(self) -> Delivery | None:
+        """The parked delivery that has waited longest of those that nobody stands in the way of any more."""
+        free = next((each for each in self._parked if each[0] not in self._in_hand), None)
+        if free is None:
+            return None
+        self._parked.remove(free)
+        return free[1]
+
+    async def _release_parked(self) -> None:
+        while self._parked:
+            _, delivery = self._parked.popleft()
+            await run_to_end(delivery.release())
+
     def _put_back(self) -> Decision:
-        """Another worker is processing this URL: its answer will serve this request too."""
+        """Another loop is processing this URL, and enough are parked: its answer will serve this request too."""
         until = self._ports.clock.now() + timedelta(seconds=IN_HAND_WAIT_S)
         return Decision(outcome=Defer(until=until, reason="in_hand"))
 

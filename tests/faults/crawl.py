@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -67,6 +68,7 @@ class Crawl:
     kills: int = 0
     shocks: int = 0
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    numbers: Iterator[int] = field(default_factory=itertools.count)
 
     @property
     def journal(self) -> Path:
@@ -81,7 +83,7 @@ class Crawl:
             settings=fields.pop("settings", self.settings),
             size=self.size,
             journal=str(self.journal),
-            name=f"w{len(self.workers)}",
+            name=f"w{next(self.numbers)}",
             **fields,
         )
         log = (self.folder / f"{assignment.name}.log").open("wb")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ghcrawl.engine.supervisor import Supervisor
+from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import (
@@ -433,31 +437,87 @@ async def test_an_event_asks_the_platform_in_any_case():
     assert [url for url, _ in rig.fetcher.asked].count(SHELF.url) == 2
 
 
-async def test_two_requests_for_one_url_are_not_in_hand_at_once():
-    rig = a_rig()
-    entered, leave = asyncio.Event(), asyncio.Event()
+class Held:
+    """A rig that asks for one shelf and does not get its answer yet, while others want the same."""
 
-    async def slowly(_: Request) -> Any:
-        entered.set()
-        await leave.wait()
+    def __init__(self, loops: int) -> None:
+        self.rig = a_rig(tuning=Tuning(patience_s=0.001, loops=loops))
+        self.entered, self.leave = asyncio.Event(), asyncio.Event()
+        self.rig.fetcher.answers[SHELF.url] = self._slowly
+
+    async def _slowly(self, _: Request) -> Any:
+        self.entered.set()
+        await self.leave.wait()
         return SHELF_BODY
 
-    rig.fetcher.answers[SHELF.url] = slowly
-    await rig.push(SHELF)
-    delivery = await rig.pop()
-    assert delivery is not None
-    first = asyncio.create_task(rig.engine.step(delivery))
-    await entered.wait()
-    await rig.push(replace(SHELF, policy="default:book"))
-    second = await rig.step()
-    leave.set()
-    await first
-    rig.clock.advance(1)
-    await rig.drain()
+    async def step(self, policy: str) -> None:
+        """One turn with another request for that shelf."""
+        await self.rig.push(replace(SHELF, policy=policy))
+        delivery = await self.rig.pop()
+        assert delivery is not None
+        await self.rig.engine.step(delivery)
 
-    assert second is not None
-    assert (second.outcome, second.reason) == ("defer", "in_hand")
+    @asynccontextmanager
+    async def asking(self) -> AsyncIterator[Rig]:
+        first = asyncio.create_task(self.step("default"))
+        await self.entered.wait()
+        yield self.rig
+        self.leave.set()
+        await first
+
+    @property
+    def settled(self) -> list[tuple[str, str]]:
+        return [(each.outcome, each.reason) for each in self.rig.recorder.settlements if each.request.url == SHELF.url]
+
+    async def run(self) -> None:
+        """A loop that ends once there is nothing to do."""
+        stop = asyncio.Event()
+        loop = asyncio.create_task(self.rig.engine.run(stop))
+        async with asyncio.timeout(10):
+            await Supervisor(self.rig.engine, SystemClock()).until_empty(self.rig.queue, every_s=0.001)
+        stop.set()
+        await loop
+
+
+async def test_a_request_for_a_url_that_another_loop_asks_for_waits_in_the_process():
+    held = Held(loops=4)
+    async with held.asking() as rig:
+        await held.step("default:book")
+        waiting = len(rig.recorder.settlements)
+    await held.run()
+
+    assert waiting == 0
+    assert [outcome for outcome, _ in held.settled] == ["save", "skip"]
     assert [url for url, _ in rig.fetcher.asked].count(SHELF.url) == 1
+
+
+async def test_half_as_many_requests_as_there_are_loops_wait_in_the_process_and_others_in_their_queue():
+    held = Held(loops=4)
+    async with held.asking() as rig:
+        for policy in ("default:book", "default:author", "reload:book"):
+            await held.step(policy)
+        put_back = held.settled[:]
+    rig.clock.advance(2)
+    await held.run()
+
+    assert put_back == [("defer", "in_hand")]
+    assert len(held.settled) == 5
+    assert [url for url, _ in rig.fetcher.asked].count(SHELF.url) == 1
+
+
+@pytest.mark.parametrize("why", ["stopped", "paused"])
+async def test_what_waits_in_the_process_is_released_when_the_loops_are(why: str):
+    held = Held(loops=4)
+    async with held.asking() as rig:
+        await held.step("default:book")
+        stop = asyncio.Event()
+        if why == "paused":
+            rig.engine.tuning = replace(rig.engine.tuning, paused=True)
+            asyncio.get_running_loop().call_soon(stop.set)
+        else:
+            stop.set()
+        await rig.engine.run(stop)
+        assert (await rig.pop()) is not None
 
 
 async def test_what_lies_outside_the_scope_is_neither_asked_for_nor_queued():
