@@ -212,7 +212,7 @@ class Engine:
         return True
 
     def _unparked(self) -> Delivery | None:
-        """The parked delivery that has waited longest of those that nobody stands in the way of any more."""
+        """The parked delivery that has waited longest of those whose place is free again."""
         free = next((each for each in self._parked if each[0] not in self._in_hand), None)
         if free is None:
             return None

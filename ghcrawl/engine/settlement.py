@@ -1,6 +1,6 @@
 """Makes a decision durable: turns the outcome into effects, commits them and acks.
 
-Waiting is always a delayed push: it holds neither a loop nor an unacked message.
+Waiting for a moment is always a delayed push: it holds neither a loop nor an unacked message.
 """
 
 from __future__ import annotations

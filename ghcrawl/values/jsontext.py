@@ -7,7 +7,6 @@ JSON) go to the standard library, so that everything that a platform sends comes
 from __future__ import annotations
 
 import json
-import re
 from math import isfinite
 from typing import Any, Final, NoReturn
 
@@ -21,9 +20,6 @@ MAX_DEPTH: Final = 100
 """Levels of objects and arrays that a body from outside may have. Platforms use about ten; recursive readers and
 writers (orjson, pydantic, BSON) end between 100 and 255."""
 CLIPPED: Final = "… (nested too deep to be shown)"
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
-_NO_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
 class TooDeep(ValueError):
@@ -48,7 +44,7 @@ def loads(data: bytes, *, max_depth: int | None = None) -> Any:
         value = _loads(data)
     except RecursionError:
         raise _too_deep(max_depth) from None
-    if max_depth is not None and _is_deeper(data, max_depth):
+    if max_depth is not None and _is_deeper(value, max_depth):
         raise _too_deep(max_depth)
     return value
 
@@ -66,14 +62,13 @@ def _too_deep(max_depth: int | None) -> TooDeep:
     return TooDeep(f"nested deeper than {max_depth} levels" if max_depth else "nested too deep to be read")
 
 
-def _is_deeper(data: bytes, levels: int) -> bool:
-    """Whether valid JSON has more than `levels` levels: brackets without content are taken away, a level at a time."""
-    if data.count(b"[") + data.count(b"{") <= levels:
-        return False
-    brackets = _STRING.sub(b"", data).translate(_BRACKETS, _NO_BRACKETS)
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether there are objects or arrays below `levels` levels of them. Looks at one level after another."""
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
-        brackets = brackets.replace(b"[]", b"")
-        if not brackets:
+        inner = (each for one in level for each in (one.values() if type(one) is dict else one))
+        level = [each for each in inner if type(each) is dict or type(each) is list]
+        if not level:
             return False
     return True
 

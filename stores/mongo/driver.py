@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Final, Self, TypeVar
 
 from bson import ObjectId
-from motor.motor_asyncio import AsyncIOMotorClient
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import IndexModel, WriteConcern, timeout
 from pymongo.errors import (
     BulkWriteError,
@@ -80,6 +80,7 @@ class Mongo:
     def __init__(self, client: AsyncIOMotorClient[dict[str, Any]], settings: MongoSettings) -> None:
         self._client = client
         self._settings = settings
+        self._collections: dict[str, AsyncIOMotorCollection[dict[str, Any]]] = {}
         self._database = client.get_database(
             settings.database,
             read_preference=_READ_FROM[settings.read_preference],
@@ -116,12 +117,12 @@ class Mongo:
 
     async def insert(self, collection: str, document: Fields) -> bool:
         """Insert the document. Returns False if it collides with a unique index, of `_id` or another field."""
-        return await self._unless_taken(self._database[collection].insert_one(packed(document))) is not None
+        return await self._unless_taken(self._collection(collection).insert_one(packed(document))) is not None
 
     async def bulk(self, collection: str, writes: Sequence[Write]) -> Bulk:
         """Make these writes independently and in any order, in one round trip if all are of one kind."""
         try:
-            work = self._database[collection].bulk_write([write.operation for write in writes], ordered=False)
+            work = self._collection(collection).bulk_write([write.operation for write in writes], ordered=False)
             done = await self._do(work, but=BulkWriteError)
         except BulkWriteError as error:
             details = error.details or {}
@@ -133,27 +134,27 @@ class Mongo:
 
     async def replace(self, collection: str, which: Fields, document: Fields) -> bool:
         """Replace one document that matches this filter. Returns False if none does, or for a collision."""
-        result = await self._unless_taken(self._database[collection].replace_one(which, packed(document)))
+        result = await self._unless_taken(self._collection(collection).replace_one(which, packed(document)))
         return result is not None and result.matched_count > 0
 
     async def put(self, collection: str, document: Fields) -> None:
         """Insert the document, or replace the one with its `_id`."""
         row, which = packed(document), {"_id": document["_id"]}
-        while await self._unless_taken(self._database[collection].replace_one(which, row, upsert=True)) is None:
+        while await self._unless_taken(self._collection(collection).replace_one(which, row, upsert=True)) is None:
             continue  # another process inserted it at the same moment
 
     async def update(self, collection: str, which: Fields, change: Fields) -> bool:
         """Change one document that matches this filter. Returns False if none does, or for a collision."""
-        result = await self._unless_taken(self._database[collection].update_one(which, change))
+        result = await self._unless_taken(self._collection(collection).update_one(which, change))
         return result is not None and result.matched_count > 0
 
     async def update_many(self, collection: str, which: Fields, change: Fields) -> int:
         """Change all documents that match this filter. Returns how many matched."""
-        return int((await self._do(self._database[collection].update_many(which, change))).matched_count)
+        return int((await self._do(self._collection(collection).update_many(which, change))).matched_count)
 
     async def delete_one(self, collection: str, which: Fields) -> bool:
         """Delete one document that matches this filter. Returns whether there was one."""
-        return (await self._do(self._database[collection].delete_one(which))).deleted_count > 0
+        return (await self._do(self._collection(collection).delete_one(which))).deleted_count > 0
 
     async def delete(self, collection: str, which: Fields, *, timeout_s: float = 0.0) -> int:
         """Delete all documents that match this filter. Returns how many.
@@ -161,14 +162,14 @@ class Mongo:
         timeout_s: for a filter that scans many documents; 0 is the time limit of the settings.
         """
         with timeout(timeout_s or self._settings.timeout_s):
-            work = self._database[collection].delete_many(which)
+            work = self._collection(collection).delete_many(which)
         return int((await self._do(work, timeout_s=timeout_s)).deleted_count)
 
     # Reading
 
     async def find_one(self, collection: str, which: Fields, fields: Fields | None = None) -> dict[str, Any] | None:
         """A document that matches this filter. fields: the projection."""
-        return await self._do(self._database[collection].find_one(which, fields))
+        return await self._do(self._collection(collection).find_one(which, fields))
 
     async def find(
         self,
@@ -181,7 +182,7 @@ class Mongo:
         limit: int = 0,
     ) -> list[dict[str, Any]]:
         """The documents that match this filter. newest: sort by this field, descending; first: ascending."""
-        cursor = self._database[collection].find(which, fields, limit=limit, batch_size=AT_ONCE)
+        cursor = self._collection(collection).find(which, fields, limit=limit, batch_size=AT_ONCE)
         by, direction = (newest, -1) if newest else (first, 1)
         return await self._do((cursor.sort(by, direction) if by else cursor).to_list(None))
 
@@ -191,7 +192,7 @@ class Mongo:
         The reader may take any time: a cursor that the server dropped is opened again.
         """
         while True:
-            cursor = self._database[collection].find({"_id": span, **which}).sort("_id", 1)
+            cursor = self._collection(collection).find({"_id": span, **which}).sort("_id", 1)
             try:
                 while True:
                     document = await self._do(cursor.next(), but=(CursorNotFound, StopAsyncIteration))
@@ -208,16 +209,16 @@ class Mongo:
         """Count the documents that match this filter by combination of the fields `by`: rows of these and `number`."""
         group = {"_id": {name: f"${name}" for name in by}, "number": {"$sum": 1}}
         stages: list[Fields] = [{"$match": which}, {"$group": group}]
-        groups = await self._do(self._database[collection].aggregate(stages, hint=index).to_list(None))
+        groups = await self._do(self._collection(collection).aggregate(stages, hint=index).to_list(None))
         return [{**found["_id"], "number": found["number"]} for found in groups]
 
     async def size(self, collection: str) -> int:
         """The number of documents in the collection, from its metadata; an estimate."""
-        return await self._do(self._database[collection].estimated_document_count())
+        return await self._do(self._collection(collection).estimated_document_count())
 
     async def count(self, collection: str, which: Fields) -> int:
         """The number of documents that match this filter."""
-        return await self._do(self._database[collection].count_documents(which))
+        return await self._do(self._collection(collection).count_documents(which))
 
     async def collections(self) -> list[str]:
         """The names of the collections that hold documents."""
@@ -241,7 +242,7 @@ class Mongo:
             for index in indexes
         ]
         with timeout(BUILD_S):
-            work = self._database[collection].create_indexes(models)
+            work = self._collection(collection).create_indexes(models)
         await self._do(work, timeout_s=BUILD_S)
 
     async def _check_schema(self) -> None:
@@ -261,6 +262,12 @@ class Mongo:
                 f"{OLDEST} to {SCHEMA}: "
                 + ("a newer ghcrawl wrote it; use that one" if version > SCHEMA else "export it with the older one")
             )
+
+    def _collection(self, name: str) -> AsyncIOMotorCollection[dict[str, Any]]:
+        """Made once: the driver's objects cost more than some calls do."""
+        if name not in self._collections:
+            self._collections[name] = self._database[name]
+        return self._collections[name]
 
     # Errors
 
