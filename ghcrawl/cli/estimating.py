@@ -31,7 +31,7 @@ FEW: Final = 3
 class Foreseen:
     """The estimate of a crawl. asked: calls that it took to find out; max_calls: the limit of calls.
 
-    unasked: pages that were not looked at for lack of calls; each counts for one call.
+    unasked: pages that were not looked at for lack of calls; each counts for one call. notes: what was assumed.
     """
 
     specs: Sequence[str]
@@ -43,6 +43,7 @@ class Foreseen:
     sampled: int = 0
     max_calls: int | None = None
     unasked: int = 0
+    notes: Sequence[str] = ()
 
     @property
     def total(self) -> int:
@@ -66,6 +67,7 @@ class Foreseen:
                 "repos": self.repos,
                 "repos_sampled": self.sampled,
                 "unasked": self.unasked,
+                "notes": [*self.notes],
             },
             "max_calls": self.max_calls,
             "covered": None if self.covered is None else round(self.covered, 4),
@@ -110,6 +112,7 @@ async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None
         sampled=sum(estimate.sampled for estimate in found),
         max_calls=plan.max_calls,
         unasked=surveyor.unasked,
+        notes=[*dict.fromkeys(note for estimate in found for note in estimate.notes)],
     )
 
 
@@ -168,6 +171,7 @@ def show(foreseen: Foreseen) -> None:
 
 def _reservations(foreseen: Foreseen) -> Iterable[str]:
     """What the headline does not say."""
+    yield from foreseen.notes
     if foreseen.covered is not None:
         yield f"--max-calls {foreseen.max_calls} covers about {_percent(foreseen.covered)} of them."
     if foreseen.unasked:

@@ -53,7 +53,7 @@ class Surveyor:
     async def ask(self, platform: str, question: Question) -> Reply:
         """What the platform shows; nothing where it shows nothing, or may not be asked any more. Waits for quota.
 
-        Raises ConfigError where waiting is of no use, FetchError for what fails again and again.
+        Raises ConfigError where waiting is of no use, FetchError for a page that fails again and again.
         """
         request = Request(platform=platform, type=question.type, url=question.url, context=Context())
         if question.ids:
@@ -66,6 +66,8 @@ class Surveyor:
                 retrieved = await self._service.opened[platform].fetcher.fetch(request, None)
             except FetchError:
                 failures += 1
+                if failures == TRIES and question.ids:
+                    return Reply(body=[], refused=True)  # the survey does without
                 if failures == TRIES:
                     raise
                 await self._clock.sleep(AGAIN_S * 2.0 ** (failures - 1))

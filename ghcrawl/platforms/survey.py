@@ -29,12 +29,16 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """calls: by type of request; documents: by type of thing. repos: how many; sampled: those looked at closely."""
+    """calls: by type of request; documents: by type of thing. repos: how many; sampled: those looked at closely.
+
+    notes: sentences for a person about what was assumed.
+    """
 
     calls: Mapping[str, float]
     documents: Mapping[str, float]
     repos: int = 0
     sampled: int = 0
+    notes: Sequence[str] = ()
 
     @property
     def total(self) -> int:

@@ -40,7 +40,7 @@ from processors.github.pull_request import PULL_REQUEST, pull_request_urn
 USERS: Final = "user_batch"
 PULLS: Final = "pull_request_batch"
 REVIEWS: Final = "review_batch"
-_SIZES: Final = {USERS: 100, PULLS: 50, REVIEWS: 25}
+SIZES: Final[Mapping[str, int]] = {USERS: 100, PULLS: 50, REVIEWS: 25}
 _QUEUES: Final[Mapping[str, QueueName]] = {USERS: "later", PULLS: "normal", REVIEWS: "soon"}
 WORTH_A_LIST: Final = 4
 """With at least this many pull requests on a page of issues, it pays to read the list of pull requests."""
@@ -175,7 +175,7 @@ def _ask(
     node: Node, type: str, members: Sequence[JsonObject], context: Context, *, policy: str = "", **more: Json
 ) -> None:
     """Requests for batches of these members. policy: if not that of what they were found on."""
-    size = _SIZES[type]
+    size = SIZES[type]
     for first in range(0, len(members), size):
         body = {"members": members[first : first + size], **more}
         payload = replace(node.payload(body), origin="batch")

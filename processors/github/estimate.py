@@ -21,7 +21,7 @@ from ghcrawl.platforms.survey import Estimate, Question, Reply, Survey
 from ghcrawl.values.model import Json, JsonObject, Request
 from ghcrawl.values.policy import parse
 from ghcrawl.values.visitor_map import NextHops, Scenarios
-from processors.github.batches import WORTH_A_LIST
+from processors.github.batches import PULLS, REVIEWS, SIZES, WORTH_A_LIST
 from processors.github.entities import BY_TYPE
 from processors.github.graph import count, mapping, number, sequence, text
 from processors.github.listing import PER_PAGE, Listing
@@ -47,8 +47,6 @@ _PROBED: Final = frozenset(
     | {"branches", "contributors", "deployments", "workflow_runs", "releases", "dependabot_alerts"}
 )
 _COUNTED: Final = {"stargazers": "stargazers_count", "forks": "forks_count", "subscribers": "subscribers_count"}
-PULLS_IN_A_BATCH: Final = 50
-REVIEWED_IN_A_BATCH: Final = 25
 NEW_IN_A_BATCH: Final = 15
 """People of a batch whom no earlier one brought, on the average: every page names some."""
 PROVEN: Final = 3
@@ -131,6 +129,7 @@ class _Surveyor:
         self._seen: Counter[int] = Counter()
         self._whole = True
         self._checked = CHECKED
+        self._notes: list[str] = []
 
     def run(self, type: str, url: str) -> Survey:
         (root,) = yield [Question(type=type, url=url)]
@@ -150,7 +149,9 @@ class _Surveyor:
         self._extrapolate(before, seen_before, len(repos), looked_at)
         self._people()
         self._proofs()
-        return Estimate(calls=self._calls, documents=self._documents, repos=len(repos), sampled=sampled)
+        return Estimate(
+            calls=self._calls, documents=self._documents, repos=len(repos), sampled=sampled, notes=self._notes
+        )
 
     def _onward(self, map_name: str) -> NextHops:
         policy = parse(self._policy)
@@ -239,6 +240,7 @@ class _Surveyor:
             if not nodes:
                 if reply.body is not None:  # asked, and not answered: a crawl gets no batches either
                     self._batched = frozenset()
+                    self._notes.append("GraphQL does not answer; the estimate assumes that REST alone is asked.")
                 return []
             given = list(zip(repos, nodes, strict=False))
             found += [(repo, _counts(repo, node)) for repo, node in given if node]
@@ -416,14 +418,14 @@ class _Surveyor:
         """listed: they are read page by page, and completed in batches."""
         self._documents["pull_request"] += total
         pages = -(-total // PER_PAGE)
-        batches = pages + -(-total // PULLS_IN_A_BATCH) if listed else 0  # open ones and others by themselves
+        batches = pages + -(-total // SIZES[PULLS]) if listed else 0  # open ones and others by themselves
         whole = self._depths.pull_requests == "full"
         self._calls["pull_request"] += total if whole and not listed else 0
         self._calls["pull_requests"] += 2 * pages - min(pages, 1) if listed else 0
         self._calls["pull_request_batch"] += batches
         for child in _children("pull_request", self._onward("pull_request").links):
             in_batches = (listed or not whole) and child.type in self._batched
-            reviews = batches or -(-total // REVIEWED_IN_A_BATCH)
+            reviews = batches or -(-total // SIZES[REVIEWS])
             self._calls["review_batch" if in_batches else child.type] += reviews if in_batches else total
             self._batched_things[child.type] += total if in_batches else 0
         self._batched_things["pull_request"] += total if listed else 0

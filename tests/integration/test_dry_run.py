@@ -13,7 +13,7 @@ from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.estimating import Foreseen, foresee, show
 from ghcrawl.cli.options import Place
 from ghcrawl.fetch.github import read_tokens
-from ghcrawl.simulator.faults import Broken, Faults
+from ghcrawl.simulator.faults import Broken, Dropped, Faults
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.github.manners import Graphql, Manners
 from ghcrawl.values.errors import ConfigError, FetchError
@@ -177,3 +177,16 @@ async def test_where_graphql_does_not_answer_calls_are_foreseen_without_it(tmp_p
 
     assert abs(foreseen.total - made) <= 0.10 * made
     assert foreseen.asked <= 22
+    assert foreseen.notes == ["GraphQL does not answer; the estimate assumes that REST alone is asked."]
+
+
+async def test_a_graphql_call_that_fails_again_and_again_does_not_end_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    async with stage(tmp_path, WORLDS["three repositories"], clock=FastClock(60)) as it:
+        it.server.faults.script("*/graphql", *[Dropped()] * 5)
+        foreseen, _ = await dry_run(it)
+        show(foreseen)
+
+    assert foreseen.figures()["estimate"]["notes"] == foreseen.notes
+    assert "the estimate assumes that REST alone is asked." in capsys.readouterr().out

@@ -1,0 +1,14 @@
+"""What a survey assumes of batches, and what the fetcher does: they may not import each other."""
+
+from __future__ import annotations
+
+from ghcrawl.fetch.github import queries, querying
+from processors.github import batches, estimate
+
+
+def test_as_many_things_are_compared_with_rest_as_the_estimate_assumes():
+    assert (querying.FIRST, querying.ONE_IN) == (estimate.PROVEN, estimate.PROVEN_ONE_IN)
+
+
+def test_a_query_takes_as_many_nodes_as_a_batch_has_members():
+    assert {type: queries.QUERIES[type].size for type in batches.SIZES} == batches.SIZES
