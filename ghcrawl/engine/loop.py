@@ -190,7 +190,10 @@ class Engine:
 
         One that has to be retried or dead-lettered is left to its queue.
         """
-        elements, found = deque(self._settlement.elements(prepared)), list[Prepared]()
+        first = self._settlement.elements(prepared)
+        if not first:
+            return ()
+        elements, found = deque(first), list[Prepared]()
         while elements and len(found) < MOST_CARRIED:
             some = [elements.popleft() for _ in range(min(TOGETHER, len(elements)))]
             decisions = await all_of(self.decide(push.request) for push in some)

@@ -44,7 +44,7 @@ def loads(data: bytes, *, max_depth: int | None = None) -> Any:
         value = _loads(data)
     except RecursionError:
         raise _too_deep(max_depth) from None
-    if max_depth is not None and _is_deeper(value, max_depth):
+    if max_depth is not None and data.count(b"{") + data.count(b"[") > max_depth and _is_deeper(value, max_depth):
         raise _too_deep(max_depth)
     return value
 

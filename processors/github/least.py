@@ -41,7 +41,9 @@ def check(type: str, body: JsonObject) -> None:
         above, value = waiting.pop()
         if isinstance(value, (dict, Mapping)):
             for name, inner in value.items():
-                if isinstance(inner, str) and name not in OBJECTS and (inner[:4] == "http" or name[-3:] not in _ENDS):
+                if inner is None or (
+                    isinstance(inner, str) and name not in OBJECTS and (inner[:4] == "http" or name[-3:] not in _ENDS)
+                ):
                     continue  # as are most fields
                 if fault := _fault(name, inner):
                     raise Malformed(f"{type}.{above}{name} is {fault}")
