@@ -50,8 +50,8 @@ given. GraphQL has a budget of its own: 5,000 points an hour for a user, and a b
   (`batches_differ_from_rest`), the alert GhcrawlBatchesDiffer and `ghcrawl tokens check` report it.
 
 Two settings save calls and store less: `github.pull_requests = "list"` and `github.users = "list"` keep these as lists
-give them. Such documents are marked as partial; with `"full"` again, a later crawl completes them. `github.batches =
-"off"` requests each thing with a call of its own."""
+give them. Such documents are marked as partial; with `"full"` again, `--policy audit` completes them, except for people
+that no link leads to: name them. `github.batches = "off"` requests each thing with a call of its own."""
 
 _SCENARIO_WORDS: Final = """\
 Select another scenario with `--scenario NAME`, or in the policy: `refresh:issues/`. To crawl a list that the scenario
