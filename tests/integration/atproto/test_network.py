@@ -53,6 +53,8 @@ async def test_an_account_is_saved_as_its_profile_counts_it_and_again_costs_no_d
 async def test_a_search_by_author_holds_only_that_author_although_the_server_ignores_it(
     stage: Stage, network: Network, ask: Ask
 ):
+    uri = await posted(ask, await signed_in(ask, "bob"), "the one that bob wrote")  # authors of the others are random
+    await shown(ask, network, uri, 1)
     ignored, _ = await ask("app.bsky.feed.searchPosts", at=network.appview, q="the", author="bob.test", limit="100")
     assert {post["author"]["handle"] for post in ignored["posts"]} != {"bob.test"}, "the server applies it now"
     found = await stage.crawl("bluesky:q/post/user=bob.test,query=the")
