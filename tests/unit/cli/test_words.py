@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -62,6 +62,8 @@ def test_a_time_of_day_has_seconds_when_it_is_near_and_a_date_when_it_is_not_tod
     assert words.time_of_day(at(30), NOW) == at(30).astimezone().strftime("%H:%M:%S")
     assert words.time_of_day(at(1800), NOW) == at(1800).astimezone().strftime("%H:%M")
     assert words.time_of_day(at(86_400), NOW) == at(86_400).astimezone().strftime("%Y-%m-%d %H:%M")
+    before_midnight = datetime(2026, 1, 1, 23, 30).astimezone()
+    assert words.time_of_day(before_midnight + timedelta(minutes=45), before_midnight) == "00:15"
 
 
 def test_counts_are_told_with_their_things() -> None:
