@@ -2,8 +2,8 @@
 
 One that has lost its marker may have been popped: its starts are counted, and after `max_starts` it is dead-lettered.
 One that was only prefetched still has its marker, however often it came back. From its second return on a suspect is
-worked on alone, so the neighbours of a killer are never taken for one. Copies of one message that are being worked on
-here at the same moment, as after a lost connection, have killed nothing yet.
+worked on alone, so the neighbours of a killer are never taken for one. Copies of one message that are worked on here at
+the same moment, as after a lost connection, are one start: the process dies once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class PoisonMessages:
 
         wait: another suspect is being worked on; this one is parked here until that one is settled.
         """
-        begun = max(0, await self._starts.count(name) - self._running[name])
+        counted = await self._starts.count(name)
+        here = name in self._running
+        begun = max(0, counted - here)
         if begun + 1 >= self.max_starts:
             return "killer"
         if begun and self._alone is not None:
@@ -47,7 +49,8 @@ class PoisonMessages:
             self._alone = name
         self._running[name] += 1
         try:
-            await self._starts.add(name, self._clock.now())
+            if not here:
+                await self._starts.add(name, self._clock.now())
         except BaseException:
             await run_to_end(self.settled(name))
             raise
@@ -57,7 +60,8 @@ class PoisonMessages:
         """It killed no process: forget its starts, then free the parked ones, of which one may kill this process."""
         try:
             with suppress(CrawlError):  # else it is remembered until it is swept
-                await self._starts.forget(name)
+                if self._running[name] <= 1:  # another copy may still kill the process
+                    await self._starts.forget(name)
         finally:
             self._running -= Counter([name])
             if self._alone == name:

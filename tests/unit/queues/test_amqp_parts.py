@@ -193,9 +193,12 @@ class TestSuspects:
         starts = MemoryCrashCounter()
         suspects = self.suspects(starts)
         assert [await suspects.judge(incoming(), "m") for _ in range(5)] == ["start"] * 5
-        assert await self.suspects(starts).judge(incoming(), "m") == "killer", "for all that the next process knows"
+        others = [await self.suspects(starts).judge(incoming(), "m") for _ in range(2)]
+        assert others == ["start", "killer"], "to others it is one start for each process"
         for _ in range(5):
+            assert await starts.count("m") == 2, "what is still at work may kill the process"
             await suspects.settled("m")
+        assert await starts.count("m") == 0
         await starts.add("m", at(0))
         await starts.add("m", at(0))
         assert await suspects.judge(incoming(), "m") == "killer", "what was settled excuses nothing"
