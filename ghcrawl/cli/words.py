@@ -15,7 +15,7 @@ from ghcrawl.values.model import moment
 
 _AGE: Final = re.compile(r"(\d+)\s*([smhdw])")
 _UNIT_S: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-HALF_A_DAY_S: Final = 43_200.0
+_HALF_A_DAY_S: Final = _UNIT_S["d"] / 2
 
 
 def number(value: int) -> str:
@@ -53,7 +53,7 @@ def time_of_day(moment: datetime, now: datetime) -> str:
     local, away_s = moment.astimezone(), abs((moment - now).total_seconds())
     clock = local.strftime("%H:%M:%S" if away_s < 600 else "%H:%M")
     today = local.date() == now.astimezone().date()
-    return clock if today or away_s < HALF_A_DAY_S else f"{local:%Y-%m-%d} {clock}"
+    return clock if today or away_s < _HALF_A_DAY_S else f"{local:%Y-%m-%d} {clock}"
 
 
 def ago(moment: datetime, now: datetime) -> str:

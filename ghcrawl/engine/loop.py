@@ -108,7 +108,7 @@ class Engine:
 
     async def _turn(self) -> None:
         if self.tuning.paused:
-            await self._release_parked()
+            await run_to_end(self._release_parked())
             await self._ports.clock.sleep(self.tuning.patience_s)
             return
         delivery = self._unparked() or await self._ports.queue.pop(self._order(), patience_s=self.tuning.patience_s)
@@ -190,10 +190,7 @@ class Engine:
 
         One that has to be retried or dead-lettered is left to its queue.
         """
-        first = self._settlement.elements(prepared)
-        if not first:
-            return ()
-        elements, found = deque(first), list[Prepared]()
+        elements, found = deque(self._settlement.elements(prepared)), list[Prepared]()
         while elements and len(found) < MOST_CARRIED:
             some = [elements.popleft() for _ in range(min(TOGETHER, len(elements)))]
             decisions = await all_of(self.decide(push.request) for push in some)
@@ -225,7 +222,7 @@ class Engine:
     async def _release_parked(self) -> None:
         while self._parked:
             _, delivery = self._parked.popleft()
-            await run_to_end(delivery.release())
+            await delivery.release()
 
     def _put_back(self) -> Decision:
         """Another loop is processing this URL, and enough are parked: its answer will serve this request too."""

@@ -68,7 +68,7 @@ class Crawl:
     kills: int = 0
     shocks: int = 0
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    numbers: Iterator[int] = field(default_factory=itertools.count)
+    worker_numbers: Iterator[int] = field(default_factory=itertools.count)
 
     @property
     def journal(self) -> Path:
@@ -83,7 +83,7 @@ class Crawl:
             settings=fields.pop("settings", self.settings),
             size=self.size,
             journal=str(self.journal),
-            name=f"w{next(self.numbers)}",
+            name=f"w{next(self.worker_numbers)}",
             **fields,
         )
         log = (self.folder / f"{assignment.name}.log").open("wb")
