@@ -24,12 +24,8 @@ class RecentlySettled:
         self._at: OrderedDict[bytes | Place, datetime] = OrderedDict()
 
     def add(self, request: Request, outcome: Outcome, at: datetime) -> None:
-        """`request` was settled by what was true at `at`, or later. Requests with a payload are not remembered.
-
-        Nor those skipped because what they lie in is not stored: it may be written only after them, and when that fails
-        and is repeated they are wanted again.
-        """
-        if request.payload is not None or (isinstance(outcome, Skip) and outcome.reason == "not_known"):
+        """`request` was settled by what was true at `at`, or later. Requests with a payload are not remembered."""
+        if request.payload is not None:
             return
         self._remember(request.key, at)
         if request.context.deleted_at is None and isinstance(outcome, Skip) and outcome.is_refusal:
