@@ -67,8 +67,8 @@ class Listing:
     moves_owner: any change in it changes the owner's `updated_at`.
     between: below the owner's URL, what lies between two elements of a HEAD list. A merge brings in commits that are
     dated, and so listed, behind the newest known one.
-    still: while the owner is unchanged, this says whether the list must be too. An empty repository answers without
-    a validator, so asking it again would cost a call each time.
+    still: while the owner is unchanged since it was traversed from this position, this says whether the list must be
+    too. An empty repository answers without a validator, so asking it again would cost a call each time.
     covered_by: this owner type has a list of the same type over all owners at once; in a walk that one is asked.
     item_at: the field that holds the elements, where they are not the whole answer.
     inside: the field of an item that holds the element, where items say more than that: a star has a date.
@@ -158,7 +158,7 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
         if not node.dealt_with:
             _carry(node, listing)
         return
-    if node.visit.fetched.origin == "storage" and listing.still(node.body):
+    if node.dealt_with and listing.still(node.body):
         return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):

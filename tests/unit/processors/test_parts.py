@@ -115,6 +115,16 @@ def test_traffic_is_a_document_for_each_day_because_github_forgets():
     assert tomorrow.urn != today.urn
 
 
+@pytest.mark.parametrize(("visited", "asks"), [(False, True), (True, False)])
+def test_the_lists_of_an_empty_repository_are_asked_for_unless_it_was_traversed_from_here_before(
+    visited: bool, asks: bool
+):
+    wanted = asked(saved("repo", a_repo(size=0), policy=EVERYTHING, origin="storage", visited=visited))
+
+    for path in ("branches", "commits", "contributors", "tags"):
+        assert any(url.startswith(f"{REPO}/{path}?") for url in wanted) is asks
+
+
 @pytest.mark.parametrize(("visited", "carries"), [(False, True), (True, False)])
 def test_who_finds_a_copy_that_another_walk_left_carries_what_that_left_alone(visited: bool, carries: bool):
     topics = carried(saved("repo", WHOLE, origin="storage", visited=visited))
