@@ -23,6 +23,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Supplier;
 import org.h2.mvstore.DataUtils;
 import org.h2.mvstore.MVMap;
 import org.h2.mvstore.WriteBuffer;
@@ -49,11 +54,19 @@ public class Main {
         }
     }
 
-    /** The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. */
+    /**
+     * The library writes its file once a second; as in MongoDB, a journaled write is there before it is answered. No
+     * operation is under way meanwhile, or a kill would leave half of it: a key in an index, and no document.
+     */
     static class JournalingBackend extends H2Backend {
+
+        private static final Set<String> READS = Set.of("aggregate", "count", "distinct", "find", "getMore");
+
+        private final ReadWriteLock operations = new ReentrantReadWriteLock(true);
 
         JournalingBackend(String file) {
             super(file);
+            getMvStore().setAutoCommitDelay(0);
         }
 
         @Override
@@ -63,12 +76,26 @@ public class Main {
 
         @Override
         public Document handleMessage(MongoMessage message) {
-            Document answer = super.handleMessage(message);
+            Document answer = READS.contains(message.getDocument().keySet().iterator().next())
+                ? super.handleMessage(message)
+                : holding(operations.readLock(), () -> super.handleMessage(message));
             Object concern = message.getDocument().get("writeConcern");
             if (concern instanceof Document && Boolean.TRUE.equals(((Document) concern).get("j"))) {
-                commit();
+                holding(operations.writeLock(), () -> {
+                    commit();
+                    return null;
+                });
             }
             return answer;
+        }
+
+        private static <T> T holding(Lock lock, Supplier<T> work) {
+            lock.lock();
+            try {
+                return work.get();
+            } finally {
+                lock.unlock();
+            }
         }
 
         /** As the library's, but for how it keeps things. An inner class: its constructor opens them already. */
