@@ -1,6 +1,6 @@
 """Three tokens of sixty calls a window, twenty loops, real sockets: not one call over.
 
-That nothing but the reserve is left lying depends on the speed of the machine here; `test_limits` proves it without.
+Whether all but the reserve is used depends on the speed of the machine here; `test_limits` proves it without.
 """
 
 from __future__ import annotations
@@ -94,5 +94,5 @@ async def test_not_one_call_is_over_the_limit(
     await asyncio.gather(*(loop(number) for number in range(20)))
     assert [window.over for window in windows.values()] == [0, 0, 0]
     whole = [used for window in windows.values() for used in window.past[1:]]
-    assert max(whole) == LIMIT - RESERVED
+    assert 0 < max(whole) <= LIMIT - RESERVED
     assert done[Throttled] < done[Fetched]
