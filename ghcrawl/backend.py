@@ -1,5 +1,10 @@
-"""What keeps the queues, the documents and the deadletters: settings become open adapters. Part of the wiring."""
+"""What keeps the queues, the documents and the deadletters: settings become open adapters. Part of the wiring.
 
+Adapters of servers are imported where settings name one: their drivers are a quarter of the start of a command, and a
+file needs none.
+"""
+
+# ruff: noqa: PLC0415
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -24,8 +29,6 @@ from ghcrawl.settings.sections import AmqpSection, MongoSection, Settings
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import QueueName
 from queues import codec
-from queues.amqp.management import managed
-from queues.amqp.queue import AmqpQueue, open_amqp_queue
 from queues.amqp.settings import AmqpSettings
 from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
@@ -35,13 +38,7 @@ from stores.deadletters import Allowance, Forgotten, Requeued, forget, move, req
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import SequentialInbox, SqliteInbox
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.mongo.deadletters import MongoDeadletters
-from stores.mongo.dedup import RECEIPTS, MongoCrashCounter, MongoDedupMarkers
-from stores.mongo.documents import MongoStore
-from stores.mongo.driver import Mongo
-from stores.mongo.quotas import MongoQuotas
 from stores.mongo.settings import MongoSettings
-from stores.mongo.sources import MongoSources
 from stores.quotas import MemoryQuotas
 from stores.sources import MemorySources
 from stores.sqlite import deadletters as sqlite_deadletters
@@ -148,9 +145,7 @@ async def open_backend(
     async with AsyncExitStack() as stack:
         file = await _file(settings, stack)
         kept = await _kept(settings, file, stack)
-        queue = await _queue(settings, file, kept, clock, stack)
-        if isinstance(queue, AmqpQueue):
-            await queue.know(platforms)
+        queue, broker = await _queue(settings, file, kept, clock, stack, platforms)
         yield Backend(
             queue=queue,
             store=kept.store,
@@ -161,7 +156,7 @@ async def open_backend(
             sources=kept.sources,
             quotas=kept.quotas,
             clock=clock,
-            broker=queue if isinstance(queue, AmqpQueue) else None,
+            broker=broker,
         )
 
 
@@ -185,17 +180,7 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
     """What `store.provider` says. Tags outlive this process only where other processes can reach them as well."""
     match settings.store.provider:
         case "mongo":
-            mongo = await Mongo.open(mongo_settings(settings.mongo))
-            stack.push_async_callback(mongo.close)
-            return Kept(
-                store=await MongoStore.open(mongo),
-                deadletters=await MongoDeadletters.open(mongo, codec),
-                tags=await MongoDedupMarkers.open(mongo),
-                starts=MongoCrashCounter(mongo),
-                idempotency_keys=MarkerIdempotencyKeys(await MongoDedupMarkers.open(mongo, RECEIPTS)),
-                sources=await MongoSources.open(mongo),
-                quotas=await MongoQuotas.open(mongo),
-            )
+            return await _mongo(mongo_settings(settings.mongo), stack)
         case "sqlite":
             assert file is not None
             return Kept(
@@ -221,24 +206,56 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
             assert_never(settings.store.provider)
 
 
-async def _queue(settings: Settings, file: SqliteFile | None, kept: Kept, clock: Clock, stack: AsyncExitStack) -> Queue:
+async def _mongo(settings: MongoSettings, stack: AsyncExitStack) -> Kept:
+    from stores.mongo.deadletters import MongoDeadletters
+    from stores.mongo.dedup import RECEIPTS, MongoCrashCounter, MongoDedupMarkers
+    from stores.mongo.documents import MongoStore
+    from stores.mongo.driver import Mongo
+    from stores.mongo.quotas import MongoQuotas
+    from stores.mongo.sources import MongoSources
+
+    mongo = await Mongo.open(settings)
+    stack.push_async_callback(mongo.close)
+    return Kept(
+        store=await MongoStore.open(mongo),
+        deadletters=await MongoDeadletters.open(mongo, codec),
+        tags=await MongoDedupMarkers.open(mongo),
+        starts=MongoCrashCounter(mongo),
+        idempotency_keys=MarkerIdempotencyKeys(await MongoDedupMarkers.open(mongo, RECEIPTS)),
+        sources=await MongoSources.open(mongo),
+        quotas=await MongoQuotas.open(mongo),
+    )
+
+
+async def _queue(
+    settings: Settings,
+    file: SqliteFile | None,
+    kept: Kept,
+    clock: Clock,
+    stack: AsyncExitStack,
+    platforms: Iterable[str],
+) -> tuple[Queue, Broker | None]:
     """What `queue.provider` says. What cannot be read is filed where the other deadletters are."""
     match settings.queue.provider:
         case "memory":
-            return MemoryQueue(clock)
+            return MemoryQueue(clock), None
         case "sqlite":
             assert file is not None
             beside = SqliteDeadletters(file, codec)
             if not isinstance(kept.deadletters, SqliteDeadletters):
                 await move(beside, kept.deadletters)
-            return SqliteQueue(file, clock, bury=beside.burying)
+            return SqliteQueue(file, clock, bury=beside.burying), None
         case "amqp":
+            from queues.amqp.queue import open_amqp_queue
+
             alone = isinstance(kept.tags, MemoryDedupMarkers)
             wanted = amqp_settings(settings.amqp, loops=settings.crawl.loops, alone=alone)
             opening = open_amqp_queue(
                 wanted, tags=kept.tags, starts=kept.starts, bury=kept.deadletters.bury, clock=clock
             )
-            return await stack.enter_async_context(opening)
+            queue = await stack.enter_async_context(opening)
+            await queue.know(platforms)
+            return queue, queue
         case _:
             assert_never(settings.queue.provider)
 
@@ -288,6 +305,8 @@ def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSetti
 def check_servers(settings: Settings) -> None:
     """Raises ConfigError for URLs that cannot be connected to, those of files included. Makes no connection."""
     if settings.queue.provider == "amqp":
+        from queues.amqp.management import managed
+
         managed(amqp_settings(settings.amqp, loops=settings.crawl.loops, alone=False))
     if settings.store.provider == "mongo":
         mongo_settings(settings.mongo)

@@ -57,7 +57,6 @@ from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, QueueName, Request, Ty
 from ghcrawl.values.tuning import Tuning
 from ghcrawl.values.type_names import TypeNames, suggestion
 from queues import codec
-from queues.amqp.queue import AmqpQueue
 from queues.sqlite.queue import SqliteQueue
 from queues.weighted import draw
 
@@ -242,10 +241,10 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
                 platforms=[mount.name for mount in mounted],
             )
         )
-        if isinstance(backend.queue, SqliteQueue | AmqpQueue):
+        if isinstance(backend.queue, SqliteQueue):
             await backend.queue.take_over()
-        if isinstance(backend.queue, AmqpQueue):
-            await backend.queue.know(mount.name for mount in mounted)
+        if backend.broker is not None:
+            await backend.broker.take_over()
         spending = Spending(max_calls) if max_calls is not None else None
         told = Observers(observer, spending) if spending else observer
         egress = Egress(quotas=backend.quotas, address=settings.crawl.address)

@@ -125,3 +125,6 @@ class Broker(Protocol):
 
     async def answer(self) -> None:
         """Return if it answers now, without other services. Raises QueueError."""
+
+    async def take_over(self) -> None:
+        """This process crawls from now on: it also looks after what the server sets aside. Raises QueueError."""
