@@ -19,6 +19,8 @@ PART_ROWS: Final = 262_144
 SMALL_ROWS: Final = PART_ROWS // 8
 SMALL_PARTS: Final = 8
 """With more small parts than this, the next run merges them."""
+DISTINCT: Final = ("urn", "url")
+"""Text that is another in each row: a dictionary of it would only cost time."""
 
 
 def parquet_target(where: Path, schema: Schema) -> FolderTarget:
@@ -161,11 +163,13 @@ def rows_in(part: Path) -> int:
 
 
 def encoded_schema(table: Table | LinkTable) -> Any:
-    """The columns of `table`, text as dictionaries: read and written as they are in the file, but for the key."""
+    """The columns of `table`, most text as dictionaries: read and written as they are in the file, but for the key."""
     import pyarrow as pa
 
     def encoded(field: Any) -> Any:
-        return field.with_type(pa.dictionary(pa.int32(), field.type)) if field.type == pa.string() else field
+        if field.type != pa.string() or field.name in DISTINCT:
+            return field
+        return field.with_type(pa.dictionary(pa.int32(), field.type))
 
     first, *others = arrow_schema(table)
     return pa.schema([first, *map(encoded, others)])
@@ -178,7 +182,10 @@ def _writer(path: Path, schema: Any) -> Any:
 
     text = (pa.string(), pa.dictionary(pa.int32(), pa.string()))
     known = [field.name for field in schema if field.type not in text or field.name.endswith("urn")]
-    return pq.ParquetWriter(path, schema, compression="zstd", write_statistics=known, store_schema=False)
+    repeated = [field.name for field in schema if field.name not in DISTINCT]
+    return pq.ParquetWriter(
+        path, schema, compression="zstd", use_dictionary=repeated, write_statistics=known, store_schema=False
+    )
 
 
 def _groups(part: Path, columns: Sequence[str] | None, encoded: Sequence[str] | None = None) -> Iterator[Any]:

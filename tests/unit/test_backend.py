@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +46,10 @@ async def test_what_the_queue_file_had_to_bury_is_found_where_the_documents_are(
         assert (await backend.deadletters.count(DeadletterFilter())).total == 1
     async with open_backend(settings(tmp_path / "c.db", "sqlite", "sqlite")) as backend:
         assert (await backend.deadletters.count(DeadletterFilter())).total == 0
+
+
+def test_what_needs_no_server_loads_no_driver_of_one():
+    drivers = {"aio_pika", "aiormq", "bson", "motor", "pymongo"}
+    script = f"import sys, ghcrawl.wiring; print(sorted({drivers} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
