@@ -22,12 +22,14 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 from uuid import uuid4
+
+from msgspec import Struct
 
 from benchmarks.mongo import API, NOW, a_document, as_stored
 from benchmarks.servers import Servers, cpu_of, disk_mb_of, memory_mb_of, servers, tell
@@ -36,6 +38,7 @@ from ghcrawl.ports.dedup import DedupMarker, new_token
 from ghcrawl.ports.unit_of_work import Effects
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, Request
 from queues.amqp.message import Outgoing
 from queues.amqp.queue import AmqpQueue
@@ -181,8 +184,7 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
 # Turns -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """Of some turns: how many a second, and what processor time each took of whom, in microseconds."""
 
     rate: float

@@ -15,7 +15,7 @@ import json
 import tempfile
 import time
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -23,6 +23,7 @@ from typing import Final
 from ghcrawl.backend import open_backend
 from ghcrawl.schedule.ticker import watched
 from ghcrawl.settings.sections import Settings
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Estimate, Source, days
 from tests.support.scheduled import FEED, MINUTE, World, a_blog
 

@@ -19,10 +19,11 @@ import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, get_args
+
+from msgspec import Struct
 
 from benchmarks.cuvim import division, paper
 from benchmarks.cuvim.events import Events, read_events
@@ -36,8 +37,7 @@ EXACT: Final = "power_exact"
 HISTORY_D: Final = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(Struct, frozen=True, kw_only=True):
     """One strategy against one world. events: of a file; else the world of this seed."""
 
     name: str

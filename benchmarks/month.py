@@ -19,12 +19,15 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import exp
 from random import Random
 from statistics import NormalDist, fmean, median
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ghcrawl.cli.following import Follower
 from ghcrawl.ports.store import DocumentFilter
@@ -59,8 +62,7 @@ QUIET: Final = {"github.calls_per_min": 0, "github.response_s_per_min": 0}
 """The simulator has no secondary limits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(Struct, frozen=True, kw_only=True):
     """calls: charged. share: of the events that happened. Delays: hours, over those that were found.
 
     fresh: of the events that happened, each worth exp(-delay in days).

@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 from uuid import uuid4
+
+from msgspec import Struct
 
 from benchmarks.mongo import NOW, a_document
 from benchmarks.servers import Servers, cpu_of, machine_s, servers, tell
@@ -61,8 +62,7 @@ def a_request(number: int) -> Request:
     )
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Struct, frozen=True):
     """rate: requests a second. cpu_s: processor time of each, a second. machine: how busy all cores were, of 1."""
 
     rate: float

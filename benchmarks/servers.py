@@ -12,12 +12,13 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from aiohttp import ClientSession
 from motor.motor_asyncio import AsyncIOMotorClient
+from msgspec import Struct
 
 from ghcrawl.backend import Backend
 from ghcrawl.settings.sections import Settings
@@ -36,8 +37,7 @@ OPERATOR: Final = "operator-token"
 ALL_TO_STDERR: Final = ("sh", "-c", 'exec "$@" 1>&2', "sh")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Servers:
+class Servers(Struct, frozen=True, kw_only=True):
     """A RabbitMQ and a server that speaks MongoDB's protocol.
 
     sessions: of the processes of each, and folders: what each keeps, where they are ours.
@@ -46,8 +46,8 @@ class Servers:
     amqp_url: str
     management_url: str
     mongo_url: str
-    sessions: Mapping[str, int] = field(default_factory=dict)
-    folders: Mapping[str, Path] = field(default_factory=dict)
+    sessions: Mapping[str, int] = {}
+    folders: Mapping[str, Path] = {}
 
     def settings(self, name: str, **crawl: Any) -> Settings:
         """Queues and documents under a name of their own."""

@@ -16,7 +16,6 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count, islice
@@ -26,6 +25,7 @@ from typing import Final
 from benchmarks.commands import ghcrawl
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document
 from ghcrawl.wiring import PLATFORMS, load, open_backend
 

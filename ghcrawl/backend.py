@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, assert_never
 
+from msgspec import Struct
 from pydantic import SecretStr
 
 from ghcrawl.embedded.file import SqliteFile
@@ -87,8 +87,7 @@ ROUND_S: Final = 1.2
 """Progress is reported this often while deadletters are worked on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backend:
+class Backend(Struct, frozen=True, kw_only=True):
     """Queue, documents and deadletters, open. broker: the queue's own server, where it has one."""
 
     queue: Queue
@@ -115,8 +114,7 @@ class Backend:
         return await forget(self.deadletters, which, now=self.clock.now(), allowance=Allowance(ROUND_S))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct, frozen=True, kw_only=True):
     """The open stores. tags, starts: for a broker that cannot list its messages."""
 
     store: Store

@@ -6,11 +6,12 @@ import fcntl
 import os
 from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 from uuid import uuid4
+
+from msgspec import Struct
 
 from ghcrawl.backend import Backend, Forgotten, Requeued, check_servers, open_backend
 from ghcrawl.engine import differences
@@ -53,6 +54,7 @@ from ghcrawl.telemetry.load_shedding import Answering
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.values.errors import ConfigError, SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, QueueName, Request, TypeName
 from ghcrawl.values.tuning import Tuning
 from ghcrawl.values.type_names import TypeNames, suggestion
@@ -135,8 +137,7 @@ Credentials = Mapping[str, Sequence[Credential]]
 Breaker = CircuitBreaker | HostCircuitBreakers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenPlatform:
+class OpenPlatform(Struct, frozen=True, kw_only=True):
     """One mounted platform, open. breaker: the source behind its circuit breaker; fetcher: within the call budget."""
 
     mount: Mount
@@ -150,8 +151,7 @@ class OpenPlatform:
         return self.mount.platform
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class Service(Struct, frozen=True, kw_only=True):
     """Everything that one crawling process is made of, open and not yet started. opened: by the platform's name."""
 
     backend: Backend

@@ -20,12 +20,14 @@ die. Explored exhaustively, with two protocols that look as good and lose reques
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from ghcrawl.ports.dedup import DedupMarker, DedupMarkers
 from ghcrawl.ports.queue import Pushed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Push, QueueName, Request
 from queues.merging import Copy, merge
 
@@ -47,8 +49,7 @@ def key_of(request: Request) -> str:
     return request.key.hex()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tagging:
+class Tagging(Struct, frozen=True, kw_only=True):
     """Pushes and takes by the protocol.
 
     pack: a request as it travels; raises Unstorable. sleep: waits that many seconds.

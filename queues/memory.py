@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import heapify, heappop, heappush
 from itertools import chain, count, islice
 from typing import Final
 
+from msgspec import Struct
+
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Depth, Pushed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Lane,
     Push,
@@ -27,8 +29,7 @@ from queues.codec import decode, encode
 from queues.merging import Copy, merge
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """A request that waits or is in flight."""
 
     key: bytes

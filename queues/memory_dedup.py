@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from ghcrawl.ports.dedup import DedupMarker
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Lane
 
 

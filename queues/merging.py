@@ -6,9 +6,10 @@ later nor more urgent leaves no trace at all: above all it does not wake a copy 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.values.model import QUEUES, QueueName
 
@@ -16,8 +17,7 @@ URGENCY: Final[dict[QueueName, int]] = {name: rank for rank, name in enumerate(Q
 """Rank of each queue: 0 is the most urgent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """One of the two, by all that decides between them.
 
     asked_at: of the request; None, which asks the platform in any case, is later than any moment.
@@ -29,8 +29,7 @@ class Copy:
     not_before: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """How the waiting copy goes on. replaced: it is now the request that was pushed."""
 
     queue: QueueName

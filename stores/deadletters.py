@@ -6,13 +6,15 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
 from ghcrawl.ports.queue import Queue
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.model import (
     Deadletter,
@@ -47,8 +49,7 @@ class RequestCodec(Protocol):
         """The request in a message. Raises DecodeError."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requeued:
+class Requeued(Struct, frozen=True, kw_only=True):
     """The result of a requeue.
 
     queued: requests that were pushed. bounced: requests that were waiting already.
@@ -64,8 +65,7 @@ class Requeued:
     before: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True, kw_only=True):
     """The result of a deletion. left, before: as in `Requeued`."""
 
     deleted: int = 0

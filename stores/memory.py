@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct
 
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.store import (
@@ -19,6 +20,7 @@ from ghcrawl.ports.store import (
     Touch,
     latest,
 )
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, Document, TypeName
 from stores import rules
 from stores.deadletters import admits
@@ -26,14 +28,13 @@ from stores.jsontext import from_text, to_text
 from stores.merging import merged, wants_body
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     """document: without its body. claims: URL → how strongly the document claims it."""
 
     document: Document
     body: str
     checked_at: datetime
-    claims: Mapping[str, str] = field(default_factory=dict)
+    claims: Mapping[str, str] = {}
 
     @property
     def held(self) -> rules.Held:

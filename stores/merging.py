@@ -7,18 +7,19 @@ Usually `stores.rules` decides without the bodies. If the thing was seen in seve
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
 
 from ghcrawl.ports.store import Saved
 from ghcrawl.values import forms
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Form, Forms, Known, Validator, digest
 from stores import rules
 from stores.rules import Held
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class Merged(Struct, frozen=True, kw_only=True):
     """The result of a save.
 
     saved: what `Store.save` returns. held: what is remembered of the document from now on.

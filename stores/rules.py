@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.ports.store import Saved, latest
 from ghcrawl.values.model import Document, Form, Forms, Known, Validator, credible, moment, precedence
@@ -15,8 +16,7 @@ MAX_ALIASES: Final = 20
 """Limits aliases of list pages fetched with `since=`, whose URL differs every time. Renames never reach it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Held(Struct, frozen=True, kw_only=True):
     """What is remembered of a stored document beside body and links: enough to decide about most saves.
 
     The fields are those of `Document`, and `checked_at` is that of `Stored`.

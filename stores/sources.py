@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left, insort
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Final
 
 from ghcrawl.values.errors import StoreError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps, loads
 from ghcrawl.values.source import HOURS, TRACE_DAYS, Estimate, Source, Trace
 

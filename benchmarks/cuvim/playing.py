@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from benchmarks.cuvim.events import Events
 from ghcrawl.schedule import pool as pools
@@ -16,6 +18,7 @@ from ghcrawl.schedule import tick
 from ghcrawl.schedule.estimator import Reading
 from ghcrawl.schedule.pool import Outlook, Pool
 from ghcrawl.schedule.strategies import Strategy
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Source, source_key
 
 PAGE: Final = 100
@@ -26,8 +29,7 @@ BEGIN_D: Final = 7.0 * 3000
 """The world's day 0 in the scheduler's days: a whole number of weeks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(Struct, frozen=True, kw_only=True):
     """items: found; share: of all that appeared; delays: hours, over items found; lost: pushed out of the page."""
 
     items: int

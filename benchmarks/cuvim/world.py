@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from benchmarks.cuvim.events import Events, Floats, Ints, events_of
 
@@ -28,8 +28,7 @@ BLOCK_D: Final = 6
 ON_D, OFF_D = 4.0, 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """events: with 30 days of history at negative times. kinds: class of each user. rates: what each was made with."""
 
     events: Events

@@ -6,16 +6,16 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 WHOLE: Final = {"pull_request": "additions", "user": "followers"}
 """The kinds that lists give in part, and a field that only the whole of each has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """whole: not merely as a list gives it."""
 
     kind: str

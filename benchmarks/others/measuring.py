@@ -6,18 +6,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchmarks.others.counting import by_kind, numbers, total
 from benchmarks.others.organisation import CHANGES, ORG, TOKEN, World, organisation
 from benchmarks.others.running import Took, run
 from benchmarks.others.tools import REDIRECT, Place, Tool
+from ghcrawl.values.frozen import replace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measured(Struct, frozen=True, kw_only=True):
     """Calls are those that were charged.
 
     found: of the changes. repeated: calls that the killed run and its successor made more than the first run.
@@ -89,8 +91,7 @@ class Use:
         return by_kind(self.tool.found(self.place))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class Begun(Struct, frozen=True, kw_only=True):
     """A tool after its first run."""
 
     use: Use

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Any, Final
+
+from msgspec import Struct
 
 TOKEN: Final = "ghp_peers00000000000000000000000000000000"
 ORG: Final = "acme"
@@ -20,8 +21,7 @@ PLENTY: Final = 1_000_000
 CHANGES: Final = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Struct, frozen=True, kw_only=True):
     """One organisation. url: where it listens."""
 
     url: str

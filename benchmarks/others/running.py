@@ -7,25 +7,26 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+
+from ghcrawl.values.frozen import replace
 
 MB: Final = 1024
 """`ru_maxrss` is in KiB."""
 LOOK_S: Final = 0.01
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Struct, frozen=True, kw_only=True):
     """One process. stdout: a file that its output is added to; None, its log."""
 
     argv: Sequence[str]
     stdout: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Took:
+class Took(Struct, frozen=True, kw_only=True):
     """peak_mb: of the largest process. failed: commands that did not end with 0."""
 
     wall_s: float = 0.0

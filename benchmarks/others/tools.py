@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from benchmarks.others.counting import WHOLE, Thing, lines, rows, things
 from benchmarks.others.organisation import ORG, TOKEN
@@ -17,8 +18,7 @@ DRIVERS: Final = Path(__file__).with_name("drivers")
 REDIRECT: Final = DRIVERS / "redirect"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where one tool works. repos: the names of the repositories; last: when its last whole run began."""
 
     programs: Path
@@ -28,8 +28,7 @@ class Place:
     last: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct, frozen=True, kw_only=True):
     """packages: pinned, for `uv pip install`; none for ghcrawl. redirected: it can only call api.github.com.
 
     count: what prints its output as lines, where nothing but the tool reads it; it is not measured.
@@ -40,7 +39,7 @@ class Tool:
     found: Callable[[Place], Iterator[Thing]]
     packages: Sequence[str] = ()
     redirected: bool = False
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     count: Callable[[Place], Command] | None = None
 
 

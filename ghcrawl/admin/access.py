@@ -10,13 +10,13 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
 import structlog
 from aiohttp import web
+from msgspec import Struct
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretKind, SecretLines
@@ -35,8 +35,7 @@ _ROLES: Final[Mapping[str, Role]] = {"": "operate", "operate": "operate", "read"
 MIN_LENGTH: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class Caller(Struct, frozen=True, kw_only=True):
     """Who asks. name: for logs and the audit; a token appears as the first digits of its hash."""
 
     role: Role

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final, cast
 
 import structlog
 from aiohttp import web
+from msgspec import Struct
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -24,8 +24,7 @@ RESERVED: Final = 256
 """Descriptors left to everything else: files, the broker, the database, calls to platforms, probes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """in_all, of_address: connections at a time. headers_s: as HEADERS_S."""
 
     in_all: int = 1000

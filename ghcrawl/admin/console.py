@@ -8,12 +8,12 @@ replica that was just replaced is never mixed with yesterday's scripts for longe
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from aiohttp import web
+from msgspec import Struct
 
 from ghcrawl.admin.problems import Problem
 
@@ -49,8 +49,7 @@ HEADERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class File(Struct, frozen=True, kw_only=True):
     """One file as it is sent. etag: of its bytes."""
 
     body: bytes

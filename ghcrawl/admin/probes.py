@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from aiohttp import web
+from msgspec import Struct
 from prometheus_client import CollectorRegistry, generate_latest
 
 from ghcrawl.admin.routing import courteous
@@ -30,8 +30,7 @@ EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
 STALL_MARGIN_S: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probed:
+class Probed(Struct, frozen=True, kw_only=True):
     """What the probes look at. last_turn: when a loop last came round; refresh: makes the gauges current.
 
     broker: judges the queue, where there is one; the store that a queue asks for its depths is judged apart.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, WithJsonSchema
@@ -13,6 +12,7 @@ from ghcrawl.admin.shapes import PurgedShape, PushedShape, QueueShape, QueuesSha
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps, loads
 from ghcrawl.values.model import (
     QUEUES,

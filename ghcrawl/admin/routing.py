@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, get_origin
 
 import structlog
 from aiohttp import web
+from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ghcrawl.admin import bodies, trace
@@ -63,35 +63,32 @@ class Nothing(Shape):
     """No parameters."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(Generic[Q, B]):
+class Asked(Struct, Generic[Q, B], frozen=True, kw_only=True):
     """One request to a route, with everything about it in its place and checked."""
 
     site: Site
     caller: Caller
     query: Q
     body: B
-    path: Mapping[str, str] = field(default_factory=dict)
+    path: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What a route says. value: a shape, plain JSON, text for people, or None for no body at all.
 
     done: how much it came to, for the log, where that is not in the value.
     """
 
     value: Any = None
-    done: Mapping[str, int] = field(default_factory=dict)
+    done: Mapping[str, int] = {}
     status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
 
 Handle: TypeAlias = Callable[[Asked[Any, Any]], Awaitable[Answer]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, frozen=True, kw_only=True):
     """One route. name: its operation, unique; about: what it does, for the API's description.
 
     answer: the shape of its good answer. problems: the statuses it may have besides those that all routes have.
@@ -113,8 +110,7 @@ class Route:
     described: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Struct, frozen=True, kw_only=True):
     """How much one request may take."""
 
     max_bytes: int = 2_000_000

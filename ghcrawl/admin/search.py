@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.admin.site import Site
 from ghcrawl.platforms.kind import alternative
@@ -27,8 +28,7 @@ INSIDE: Final = ("commit", "record", "value")
 """Fields whose own fields are looked at, too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """documents: at most as many as were wanted. complete: all titles that could match were read, or enough did."""
 
     documents: Sequence[Document]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
+from msgspec import Struct
 
 from ghcrawl.values.errors import ConfigError
 
@@ -33,8 +33,7 @@ def split(text: str, separators: str = "\n") -> Iterator[tuple[int, str]]:
                 yield number, secret
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretKind:
+class SecretKind(Struct, frozen=True, kw_only=True):
     """One kind of secrets, and how they are written.
 
     variable: where the environment has them. what: the file of them, for a person.

@@ -7,10 +7,10 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 from aiohttp import web
+from msgspec import Struct
 
 from ghcrawl.admin import (
     deadletters,
@@ -62,8 +62,7 @@ RUNNER: Final[Mapping[str, Any]] = {
 """How both ports speak HTTP. Filters may be long."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Addresses:
+class Addresses(Struct, frozen=True, kw_only=True):
     """Where to listen. Port 0: the system chooses."""
 
     host: str
@@ -72,8 +71,7 @@ class Addresses:
     probe_port: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listening:
+class Listening(Struct, frozen=True, kw_only=True):
     """The URLs that answer."""
 
     url: str

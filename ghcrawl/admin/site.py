@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.mount import Mounts
@@ -59,8 +60,7 @@ class Forgotten(Round, Protocol):
         """Are gone because of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doing:
+class Doing(Struct, frozen=True, kw_only=True):
     """What one loop does now: nothing (`request` None), or this request since then."""
 
     loop: str
@@ -69,8 +69,7 @@ class Doing:
     queue: QueueName | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreachableHost:
+class UnreachableHost(Struct, frozen=True, kw_only=True):
     """A host that does not answer: its base URL, since when, and why."""
 
     platform: str
@@ -79,8 +78,7 @@ class UnreachableHost:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workers:
+class Workers(Struct, frozen=True, kw_only=True):
     """The loops of this process. wanted: by the settings; blocked_until: while no platform can be asked anything.
 
     unreachable: the platforms that do not answer: since when, and why. unreachable_hosts: of all of them.
@@ -96,14 +94,13 @@ class Workers:
     restarts: int
     doing: tuple[Doing, ...] = ()
     blocked_until: datetime | None = None
-    blocked: Mapping[str, datetime] = field(default_factory=dict)
-    unreachable: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
+    blocked: Mapping[str, datetime] = {}
+    unreachable: Mapping[str, tuple[datetime, str]] = {}
     unreachable_hosts: tuple[UnreachableHost, ...] = ()
     trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class Site(Struct, frozen=True, kw_only=True):
     """One running service, as its routes see it.
 
     mounts: the platforms, as the settings have them. write: a request as JSON; read: JSON of `write` or

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qs
 
 import structlog
 from aiohttp import web
+from msgspec import Struct, field
 
 from ghcrawl.admin import bodies
 from ghcrawl.admin.problems import Problem, unavailable
@@ -66,8 +66,7 @@ class _Heading(NamedTuple):
     signature: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intake:
+class Intake(Struct, frozen=True, kw_only=True):
     """What deliveries need. count: called with the event and result of each; answering: that a sender waits for it.
 
     senders: the webhooks of every platform that has some; the headers of a delivery tell which one sent it.

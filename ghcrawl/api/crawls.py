@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.api.background import Background
 from ghcrawl.cli import crawling
@@ -19,8 +20,7 @@ from ghcrawl.cli.wanting import Wanting
 VARIABLE: Final = "GHCRAWL_TOKENS"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crawled:
+class Crawled(Struct, frozen=True, kw_only=True):
     """The result of a crawl.
 
     finished: nothing is left to do. trouble: why it stopped, if it could not go on. saved: entities written, by type.

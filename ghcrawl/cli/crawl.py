@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from ghcrawl.cli import crawling, estimating, summary
 from ghcrawl.cli.crawling import Plan
@@ -23,8 +24,7 @@ from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import PLATFORMS, read_credentials, start_logging
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What was typed. more: settings from the command line; arguments: all of it, behind the program's name.
 
     wanting: how much of it. max_calls: the limit of calls. dry_run: only estimate.
@@ -33,8 +33,8 @@ class Options:
 
     specs: tuple[str, ...]
     place: Place
-    more: Mapping[str, Any] = field(default_factory=dict)
-    wanting: Wanting = field(default_factory=Wanting)
+    more: Mapping[str, Any] = {}
+    wanting: Wanting = Wanting()
     max_calls: int | None = None
     dry_run: bool = False
     follow: bool = False

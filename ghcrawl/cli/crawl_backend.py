@@ -9,9 +9,10 @@ StoreError for the rest.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from ghcrawl.platforms.mount import Mounts
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
@@ -89,16 +90,14 @@ class Letters(Protocol):
         """Forget those, as many as there is time for in one answer. What is buried meanwhile stays."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """How specs are read for a place. mounts: with the base URLs it was crawled from. policy: the default."""
 
     mounts: Mounts
     policy: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlBackend:
+class CrawlBackend(Struct, frozen=True, kw_only=True):
     """One place, open. where: its name in sentences. mounts: with the base URLs that it was crawled from.
 
     attended: as far as is known, another process works on the waiting requests; false: none does now.

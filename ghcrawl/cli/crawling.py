@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.cli import live, records, roots
 from ghcrawl.cli.following import Follower
@@ -31,6 +32,7 @@ from ghcrawl.telemetry.logs import SettledLog
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError, CrawlError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     QUEUES,
     Push,
@@ -52,8 +54,7 @@ STUCK_GRACE_S: Final = 2.0
 PEEKED: Final = 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True, dict=True):
     """What is to be crawled, and how. specs: none works on the waiting requests.
 
     more: settings from the command line besides those of `place`; command: what goes on with this crawl.
@@ -66,8 +67,8 @@ class Plan:
     specs: tuple[str, ...]
     place: Place
     settings: Settings
-    credentials: Credentials = field(default_factory=dict)
-    more: Mapping[str, Any] = field(default_factory=dict)
+    credentials: Credentials = {}
+    more: Mapping[str, Any] = {}
     command: str = "ghcrawl crawl"
     afresh: bool = False
     verbose: bool = False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.cli import output
 from ghcrawl.cli.crawl_backend import CrawlBackend
@@ -29,8 +30,7 @@ WHOLE: Final = len(PREFIX) + 36
 NOT_THERE: Final = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
+class Which(Struct, frozen=True, kw_only=True):
     """Which deadletters are meant, as typed. names: whole URNs, or the first digits of their ids."""
 
     names: tuple[str, ...] = ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json as jsonlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
 from rich.highlighter import JSONHighlighter
 
 from ghcrawl.cli import links, output, roots
@@ -21,6 +21,7 @@ from ghcrawl.cli.words import counted, number, one_line, printable, since
 from ghcrawl.platforms.mount import spellings
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, JsonObject, TypeName, iso
 from ghcrawl.values.type_names import TypeNames
 
@@ -28,8 +29,7 @@ NOT_THERE = 1
 _TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
+class Which(Struct, frozen=True, kw_only=True):
     """Which documents are meant, as typed.
 
     under: a URN, a URL or a name. since, until: dates or ages, of when it was last seen to be so.
@@ -114,8 +114,7 @@ async def count(place: Place, *, json: bool) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """What a `Which` means at a place. which: in each of `scopes`. until: observed before this moment."""
 
     which: DocumentFilter

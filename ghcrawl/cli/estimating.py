@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgspec import Struct
 from rich.table import Table
 from rich.text import Text
 
@@ -27,8 +27,7 @@ FEW: Final = 3
 """Calls for a single thing with what it leads to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreseen:
+class Foreseen(Struct, frozen=True, kw_only=True):
     """The estimate of a crawl. asked: calls that it took to find out; max_calls: the limit of calls.
 
     unasked: pages that were not looked at for lack of calls; each counts for one call. notes: what was assumed.
@@ -37,8 +36,8 @@ class Foreseen:
     specs: Sequence[str]
     policy: str
     asked: int
-    calls: Mapping[str, float] = field(default_factory=dict)
-    documents: Mapping[str, float] = field(default_factory=dict)
+    calls: Mapping[str, float] = {}
+    documents: Mapping[str, float] = {}
     repos: int = 0
     sampled: int = 0
     max_calls: int | None = None

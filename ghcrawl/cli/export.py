@@ -6,9 +6,10 @@ import json
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO
+
+from msgspec import Struct
 
 from ghcrawl.cli.crawl_backend import CrawlBackend
 from ghcrawl.cli.documents import Which, selected, selection
@@ -36,8 +37,7 @@ BATCH: Final = 1_000
 """Rows written at a time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class Export(Struct, frozen=True, kw_only=True):
     """How to write. output: a file; None: standard output.
 
     flat: bodies as the platform sent them, with `_urn`, `_type` and what the platform adds. by_type: `output` is a

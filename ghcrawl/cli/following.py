@@ -6,7 +6,7 @@ Feeds tell of what is new, hardly ever of what was edited, and never of what is 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,6 +17,7 @@ from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import DocumentFilter, Store
 from ghcrawl.schedule.ticker import answering
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Push, Request, TypeName
 from ghcrawl.values.source import source_key
 

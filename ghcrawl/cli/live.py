@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ghcrawl.cli.options import Place
 from ghcrawl.ports.store import Store
@@ -21,8 +22,7 @@ async def kept(store: Store) -> Mapping[str, Any]:
     return await store.read_state(STATE) or {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class Applied(Struct, frozen=True, kw_only=True):
     """The settings that hold, and where each that is no default comes from.
 
     strange: what is set live and cannot be used by this version → why.

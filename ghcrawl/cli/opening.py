@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ghcrawl.cli import live, records
 from ghcrawl.cli.crawl_backend import BackendLetters, CrawlBackend, Reading
@@ -23,8 +24,7 @@ def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Se
     return load(place.config, setting.environment(), {**place.overrides(), **(more or {})})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opened(Struct, frozen=True, kw_only=True):
     """A place that was crawled into. settings: with the base URLs that it was crawled from."""
 
     backend: Backend

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import Struct
 
 Db = Annotated[
     Path | None,
@@ -64,8 +64,7 @@ Verbose = Annotated[bool, flag("--verbose", "-v", help="Log at debug level.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="Maximum number of rows; 0: all.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """The common options. None: use the settings. server: URL of a service to use instead of a file."""
 
     db: Path | None = None

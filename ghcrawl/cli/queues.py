@@ -6,7 +6,6 @@ import difflib
 import json as jsonlib
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from ghcrawl.cli import output, roots
 from ghcrawl.cli.crawl_backend import Reading
@@ -17,6 +16,7 @@ from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.words import counted, number, path_of, stamp
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     QUEUES,
     Push,

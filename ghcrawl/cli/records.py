@@ -8,19 +8,20 @@ A crawl is finished when no request waits any more; crawls started before are th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ghcrawl.ports.store import Store
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, iso, moment
 
 STATE: Final = "crawls"
 MAX_UNFINISHED: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """One crawl. asked_at: the moment that all its requests share; command: what goes on with it.
 
     bases: platform → base URL of its API; empty: its URLs name their hosts.
@@ -63,8 +64,7 @@ class Record:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Records:
+class Records(Struct, frozen=True, kw_only=True):
     """All that is remembered."""
 
     unfinished: tuple[Record, ...] = ()
@@ -76,8 +76,7 @@ class Records:
         return self.unfinished[-1] if self.unfinished else self.last
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class Begun(Struct, frozen=True, kw_only=True):
     """A crawl that starts or resumes. others: crawls that were started before and are not finished."""
 
     record: Record

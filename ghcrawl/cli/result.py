@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ghcrawl.cli.kinds import split
 from ghcrawl.cli.roots import Refused
@@ -22,8 +24,7 @@ FAILED: Final = 2
 INTERRUPTED: Final = 130
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(Struct, frozen=True, kw_only=True):
     """One crawl, ended.
 
     bases: platform → base URL of its API; empty: its URLs name their hosts.

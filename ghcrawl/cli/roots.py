@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ghcrawl.platforms.kind import alternative
 from ghcrawl.platforms.mount import Mounts
@@ -13,8 +14,7 @@ from ghcrawl.values.model import Request
 from ghcrawl.wiring import redacted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Root:
+class Root(Struct, frozen=True, kw_only=True):
     """One spec. asks: the URLs that must lead to something → the type that is looked for there."""
 
     spec: str
@@ -28,8 +28,7 @@ class Root:
         return deferred_requests or tuple(self.asks)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     """A spec that led to nothing. reason: a word of a fixed few; detail: in the platform's words."""
 
     spec: str

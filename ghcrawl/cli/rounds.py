@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Final, TypeVar
 
 from ghcrawl.admin.site import Round
@@ -13,6 +12,7 @@ from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import number
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.frozen import replace
 
 R = TypeVar("R", bound=Round)
 

@@ -8,10 +8,10 @@ import socket
 import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from typing import Any, Final, TextIO
 
 import structlog
+from msgspec import Struct
 from prometheus_client import ProcessCollector
 
 from ghcrawl.admin.connections import Connections, Limits, raise_descriptor_limit, within
@@ -57,12 +57,11 @@ SCHEDULE_S: Final = 10.0
 """How often each replica looks whether a tick of the schedule is due."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What was typed. more: settings from the command line besides those of `place`."""
 
     place: Place
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = {}
 
 
 async def serve(wish: Options, stream: TextIO | None = None) -> int:

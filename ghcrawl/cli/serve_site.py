@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, get_args
+
+from msgspec import Struct
 
 from ghcrawl.admin.access import TOKENS, Access
 from ghcrawl.admin.probes import CHECK_S, Probed, takes_pushes, why_not
@@ -27,6 +29,7 @@ from ghcrawl.telemetry.metrics import Metrics
 from ghcrawl.telemetry.rates import Rates
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import QueueName, TypeName
 from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, use_text, watching, write_message
 
@@ -39,8 +42,7 @@ RECENTLY: Final = timedelta(minutes=2)
 """Longer than the longest wait between two attempts to reach a host."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watching:
+class Watching(Struct, frozen=True, kw_only=True):
     """Counts what a service does."""
 
     tally: Tally

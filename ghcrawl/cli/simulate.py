@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from ghcrawl.cli.output import write
@@ -23,6 +23,7 @@ from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.wiring import simulator
 
 ORG: Final = "acme"

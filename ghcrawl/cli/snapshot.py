@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from ghcrawl.cli.words import counted, duration, number, time_of_day
 from ghcrawl.fetch.circuit_breaker import Outage
@@ -19,8 +20,7 @@ SETTLED_IN_S: Final = 2.0
 """Rates of less time than this say nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class Quota(Struct, frozen=True, kw_only=True):
     """The budget of one principal. remaining None: nothing was heard of it yet.
 
     calls: made with it by this crawl. reserved: how much is left to others.
@@ -42,8 +42,7 @@ class Quota:
         return max(0, (self.remaining or 0) - self.reserved)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """Everything about a running crawl that is worth showing.
 
     left: an estimate, in words. quota_until: no request that needs a call starts before. restarts: of loops that died,
@@ -63,9 +62,9 @@ class Snapshot:
     free: int = 0
     charged: int = 0
     quotas: Sequence[Quota] = ()
-    retried: Mapping[str, int] = field(default_factory=dict)
-    throttles: Mapping[str, int] = field(default_factory=dict)
-    buried: Mapping[str, int] = field(default_factory=dict)
+    retried: Mapping[str, int] = {}
+    throttles: Mapping[str, int] = {}
+    buried: Mapping[str, int] = {}
     left: str = ""
     quota_until: datetime | None = None
     outage: Outage | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from ghcrawl.cli import live, output, records
 from ghcrawl.cli.kinds import entity_types, kept, split
@@ -29,8 +30,7 @@ from ghcrawl.values.model import QUEUES, Lane
 from ghcrawl.wiring import PLATFORMS, Backend, crawled_by
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class State(Struct, frozen=True, kw_only=True):
     """What is known of one place. crawled_by: the process that crawls a file now.
 
     size_bytes: of the file; None: there is none.

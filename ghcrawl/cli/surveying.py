@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,6 +13,7 @@ from ghcrawl.cli.words import duration, time_of_day
 from ghcrawl.fetch.call_budget import SPENT
 from ghcrawl.platforms.survey import Question, Reply
 from ghcrawl.values.errors import ConfigError, FetchError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Context, Payload, Request
 from ghcrawl.values.outcome import (
     Fetched,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from rich.console import Console
 
 from ghcrawl.cli import output
@@ -24,14 +24,14 @@ from ghcrawl.tables.choose import demand, format_of, target
 from ghcrawl.tables.fill import Filled, Filling
 from ghcrawl.tables.target import State, Target
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import TypeName
 
 SHOW_EVERY_S: Final = 0.25
 LINE_EVERY_S: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Struct, frozen=True, kw_only=True):
     """What to write. whole: rebuild, though the target could be brought up to date. bodies: fill `_body`."""
 
     to: Path

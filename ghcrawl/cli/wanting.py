@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from ghcrawl.cli.words import since
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.narrowing import narrow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanting:
+class Wanting(Struct, frozen=True, kw_only=True):
     """scenario: what is followed at all. only, without: types, each perhaps several with commas.
 
     since: a date, a moment or an age; a date counts from the start of its day (UTC), as in scenarios.

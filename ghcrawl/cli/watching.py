@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from ghcrawl.cli.snapshot import Pace, Quota, Snapshot, estimate
@@ -12,6 +11,7 @@ from ghcrawl.fetch.circuit_breaker import Outage
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.wiring import Service
 
 _BENCHED = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.values.errors import ConfigError
 
@@ -19,8 +20,7 @@ FIRST: Final = 1
 """The schema of a file that needs every migration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """tables: the statements that make a new file. migrations: what older files lack, oldest first."""
 
     tables: Sequence[str]

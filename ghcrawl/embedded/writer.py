@@ -13,10 +13,11 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 _Result: TypeAlias = tuple[Any, Exception | None]
@@ -26,8 +27,7 @@ def _nothing(_: object) -> None:
     """What is left to do for most work once it is durable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work(Generic[T]):
+class Work(Struct, Generic[T], frozen=True):
     """A piece of a transaction.
 
     run: in the writing thread, inside the transaction. It may run again after a rollback, so it changes nothing else.

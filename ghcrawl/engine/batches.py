@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.engine.retrieval import Retrieval, answered, current
 from ghcrawl.platforms.kind import Batch, Processed
@@ -18,8 +19,7 @@ WORTH_A_BATCH: Final = 2
 """Below this many members, ask for each alone: that costs no more, and brings a validator."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sorted:
+class Sorted(Struct, frozen=True, kw_only=True):
     """asked: places of the members that a batch is to ask for. alone: the requests of those that go by themselves."""
 
     asked: Sequence[int]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from ghcrawl.engine import batches
 from ghcrawl.engine.planning import plan
@@ -31,6 +32,7 @@ from ghcrawl.values.errors import (
     SpecError,
     Unstorable,
 )
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     Document,
@@ -68,8 +70,7 @@ async def _unheard(_type: str, _fields: Sequence[str]) -> None:
     """For platforms without batches."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mounted:
+class Mounted(Struct, frozen=True, kw_only=True):
     """A platform with the fetcher that serves it.
 
     batched: types of which many can be asked for at once, just now.
@@ -82,8 +83,7 @@ class Mounted:
     disproved: Callable[[str, Sequence[str]], Awaitable[None]] = _unheard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """An outcome, and what to remember of the visit where nothing is saved.
 
     refusal: says that a list or part was refused, see `ghcrawl.engine.refusals`.

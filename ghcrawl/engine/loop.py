@@ -10,12 +10,12 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
 from ghcrawl.engine.recent import Place, RecentlySettled, place_of
@@ -41,8 +41,7 @@ TOGETHER: Final = 20
 """Elements that are decided together; then other workers have their turn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
+class Ports(Struct, frozen=True, kw_only=True):
     """The outside, as the engine needs it.
 
     draw: the order in which one pop tries the queues, drawn by their weights.
@@ -55,7 +54,7 @@ class Ports:
     clock: Clock
     observer: Observer
     draw: Callable[[Mapping[QueueName, int]], Sequence[QueueName]]
-    read: Mapping[str, Callable[[Request, Outcome], Awaitable[None]]] = field(default_factory=dict)
+    read: Mapping[str, Callable[[Request, Outcome], Awaitable[None]]] = {}
 
 
 class Engine:

@@ -8,12 +8,12 @@ own answer makes a tombstone, or another thing that has its name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from ghcrawl.engine.tombstones import burial
 from ghcrawl.platforms.kind import Comparison
 from ghcrawl.ports.store import DocumentFilter, Store
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Push, Request, TypeName
 from ghcrawl.values.outcome import Skip
 

@@ -12,10 +12,11 @@ a reference; one that names the thing, comes from an event or looks for deletion
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from ghcrawl.platforms.kind import Processed, Thing, refusal_of
 from ghcrawl.ports.clock import Clock
@@ -37,8 +38,7 @@ REFUSED: Final = "refused"
 """The type of what remembers refusals of things: tombstones, so that none of them counts as a document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusals:
+class Refusals(Struct, frozen=True):
     """What is remembered of refusals on one platform."""
 
     fetcher: Fetcher

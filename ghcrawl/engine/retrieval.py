@@ -5,9 +5,10 @@ Writes nothing. Knows no platform: the platform's own manners are behind the `Fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.engine.refusals import Refusals
 from ghcrawl.platforms.kind import Continuation, Event, List, Processed, Thing, refusal_of
@@ -33,8 +34,7 @@ _LENIENT: Final = frozenset({Fetch.MUTABLES, Fetch.STORAGE_ORIGIN_IF_MISSING})
 """Modes for which what is known will do; the others want the platform's own word."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class Body(Struct, frozen=True, kw_only=True):
     """A body, and whether it is to be processed and saved or only traversed.
 
     request: as it was really asked; a list may have been continued from where an earlier crawl stopped.
@@ -47,16 +47,14 @@ class Body:
     stored: Stored | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoBody:
+class NoBody(Struct, frozen=True, kw_only=True):
     """There is nothing to process, and why."""
 
     reason: SkipReason
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
+class Gone(Struct, frozen=True, kw_only=True):
     """The platform no longer has (or no longer shows) it.
 
     stored: the copy that becomes a tombstone; None where we hold nothing but the memory of a refusal.
@@ -69,8 +67,7 @@ class Gone:
 Answer = Body | NoBody | Gone | Pending | Throttled | Denied | Refused
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieval:
+class Retrieval(Struct, frozen=True):
     """Answers requests of one platform."""
 
     fetcher: Fetcher

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Final, NamedTuple, assert_never
@@ -23,6 +22,7 @@ from ghcrawl.ports.queue import Delivery
 from ghcrawl.ports.store import Saved
 from ghcrawl.ports.unit_of_work import Committed, Effects, UnitOfWork
 from ghcrawl.values.errors import QueueError, StoreError, Unstorable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, Document, Push, Request
 from ghcrawl.values.outcome import Bury, Defer, Outcome, OutcomeName, Retry, Save, Skip
 from ghcrawl.values.ties import question, whole_again

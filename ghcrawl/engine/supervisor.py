@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import structlog
 
 from ghcrawl.engine.loop import Engine
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Queue
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.tuning import Tuning
 
 log = structlog.stdlib.get_logger(__name__)

@@ -7,12 +7,12 @@ documents needs no more memory than one of a hundred, and reads each of them onc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from ghcrawl.platforms.kind import Event, Kind
 from ghcrawl.ports.store import DocumentFilter, Store
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Push, Request, TypeName
 
 AT_ONCE: Final = 100

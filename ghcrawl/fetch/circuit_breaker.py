@@ -14,18 +14,19 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
+from msgspec import Struct
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import FetchError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Retrieved, Throttled
 
@@ -43,8 +44,7 @@ Connect = Callable[[str, int], Awaitable[str]]
 """Why host and port do not take a connection; empty if they do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outage:
+class Outage(Struct, frozen=True, kw_only=True):
     """Nothing answers. failures: how often that was found; until: when it is tried again; heard: it has answered once.
 
     reason: in the words of the system or of the first failure.

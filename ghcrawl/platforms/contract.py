@@ -8,9 +8,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from ghcrawl.platforms.kind import Event, Kind, Part, Respelled, Shortened, Thing
 from ghcrawl.platforms.survey import Survey
@@ -29,8 +30,7 @@ from ghcrawl.values.visitor_map import Scenarios
 # Credentials --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sourced:
+class Sourced(Struct, frozen=True, kw_only=True):
     """A credential with what people may know of it. source: where it comes from; traits: what it is used for."""
 
     credential: Credential
@@ -38,8 +38,7 @@ class Sourced:
     traits: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(Struct, frozen=True, kw_only=True):
     """One credential as the API knows it.
 
     login: empty where it belongs to no account. limit, remaining, reset_at: of the main budget; None: it has none.
@@ -60,8 +59,7 @@ def _no_remarks(_found: Sequence[Sourced], _checks: Sequence[Checked]) -> Iterab
     return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
+class Credentials(Struct, frozen=True, kw_only=True):
     """Where a platform's credentials come from.
 
     variable: of the environment. file: name of the setting that holds the path of a file with more; empty: no such.
@@ -87,8 +85,7 @@ class Credentials:
 # Optional abilities -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deliveries:
+class Deliveries(Struct, frozen=True, kw_only=True):
     """Webhooks: how a delivery looks, and the request that carries it.
 
     request: given the event's name, the delivery's id, its body, and when we received it by our clock; it goes to
@@ -115,8 +112,7 @@ def _moments_of_events(page: Save) -> Sequence[datetime]:
     return [payload.observed_at for payload in payloads if payload is not None and payload.origin == "event"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feed:
+class Feed(Struct, frozen=True, kw_only=True):
     """Recent events, to be polled.
 
     request: for the feed of a thing, given its type and URL; None: it has none.
@@ -138,8 +134,7 @@ class Feed:
     is_separate: Callable[[Document], bool] = lambda _document: False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Streaming:
+class Streaming(Struct, frozen=True, kw_only=True):
     """What happens, as it happens.
 
     type: of the documents that subscribe to a stream; what one of them subscribes to is read by `open`.
@@ -149,8 +144,7 @@ class Streaming:
     open: Callable[[Source, Section, Document], Stream]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Simulated:
+class Simulated(Struct, frozen=True, kw_only=True):
     """A simulator that answers.
 
     spec: what to crawl of it. settings: what that needs, name → value. environ: the same for credentials.
@@ -159,9 +153,9 @@ class Simulated:
 
     url: str
     spec: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=dict)
-    tokens: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = {}
+    environ: Mapping[str, str] = {}
+    tokens: Mapping[str, str] = {}
 
     @property
     def tries(self) -> str:
@@ -203,8 +197,7 @@ class Open(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Platform:
+class Platform(Struct, frozen=True, kw_only=True):
     """One API, or one kind of API on many hosts, that can be crawled.
 
     kinds, scenarios: what it has, how each is processed, what leads where.
@@ -249,7 +242,7 @@ class Platform:
     base: str = ""
     scheme: str = ""
     named_only: bool = False
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = {}
     configured: Callable[[Platform, Section], Platform] = lambda platform, _section: platform
     credentials: Credentials | None = None
     tie_window: timedelta = timedelta(seconds=4)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -34,6 +33,7 @@ from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.webhooks import Hooks
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Node, Scenarios

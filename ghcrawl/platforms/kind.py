@@ -11,18 +11,19 @@ version: of the processor; raised when its documents change shape, so that `repr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import ClassVar, TypeAlias, assert_never
 
+from msgspec import Struct
+
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Push, Request
 from ghcrawl.values.outcome import Processor, Save, Skip
 from ghcrawl.values.visitor_map import NextHops
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thing:
+class Thing(Struct, frozen=True, kw_only=True):
     """One thing at a URL.
 
     immutable: a stored copy stays valid.
@@ -42,8 +43,7 @@ class Thing:
     fallback: Callable[[Request], Request | None] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """What a thing has exactly one of, at a path below its own.
 
     refusal: URN of the record that it was refused (see `ghcrawl.engine.refusals`).
@@ -59,8 +59,7 @@ class Part:
     fallback: Callable[[Request], Request | None] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Continuation:
+class Continuation(Struct, frozen=True, kw_only=True):
     """How a list is read on from where it was read to.
 
     cursor: URN of the document that remembers how far that was.
@@ -76,8 +75,7 @@ class Continuation:
     optional: Callable[[Request], bool] = lambda _request: False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class List:
+class List(Struct, frozen=True, kw_only=True):
     """Pages of a list. A list is gone with what it is of, which says so itself.
 
     refusal: URN of the record that it was refused; None: this request's refusal is not recorded.
@@ -91,8 +89,7 @@ class List:
     continuation: Continuation | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """Something happened; that stays true when what it lies in is gone.
 
     It is told once: a request that carries one that is stored already is nothing new.
@@ -103,8 +100,7 @@ class Event:
     version: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cursor:
+class Cursor(Struct, frozen=True, kw_only=True):
     """The document that remembers how far a list was read; its requests carry it."""
 
     processor: Processor
@@ -112,8 +108,7 @@ class Cursor:
     version: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class Batch(Struct, frozen=True, kw_only=True):
     """Asks in one call for what a list leaves out of many entities. Leaves no document; each entity is saved alone.
 
     Its requests carry their members. What we hold already is asked for separately, conditionally; what the platform
@@ -130,8 +125,7 @@ class Batch:
     position: ClassVar[str] = "self"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """What was listed, to be compared with what is stored.
 
     pages: URNs of the pages' documents; each has a link `resources` to what it names, and where that lies below the
@@ -149,8 +143,7 @@ class Comparison:
     permanent_url: Callable[[Document], str] = attrgetter("url")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reconciliation:
+class Reconciliation(Struct, frozen=True, kw_only=True):
     """Compares what a complete list named with what is stored; it is not processed and leaves no document.
 
     comparison: what a request of this kind carries.
@@ -160,8 +153,7 @@ class Reconciliation:
     position: ClassVar[str] = "self"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prospect:
+class Prospect(Struct, frozen=True, kw_only=True):
     """All that a plan is made from. now: by our clock; plans hold none. documents: as stored, by URN."""
 
     request: Request
@@ -171,8 +163,7 @@ class Prospect:
     now: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planning:
+class Planning(Struct, frozen=True, kw_only=True):
     """Decides what to ask next from what is stored; asks the platform nothing itself.
 
     scope: URN below which documents are read, of `types`. plan: pure; keeps its own state in the document it saves.
@@ -189,8 +180,7 @@ Processed: TypeAlias = Thing | List | Part | Event | Cursor
 """The kinds whose bodies a processor turns into documents."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortened:
+class Shortened(Struct, frozen=True, kw_only=True):
     """An entity named by a prefix of its id.
 
     above: URL of its parent. name: what its URN has behind the parent's, as far as it is known.
@@ -201,8 +191,7 @@ class Shortened:
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Respelled:
+class Respelled(Struct, frozen=True, kw_only=True):
     """A URL with a name whose case does not matter.
 
     named: URL of what has the name, in lower case; its document is saved under that URL, too. below: the rest.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.values.errors import SpecError, UnknownSpec
@@ -20,8 +21,7 @@ _CREDENTIAL: Final = re.compile(
 _HOST: Final = re.compile(r"\w+://[^/?#]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mount:
+class Mount(Struct, frozen=True, kw_only=True):
     """A platform with its section of the settings."""
 
     platform: Platform

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.values.model import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """A page that a survey needs. ids: ask for these in one call instead."""
 
     type: str
@@ -18,17 +18,15 @@ class Question:
     ids: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """The page. body None: there is none. refused: no credential here may see it."""
 
     body: Json = None
     refused: bool = False
-    link: Mapping[str, str] = field(default_factory=dict)
+    link: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Struct, frozen=True, kw_only=True):
     """calls: by type of request; documents: by type of thing. repos: how many; sampled: those looked at closely.
 
     notes: sentences for a person about what was assumed.

@@ -7,8 +7,10 @@ the platform adds later breaks nothing; a column stays when no document has a va
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.values.model import JsonObject, TypeName
 
@@ -26,8 +28,7 @@ ACCOUNTS: Final = "accounts"
 """The table of all accounts that documents name, so that every `…_id` of a person resolves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     """One column. references: `table.column` that its values are found in, if that was crawled."""
 
     name: str
@@ -37,8 +38,7 @@ class Column:
     references: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkTable:
+class LinkTable(Struct, frozen=True, kw_only=True):
     """Rows for what a document holds several of: one for each element of the array at `path`, in its order.
 
     rows: makes the elements where they are no array. Its key is the owner's URN and the position.
@@ -55,8 +55,7 @@ class LinkTable:
         return (self.columns[0].name, "position")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Struct, frozen=True, kw_only=True):
     """The table of one kind, or of several that are told apart by the column `type`.
 
     known: the names in a body that have a column, a link table, or are left out on purpose; others go to `extra`.
@@ -78,8 +77,7 @@ class Table:
         return (KEY,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class Dialect(Struct, frozen=True, kw_only=True):
     """What a question is written with where databases differ; all take SQL and make SQL.
 
     hours, days: from one timestamp to another, as a fraction. month: of a timestamp in UTC, `2026-11`.
@@ -90,8 +88,7 @@ class Dialect:
     month: Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A view: its name, what it answers, and how it is asked."""
 
     name: str
@@ -99,19 +96,17 @@ class Question:
     sql: Callable[[Dialect], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schema:
+class Schema(Struct, frozen=True, kw_only=True, dict=True):
     """All tables of a platform. version: raised when a column is added, renamed, or means something else."""
 
     version: int
     tables: tuple[Table, ...] = ()
     questions: tuple[Question, ...] = ()
-    by_kind: Mapping[TypeName, Table] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Finds the table of each kind."""
-        found = {TypeName(table.platform, kind): table for table in self.tables for kind in table.kinds}
-        object.__setattr__(self, "by_kind", found)
+    @cached_property
+    def by_kind(self) -> Mapping[TypeName, Table]:
+        """The table of each kind."""
+        return {TypeName(table.platform, kind): table for table in self.tables for kind in table.kinds}
 
     @property
     def everything(self) -> tuple[Table | LinkTable, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Annotated, Final
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, PrincipalView
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Retrieved
 from ghcrawl.values.section import Section

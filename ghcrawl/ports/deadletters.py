@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import Struct
+
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, TypeName
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadletterFilter:
+class DeadletterFilter(Struct, frozen=True, kw_only=True):
     """Which deadletters are meant. Empty fields admit everything.
 
     reason: text that the reason contains, case-insensitive.
@@ -32,13 +33,12 @@ class DeadletterFilter:
         return replace(self, before=min(now, self.before) if self.before else now)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadletterCounts:
+class DeadletterCounts(Struct, frozen=True, kw_only=True):
     """How many deadletters a filter admits, in all, by type (which names its platform) and by class of failure."""
 
     total: int = 0
-    by_type: Mapping[TypeName, int] = field(default_factory=dict)
-    by_kind: Mapping[str, int] = field(default_factory=dict)
+    by_type: Mapping[TypeName, int] = {}
+    by_kind: Mapping[str, int] = {}
 
 
 class Deadletters(Protocol):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.ports.store import Saved
@@ -12,8 +13,7 @@ from ghcrawl.values.model import QueueName, Request
 from ghcrawl.values.outcome import OutcomeName
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(Struct, frozen=True, kw_only=True):
     """One request came to its outcome, and that is durable.
 
     reason: a word of a fixed few; detail: free text for logs only.
@@ -28,13 +28,12 @@ class Settled:
     detail: str = ""
     cause: str = ""
     saved: Saved | None = None
-    pushed: Pushed = field(default_factory=Pushed)
+    pushed: Pushed = Pushed()
     fetch_s: float = 0.0
     write_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """One answer of a platform, or none: status 0.
 
     principal: fingerprint, never a credential.

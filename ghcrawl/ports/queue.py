@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import Struct
+
 from ghcrawl.values.model import QUEUES, Lane, Push, QueueName, Request
 
 
@@ -43,8 +45,7 @@ def _sum(depths: Sequence[Depth]) -> Depth:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pushed:
+class Pushed(Struct, frozen=True, kw_only=True):
     """What became of a push: how many wait now because of it, how many were waiting already."""
 
     queued: int = 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct
 
 FORGOTTEN_AFTER_S: Final = 3600.0
 """A slot that has been free for this long need not be kept: a free slot is as good as none."""
@@ -39,8 +40,7 @@ class Quotas(Protocol):
         """The slot, taken until then, later than announced. None: it was taken again meanwhile."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Egress:
+class Egress(Struct, frozen=True, kw_only=True):
     """How this process calls out. address: names where its calls come from; replicas of one name share its quotas."""
 
     quotas: Quotas

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.values.section import Section
@@ -23,8 +24,7 @@ class Credential(Protocol):
         """For people."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetView:
+class BudgetView(Struct, frozen=True, kw_only=True):
     """What is left of one resource, as of the last answers. reset_at is by our clock.
 
     reserved: calls that are left to others who use the same principal. main: most calls are charged to it.
@@ -38,8 +38,7 @@ class BudgetView:
     main: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrincipalView:
+class PrincipalView(Struct, frozen=True, kw_only=True):
     """One credential and the principal behind it, for people and metrics; nothing here is secret.
 
     id: the principal's; the same on several views where credentials share a budget.

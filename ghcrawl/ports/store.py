@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 from ghcrawl.values.forms import answers
 from ghcrawl.values.model import Document, Forms, TypeName, Validator
@@ -17,8 +18,7 @@ MAX_VISITS: Final = 20
 """Policies that name a date are new every day."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class Stored(Struct, frozen=True, kw_only=True):
     """What is known of a stored document without reading its body: one look-up decides how to fetch.
 
     checked_at: when we last asked the platform and it was, or became, what we hold.
@@ -34,9 +34,9 @@ class Stored:
     checked_at: datetime
     processed_at: datetime
     validator: Validator | None = None
-    visits: Mapping[str, datetime] = field(default_factory=dict)
+    visits: Mapping[str, datetime] = {}
     deleted_at: datetime | None = None
-    forms: Forms = field(default_factory=dict)
+    forms: Forms = {}
 
     @property
     def answers(self) -> bool:
@@ -60,8 +60,7 @@ def latest(before: Mapping[str, datetime], visits: Mapping[str, datetime]) -> Ma
     return {policy: at for policy, at in merged.items() if (policy, at) in newest}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touch:
+class Touch(Struct, frozen=True, kw_only=True):
     """A stored document was visited and not written again: remember that, and nothing else.
 
     visited_at: when, by our clock; policy: under which spec.
@@ -77,8 +76,7 @@ class Touch:
     validator: Validator | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentFilter:
+class DocumentFilter(Struct, frozen=True, kw_only=True):
     """Which documents to list. Empty fields admit everything.
 
     after: continue behind this URN; documents are listed by URN.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct
 
 from ghcrawl.ports.queue import Delivery, Pushed
 from ghcrawl.ports.store import Saved, Touch
@@ -15,8 +16,7 @@ def asks_nothing(_saved: Saved | None) -> None:
     """For documents that are settled however they are saved."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effects:
+class Effects(Struct, frozen=True, kw_only=True):
     """Everything one request leaves behind: made durable in one go where that is possible.
 
     asks: what is pushed as well, by the result of saving the document. Pure, and called in any thread; hardly any
@@ -33,11 +33,10 @@ class Effects:
     carried: tuple[Effects, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Committed:
+class Committed(Struct, frozen=True, kw_only=True):
     """What making effects durable came to. saved: None where there was no document. carried: the same of each."""
 
-    pushed: Pushed = field(default_factory=Pushed)
+    pushed: Pushed = Pushed()
     saved: Saved | None = None
     carried: tuple[Saved | None, ...] = ()
 

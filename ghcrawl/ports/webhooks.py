@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+
+class Attempt(Struct, frozen=True, kw_only=True):
     """One attempt of the platform at a delivery. guid: the delivery's id, the same for all attempts."""
 
     id: int
@@ -19,16 +19,14 @@ class Attempt:
     event: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     """Part of a list of attempts, newest first. next: where it goes on; empty: that was the end."""
 
     attempts: tuple[Attempt, ...]
     next: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiFailure:
+class ApiFailure(Struct, frozen=True, kw_only=True):
     """Why a call failed. "away": the platform cannot answer now; the calls that were to follow are not made."""
 
     kind: Literal["away", "refused"]

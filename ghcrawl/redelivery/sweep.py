@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,6 +12,7 @@ import structlog
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.webhooks import ApiFailure, Attempt, Hooks
 from ghcrawl.redelivery.state import Checkpoint, Gap, Lost, Redelivered, Run, State
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import iso
 
 log = structlog.stdlib.get_logger(__name__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -14,6 +13,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.ports.webhooks import Hooks
 from ghcrawl.redelivery.state import STATE, Lease, Run, State
 from ghcrawl.redelivery.sweep import Pace, Sweep
+from ghcrawl.values.frozen import replace
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import exp, expm1, log
 from typing import Final
 
+from msgspec import Struct
+
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Estimate
 
 SLOW_D: Final = 30.0
@@ -25,8 +27,7 @@ TOLERANCE_D: Final = 1.0 / 24.0
 LN2: Final = log(2.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """What one call said.
 
     now: when it was made, days by our clock. times: dates of the new items, in any order. undated: new items without
@@ -41,8 +42,7 @@ class Reading:
     reach: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """The time that a reading covers without a gap. times: of its items, sorted; spread: items with no usable date."""
 
     begin: float

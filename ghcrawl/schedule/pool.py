@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.schedule.estimator import REACH_CAP_D, Reading, rates
 from ghcrawl.schedule.profile import FLAT, SLOTS, WEEK, Profile, counted, profile_of
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Estimate, Source
 
 DEFAULT_PRIOR: Final = 1.0
@@ -17,8 +19,7 @@ RHYTHM_HALF_D: Final = 30.0
 QUANTILES: Final = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class Pool(Struct, frozen=True, kw_only=True):
     """What is shared by the sources of one platform.
 
     price: the index at which a call is worth making at the budget of the moment; 0: not known yet.
@@ -38,14 +39,13 @@ class Pool:
     budget: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
+class Outlook(Struct, frozen=True):
     """A pool as strategies look at it, with its rhythm worked out."""
 
     profile: Profile = FLAT
     prior: float = DEFAULT_PRIOR
     rates: tuple[float, ...] = ()
-    cycle: float = field(default=1.0)
+    cycle: float = 1.0
     """Days in which every source can be asked once."""
 
     @classmethod

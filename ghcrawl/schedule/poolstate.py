@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
 from math import ceil
 from statistics import fmean
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.schedule.pool import Pool
 from ghcrawl.values.source import DAY_S
@@ -16,8 +17,7 @@ WINDOW_D: Final = 3660.0 / DAY_S
 """How long spending counts: an hour, but for what is lost in rounding; with a minute more for clocks that differ."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolState:
+class PoolState(Struct, frozen=True, kw_only=True):
     """What is shared. All moments are days.
 
     ticked_at, surveyed_at: when any replica last did so. holder, until: whose turn it is, and for how long.
@@ -26,7 +26,7 @@ class PoolState:
     types: of the requests that answer for sources. oldest: when the source was read that was read longest ago.
     """
 
-    pool: Pool = field(default_factory=Pool)
+    pool: Pool = Pool()
     ticked_at: float = 0.0
     surveyed_at: float = 0.0
     holder: str = ""

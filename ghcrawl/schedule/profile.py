@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
+
+from msgspec import Struct
 
 SLOTS: Final = 168
 """Hours of a week. Slot 0 starts with day 0 of the clock, on any weekday."""
@@ -16,8 +17,7 @@ WEIGHT: Final = 4.0
 """Items that each hour of the week starts with, shared out like those of the same hour on all days."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """A clock that runs fast in busy hours and slow in quiet ones, with a mean pace of 1.
 
     cumulative: days of this clock that have passed at the start of each of the 168 hours, and 7.0 at the end.

@@ -7,9 +7,10 @@ from when on is it worth at least `price`. A new strategy is a class here and a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import exp, inf, sqrt
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.schedule.estimator import expected, rates
 from ghcrawl.schedule.pool import Outlook
@@ -39,8 +40,7 @@ class Strategy(Protocol):
         """The first moment at which a call is worth at least `price`, 400 days ahead at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(Struct, frozen=True):
     """Expected new items times age in hours to the power of `exponent`: the cost of an item is its delay to that power.
 
     0 finds the most new items a call, 1 the least mean delay; 0.5 is the best compromise of items, delay and losses.
@@ -72,8 +72,7 @@ class Power:
         return last + (_first(worth, price, source.gap) if source.free else _crossing(worth, price, guess))
 
 
-@dataclass(frozen=True, slots=True)
-class Poisson:
+class Poisson(Struct, frozen=True):
     """CUVIM's Poisson model: a constant rate, and the most expected new items first."""
 
     def value(self, source: Source, now: float, outlook: Outlook) -> float:
@@ -89,8 +88,7 @@ class Poisson:
         return _last(source) + min(items / slow, HORIZON_D)
 
 
-@dataclass(frozen=True, slots=True)
-class RoundRobin:
+class RoundRobin(Struct, frozen=True):
     """All alike: the one that was asked longest ago."""
 
     def value(self, source: Source, now: float, _outlook: Outlook) -> float:
@@ -102,8 +100,7 @@ class RoundRobin:
         return _last(source) + min(price, HORIZON_D)
 
 
-@dataclass(frozen=True, slots=True)
-class Hash:
+class Hash(Struct, frozen=True):
     """CUVIM's Hash model: a table of expected items for each hour of the day, and a call every 30 days at least.
 
     Those 30 days make it due. They give it no precedence, because all of the quiet reach them on one day: that would
@@ -127,8 +124,7 @@ class Hash:
         return last + min(high, HASH_SPAN_D)
 
 
-@dataclass(frozen=True, slots=True)
-class OrganPipe:
+class OrganPipe(Struct, frozen=True):
     """CUVIM's Algorithm 1: in each cycle once, the quiet at its ends and the busy in its middle."""
 
     def value(self, source: Source, now: float, outlook: Outlook) -> float:
@@ -148,8 +144,7 @@ class OrganPipe:
         return (begin if begin >= middle else begin + 1.0) * cycle
 
 
-@dataclass(frozen=True, slots=True)
-class LambdaCrawl:
+class LambdaCrawl(Struct, frozen=True):
     """Kolobov et al. 2019 with importance equal to rate: the least harmonic staleness, as an index."""
 
     def value(self, source: Source, now: float, outlook: Outlook) -> float:

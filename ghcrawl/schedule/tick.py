@@ -7,16 +7,18 @@ be exact, nor the same in all replicas.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from math import exp, inf, log
 from operator import itemgetter
 from statistics import median
 from typing import Final
 
+from msgspec import Struct
+
 from ghcrawl.schedule.estimator import TOLERANCE_D, Reading, observe, window
 from ghcrawl.schedule.pool import Outlook
 from ghcrawl.schedule.strategies import HORIZON_D, Power, Strategy, charged
 from ghcrawl.schedule.trace import traced
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Source
 
 LOOK: Final = 8
@@ -34,25 +36,22 @@ BACKOFF_MAX_D: Final = 1.0
 SAMPLE: Final = 800
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Struct, frozen=True, kw_only=True):
     """What a tick may spend. calls: charged calls; asks: requests in all, free answers included."""
 
     calls: float
     asks: int
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How sources are compared at the moment. price: the value at which a call is worth making; 0: not known yet."""
 
-    strategy: Strategy = field(default_factory=Power)
-    outlook: Outlook = field(default_factory=Outlook)
+    strategy: Strategy = Power()
+    outlook: Outlook = Outlook()
     price: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct, frozen=True, kw_only=True):
     """What a tick decided. ask: best first, with what each is worth. later: others, with the new due moment.
 
     level: median value of what is asked by value; None: nothing was. cost: calls that are expected to be charged.

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from ghcrawl.platforms.contract import Feed
 from ghcrawl.ports.clock import Clock
@@ -27,6 +28,7 @@ from ghcrawl.schedule.pool import Outlook
 from ghcrawl.schedule.poolstate import WINDOW_D, PoolState, from_json, state_name, to_json
 from ghcrawl.schedule.strategies import EXPONENT, Strategy, new_items, strategy_of
 from ghcrawl.values.errors import CrawlError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Context, Push, Request, TypeName
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Retry, Save, Skip
 from ghcrawl.values.source import DAY_S, Source, StrategyName, days, source_key
@@ -50,8 +52,7 @@ GROWN: Final = 1.1
 TRIES: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What the settings say; may change at any moment.
 
     discover: types of which every document that is saved becomes a source, while there are fewer than discover_limit.
@@ -71,8 +72,7 @@ class Options:
         return strategy_of(self.strategy, self.exponent)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ticked:
+class Ticked(Struct, frozen=True, kw_only=True):
     """What one tick did.
 
     expected: new items of what was asked. oldest_d: age of the source that was read longest ago; short: it is too old.

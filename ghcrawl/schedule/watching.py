@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from ghcrawl.platforms.kind import alternative
@@ -18,6 +18,7 @@ from ghcrawl.schedule.estimator import rates
 from ghcrawl.schedule.poolstate import from_json, state_name
 from ghcrawl.schedule.ticker import watch, watched
 from ghcrawl.schedule.trace import UserClass, user_class
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Source, days, moment_of
 
 MOST: Final = 500
@@ -91,8 +92,7 @@ class Watching(Protocol):
         """The schedule of each platform that has sources."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchedHere:
+class WatchedHere(Struct, frozen=True, kw_only=True):
     """The sources of this store. policy: for specs that name none."""
 
     sources: Sources

@@ -16,16 +16,18 @@ from __future__ import annotations
 import difflib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Origins, Settings
 from ghcrawl.values.errors import ConfigError, StoreError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import iso, moment
 
 H = TypeVar("H")
@@ -42,8 +44,7 @@ class Contended(StoreError):
     """Others changed the same thing again and again while this one tried. Nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """A change of one setting. before, after: None where it was, or is, not set live."""
 
     at: datetime
@@ -63,8 +64,7 @@ class Entry:
         return cls(at=at, who=who, name=name, before=value["from"], after=value["to"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class Holding(Struct, frozen=True, kw_only=True):
     """The settings that hold. origins: where each that is no default comes from; live: what is set in the store.
 
     strange: what is set there and cannot be used by this version → why.
@@ -72,20 +72,19 @@ class Holding:
 
     settings: Settings
     origins: Origins
-    live: Mapping[str, Any] = field(default_factory=dict)
-    strange: Mapping[str, str] = field(default_factory=dict)
+    live: Mapping[str, Any] = {}
+    strange: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
+class Base(Struct, frozen=True, kw_only=True):
     """Everything but the live settings: the file, the environment, and what was said on the command line.
 
     model: the settings with the sections of the platforms.
     """
 
     path: Path | None = None
-    environ: Mapping[str, str] = field(default_factory=dict)
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    environ: Mapping[str, str] = {}
+    overrides: Mapping[str, Any] = {}
     model: type[Settings] = Settings
 
     def holding(self, live: Mapping[str, Any]) -> Holding:
@@ -98,8 +97,7 @@ class Base:
         return Holding(settings=settings, origins=origins, live=live)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Understood(Generic[H]):
+class Understood(Struct, Generic[H], frozen=True, kw_only=True):
     """What can be used of what is set live. held: made of just that; strange: names of the rest → why not."""
 
     held: H

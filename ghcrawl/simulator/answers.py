@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+
+class Answer(Struct, frozen=True, kw_only=True):
     """A whole answer that depends on nothing but itself. body: JSON, or text for the answers that are none."""
 
     status: int
     body: Any
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
 
 class Refusal(Exception):

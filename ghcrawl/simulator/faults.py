@@ -4,50 +4,45 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from ghcrawl.simulator.answers import Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """A 500, 502, 503 (a page for people instead of JSON) or 504."""
 
     status: int = 502
 
 
-@dataclass(frozen=True, slots=True)
-class Limited:
+class Limited(Struct, frozen=True):
     """A secondary limit, saying how long to stay away or (None) not saying it; the principal stays benched."""
 
     retry_after_s: int | None = 60
     status: int = 403
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """The connection is lost: before anything was sent, or in the middle of the body."""
 
     mid_body: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Truncated:
+class Truncated(Struct, frozen=True):
     """A whole answer as far as HTTP goes, but its JSON ends half-way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slow:
+class Slow(Struct, frozen=True):
     """The true answer, after `seconds` of the server's clock."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scripted:
+class Scripted(Struct, frozen=True):
     """Any answer at all."""
 
     answer: Answer

@@ -7,9 +7,10 @@ filter does not always apply it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.social.request_uri import RequestUri, Resource, Source, SourceKind
 from ghcrawl.values.errors import SpecError
@@ -22,8 +23,7 @@ class Unsupported(SpecError):
     """A request that can be read, and that nothing can answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """One resource of one driver. conditions: sources that each item must match as well."""
 
     uri: RequestUri

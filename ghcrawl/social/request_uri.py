@@ -21,10 +21,12 @@ A value of `RequestUri` is canonical however it was made: equal requests are equ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 from urllib.parse import quote
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from ghcrawl.values.model import iso, moment
 
@@ -47,8 +49,7 @@ class Source(NamedTuple):
         return f"{self.kind}={encoded(self.value)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestUri:
+class RequestUri(Struct, frozen=True, kw_only=True):
     """resources: a set; sources: an intersection; both in their one order. params: by key; None: without a value.
 
     authority: `host` or `host:port` of a platform of many hosts; empty: the platform is one.
@@ -58,7 +59,7 @@ class RequestUri:
     platform: str
     resources: tuple[Resource, ...]
     sources: tuple[Source, ...]
-    params: Mapping[str, str | None] = field(default_factory=dict)
+    params: Mapping[str, str | None] = {}
     authority: str = ""
 
     def __post_init__(self) -> None:
@@ -66,9 +67,9 @@ class RequestUri:
         resources = tuple(each for each in RESOURCES if each in self.resources)
         sources = tuple(sorted(set(self.sources), key=lambda each: (SOURCES.index(each.kind), each.value)))
         params = {key: canonical(key, self.params[key]) for key in sorted(self.params)}
-        object.__setattr__(self, "resources", resources)
-        object.__setattr__(self, "sources", sources)
-        object.__setattr__(self, "params", params)
+        force_setattr(self, "resources", resources)
+        force_setattr(self, "sources", sources)
+        force_setattr(self, "params", params)
         if self.since and self.before and self.since >= self.before:
             raise ValueError("since must be earlier than before")
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Final
 
+from msgspec import Struct, convert, to_builtins
+
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import iso
 
 LEASE: Final = timedelta(seconds=60)
 """How long a dead replica holds up its stream."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamState:
+class StreamState(Struct, frozen=True, kw_only=True):
     """cursor: everything before it is durable. holder, until: the replica that produces it, and the end of its lease.
 
     items: queued so far, of which a few may be counted twice. error: why it is not connected; lost: what was missed.
@@ -41,8 +42,7 @@ async def read(store: Store, urn: str) -> StreamState:
 
 
 def _from_json(value: Mapping[str, object] | None) -> StreamState:
-    known = {name: each for name, each in (value or {}).items() if name in StreamState.__dataclass_fields__}
-    return StreamState(**known)  # type: ignore[arg-type]  # as it was written
+    return convert(value or {}, StreamState)
 
 
 class Lease:
@@ -83,7 +83,7 @@ class Lease:
         await self._swap(replace(self.state, holder="", until=""))
 
     async def _swap(self, state: StreamState) -> bool:
-        after = asdict(state)
+        after = to_builtins(state)
         if not await self._store.swap_state(self._name, self._stored, after):
             return False
         self.state, self._stored = state, after

@@ -6,11 +6,11 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from ghcrawl.engine.tombstones import tombstone
 from ghcrawl.ports.clock import Clock
@@ -32,8 +32,7 @@ LISTS_LAG: Final = timedelta(seconds=30)
 """How far lists may be behind a stream. They are asked for what happened before it began after this time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamPorts:
+class StreamPorts(Struct, frozen=True, kw_only=True):
     """The outside, as a producer needs it."""
 
     queue: Queue

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from msgspec import Struct
 
 from ghcrawl.ports.store import DocumentFilter, Store
 from ghcrawl.ports.stream import Stream, StreamObserver
@@ -21,8 +21,7 @@ log = structlog.stdlib.get_logger(__name__)
 STOP_S: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Streamed:
+class Streamed(Struct, frozen=True, kw_only=True):
     """What subscribes to a platform's streams: documents of this type; and how one of them is read."""
 
     type: TypeName

@@ -6,9 +6,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from ghcrawl.platforms.tables import Schema
 from ghcrawl.tables.choose import demand, format_of, target
@@ -16,8 +17,7 @@ from ghcrawl.tables.duck import DIALECT
 from ghcrawl.values.errors import ConfigError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """Names of the columns, and the rows."""
 
     columns: tuple[str, ...]

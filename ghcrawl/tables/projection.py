@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.platforms.tables import Column, ColumnType, LinkTable, Schema, Table
 from ghcrawl.values.jsontext import dumps
@@ -23,8 +24,7 @@ _REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What a row is read from. element: the body, or an element of it."""
 
     document: Document

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from ghcrawl.platforms.tables import ColumnType, LinkTable, Schema, Table
 from ghcrawl.tables.projection import Row
@@ -34,8 +35,7 @@ Rows = Mapping[str, Sequence[Row]]
 """Rows by table name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class State(Struct, frozen=True, kw_only=True):
     """What a target remembers of the run that filled it; committed together with the rows.
 
     version: of the schema. source: the place. selection: what was asked for, as typed.
@@ -47,7 +47,7 @@ class State:
     source: str
     selection: Mapping[str, Any]
     cursor: datetime | None = None
-    recent: Mapping[str, str] = field(default_factory=dict)
+    recent: Mapping[str, str] = {}
 
     def text(self) -> str:
         """As JSON."""

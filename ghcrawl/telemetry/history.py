@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
@@ -25,8 +26,7 @@ LATE_S: Final = 60.0
 """A step of the coarser ring is made when the last of its points can no longer change."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ring:
+class Ring(Struct, frozen=True, kw_only=True):
     """`size` points, one every `step_s` seconds, aligned to the clock; kept as one object in the store."""
 
     step_s: int
@@ -45,8 +45,7 @@ RINGS: Final[Mapping[Span, Ring]] = {
 _FINER: Final[Mapping[Span, Span]] = {"24h": "1h", "30d": "24h"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(Struct, frozen=True, kw_only=True):
     """What there is at a moment, the same for every replica.
 
     queues: requests by queue; kinds: deadletters by class; quota: the share that is left of the least; None: unknown.
@@ -59,8 +58,7 @@ class Seen:
     quota: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(Struct, frozen=True, kw_only=True):
     """One step. at_s: its start, in seconds since 1970; done: what all replicas did in it, by the names in `DONE`.
 
     seen: at the end of the step, but the most of each queue and the least quota within it.
@@ -68,7 +66,7 @@ class Point:
 
     at_s: int
     seen: Seen
-    done: Mapping[str, float] = field(default_factory=dict)
+    done: Mapping[str, float] = {}
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import count
 from time import monotonic
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import with_processor
@@ -20,6 +21,7 @@ from ghcrawl.ports.store import Stored
 from ghcrawl.ports.unit_of_work import Committed, Effects, UnitOfWork
 from ghcrawl.telemetry.load_shedding import YIELD_S, Answering
 from ghcrawl.values.errors import CrawlError, Unstorable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.model import Lane, QueueName, Request
 from ghcrawl.values.outcome import (
@@ -38,16 +40,14 @@ Phase = Literal["pop", "fetch", "process", "push", "save", "settle"]
 `save` are told where these are done one after another; in one file they are one transaction, and only `settle` is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class Measure(Struct, frozen=True, kw_only=True):
     """Told of every phase how many seconds it took, and of one in `SAMPLED` documents written how large its body is."""
 
     phase: Callable[[Phase, float], None]
     document: Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """What one loop does since then. request None: it waits for one."""
 
     loop: str
@@ -56,8 +56,7 @@ class Turn:
     queue: QueueName | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortOutage:
+class PortOutage(Struct, frozen=True, kw_only=True):
     """A port has failed since then, without a single success. error: the last failure."""
 
     since: datetime

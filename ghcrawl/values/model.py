@@ -6,12 +6,14 @@ Moments are aware UTC datetimes in memory and `2026-11-21T16:43:00.123Z` in JSON
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from uuid import uuid4
 
+from msgspec import Struct
+
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
 
 Json: TypeAlias = Any
@@ -123,8 +125,7 @@ def digest(value: Json) -> str:
     return blake2b(dumps(value, sort_keys=True), digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Payload:
+class Payload(Struct, frozen=True, kw_only=True):
     """A body that came with the request, so that nothing needs to be fetched.
 
     observed_at: when the body was true on the platform, at the latest known moment; decides who is newer.
@@ -163,8 +164,7 @@ class Payload:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pagination:
+class Pagination(Struct, frozen=True, kw_only=True):
     """What the pages of one list hand on to the next.
 
     page: ordinal of this page, from 1; names the page's document.
@@ -192,8 +192,7 @@ class Pagination:
     covered: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeferredRequest:
+class DeferredRequest(Struct, frozen=True, kw_only=True):
     """A request to be made once the thing that must be known first is known."""
 
     type: str
@@ -205,8 +204,7 @@ AS_OF: Final = "as of "
 """Prefix of the fields that tell of which moment a proof speaks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Struct, frozen=True, kw_only=True):
     """What a request knows about its place in the world.
 
     qualifier: URN of the parent, the prefix of the child's URN; empty for roots.
@@ -234,18 +232,17 @@ class Context:
     private: bool = False
     deleted_at: datetime | None = None
     history: tuple[str, ...] = ()
-    pagination: Pagination = field(default_factory=Pagination)
+    pagination: Pagination = Pagination()
     only_known: bool = False
     then: tuple[DeferredRequest, ...] = ()
     after: str = ""
     notes: str = ""
     covered: tuple[str, ...] = ()
     changed_at: str = ""
-    proof: Mapping[str, str] = field(default_factory=dict)
+    proof: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct, frozen=True, kw_only=True):
     """One attempt that went wrong.
 
     cause: a short class, `http_503` or an exception's name; groups deadletters.
@@ -258,8 +255,7 @@ class Failure:
     worker: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """One thing to look at. What travels on a queue.
 
     policy: a spec that `ghcrawl.values.policy` reads: how to fetch, when to process, where in the visitor map.
@@ -272,7 +268,7 @@ class Request:
     type: str
     url: str
     policy: str = "default"
-    context: Context = field(default_factory=Context)
+    context: Context = Context()
     payload: Payload | None = None
     attempt: int = 0
     failures: tuple[Failure, ...] = ()
@@ -349,8 +345,7 @@ UNREADABLE: Final = Request(platform=LEGACY_PLATFORM, type="unknown", url="")
 """Stands for the request of a message that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Push:
+class Push(Struct, frozen=True, kw_only=True):
     """A request with its target queue, and the moment before which it may not be popped."""
 
     request: Request
@@ -363,8 +358,7 @@ class Push:
         return Lane(self.request.platform, self.queue)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(Struct, frozen=True, kw_only=True):
     """Where a document leads: one href or several, never both.
 
     type: `resource` names documents; `collection` pages of references; `relation` pages of the elements themselves.
@@ -386,8 +380,7 @@ class Link:
         return cls(type=value["type"], href=value.get("href"), hrefs=tuple(value.get("hrefs", ())))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Validator:
+class Validator(Struct, frozen=True, kw_only=True):
     """What lets the platform answer "unchanged" for free.
 
     url: the URL that answered; a validator says nothing about any other.
@@ -430,8 +423,7 @@ def precedence(changed_at: str, observed_at: datetime) -> str:
     return f"{changed_at}|{iso(observed_at)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(Struct, frozen=True, kw_only=True):
     """Since when one form of a thing is known, see `ghcrawl.values.forms`.
 
     changed_at, observed_at: as of the document that came in this form last.
@@ -481,8 +473,7 @@ def forms_of(value: JsonObject) -> Forms:
     return {form: Known.from_json(known) for form, known in value.items()}  # type: ignore[misc]  # ours, as written
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True):
     """One thing as it was last seen: the platform's JSON, untouched, and what we know about it.
 
     urn: its one name, however it was reached. `_id` in the store.
@@ -508,14 +499,14 @@ class Document:
     digest: str
     changed_at: str = ""
     validator: Validator | None = None
-    link_header: Mapping[str, str] = field(default_factory=dict)
+    link_header: Mapping[str, str] = {}
     root: str = ""
     origin: Origin = "fetch"
     aliases: tuple[str, ...] = ()
-    visits: Mapping[str, datetime] = field(default_factory=dict)
+    visits: Mapping[str, datetime] = {}
     deleted_at: datetime | None = None
     deleted_reason: str = ""
-    forms: Forms = field(default_factory=dict)
+    forms: Forms = {}
 
     @property
     def type_name(self) -> TypeName:
@@ -595,8 +586,7 @@ class Document:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deadletter:
+class Deadletter(Struct, frozen=True, kw_only=True):
     """A request that was dead-lettered, with its whole story.
 
     kind: the class of failure: an exception's name or `http_<status>`. Counted and filtered by.

@@ -7,11 +7,11 @@ that finds a request, however much later, knows what was asked for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Final
 
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.policy import parse
 
 ONLY: Final = "only"

@@ -9,9 +9,10 @@ Both are matched with `assert_never`, so that a new member is a type error where
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.values.model import (
     Document,
@@ -67,8 +68,7 @@ _REFUSALS: Final[frozenset[SkipReason]] = frozenset({"missing", *DENIED.values()
 # What a fetch can answer ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
+class Fetched(Struct, frozen=True, kw_only=True):
     """A body to process.
 
     body: JSON as the platform sent it; nothing for an empty answer is `[]` (204, or 409 on an empty repository).
@@ -84,14 +84,13 @@ class Fetched:
     checked_at: datetime
     origin: Origin = "fetch"
     validator: Validator | None = None
-    link: Mapping[str, str] = field(default_factory=dict)
+    link: Mapping[str, str] = {}
     aliases: tuple[str, ...] = ()
     status: int = 200
     partial: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unchanged:
+class Unchanged(Struct, frozen=True, kw_only=True):
     """The platform says that the stored copy is current.
 
     validator: the one to keep, where the answer brought a fresh one.
@@ -101,8 +100,7 @@ class Unchanged:
     validator: Validator | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class Missing(Struct, frozen=True, kw_only=True):
     """Not there (any more), or not for any credential we hold: 404, 410, 451.
 
     anonymous: the request had no credential, and what is private is always missing to such a request.
@@ -114,16 +112,14 @@ class Missing:
     anonymous: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class Pending(Struct, frozen=True, kw_only=True):
     """The platform is still working on it (202). Ask again after `wait_s`."""
 
     wait_s: float
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Throttled:
+class Throttled(Struct, frozen=True, kw_only=True):
     """Not now.
 
     reason: primary, secondary, budget, spent, busy, unreachable, no_principal or poll_interval; names a metric label.
@@ -133,8 +129,7 @@ class Throttled:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Denied:
+class Denied(Struct, frozen=True, kw_only=True):
     """Our credentials may not see this, and waiting will not change that."""
 
     status: int
@@ -142,8 +137,7 @@ class Denied:
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     """The platform refuses this request with any credential: 400, 422, an answer too large."""
 
     status: int
@@ -156,8 +150,7 @@ Retrieved: TypeAlias = Fetched | Unchanged | Missing | Pending | Throttled | Den
 # Outcomes of a request ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Save:
+class Save(Struct, frozen=True, kw_only=True):
     """Keep this document and queue these.
 
     supersede: with the last page of a relation: URN text from which older generations are removed (`Store.save`).
@@ -168,8 +161,7 @@ class Save:
     supersede: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skip:
+class Skip(Struct, frozen=True, kw_only=True):
     """Nothing to save. `detail` is free text.
 
     An unchanged thing is skipped with its follow-ups: it is not saved again, yet its children may have changed.
@@ -185,16 +177,14 @@ class Skip:
         return self.reason in _REFUSALS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defer:
+class Defer(Struct, frozen=True, kw_only=True):
     """Not now; costs no attempt."""
 
     until: datetime
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
+class Retry(Struct, frozen=True, kw_only=True):
     """Something failed; costs an attempt. `wait_s` overrides the exponential delay."""
 
     failure: Failure
@@ -202,8 +192,7 @@ class Retry:
     wait_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bury:
+class Bury(Struct, frozen=True, kw_only=True):
     """No retry can help: file a deadletter at once."""
 
     failure: Failure
@@ -216,8 +205,7 @@ OutcomeName = Literal["save", "skip", "defer", "retry", "bury"]
 # What a processor sees and does -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class Visit(Struct, frozen=True, kw_only=True):
     """All that a processor is told.
 
     onward: where this request may go; a link that is not there is not followed.
@@ -238,7 +226,7 @@ class Visit:
     visited: bool = False
     stored_urn: str = ""
     batched: frozenset[str] = frozenset()
-    visits: Mapping[str, datetime] = field(default_factory=dict)
+    visits: Mapping[str, datetime] = {}
 
 
 Processor: TypeAlias = Callable[[Visit], Save | Skip]

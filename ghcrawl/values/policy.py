@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 
 
 class Fetch(StrEnum):
@@ -79,8 +81,7 @@ _SPEC = re.compile(
 _DAYS = re.compile(r"(\d{1,5})d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """A spec, read.
 
     map: empty until the request's kind chooses one (`placed`). days, complete, insists: as in `Modes`.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+
+class Scope(Struct, frozen=True, kw_only=True):
     """Shell patterns, ignoring case. An empty `allow` admits everything; `exclude` wins over `allow`.
 
     A request belongs to an owner, to `owner/part`, or to none: `Platform.scope` says to which.

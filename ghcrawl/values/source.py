@@ -5,10 +5,11 @@ Moments are days since 1970-01-01 UTC as floats, because rates are items per day
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Final, Literal
+
+from msgspec import Struct
 
 StrategyName = Literal["power", "poisson", "round_robin", "hash", "organ_pipe", "lambda_crawl"]
 NamedBy = Literal["operator", "follow", "rule"]
@@ -30,8 +31,7 @@ def moment_of(day: float) -> datetime:
     return EPOCH + timedelta(days=day)
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """How fast items appear: two gamma posteriors with exponential forgetting, and when the source was last read.
 
     last: when it was last read; None: never. slow_*, fast_*: items and exposure in days, each discounted to `last`
@@ -45,8 +45,7 @@ class Estimate:
     fast_days: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """What was seen of a source by day and by hour: for pictures, classes of users and the Hash strategy.
 
     day: number of the last day in `days`. days: items of each of 30 days, at most 255, oldest first. hours: items by
@@ -59,8 +58,7 @@ class Trace:
     table: tuple[float, ...] = (0.0,) * HOURS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """One thing that is asked again and again.
 
     key: names it: `source_key`. policy: spec string of the requests made for it. owner: type and URL it was named by.
@@ -78,8 +76,8 @@ class Source:
     policy: str = "default"
     scope: str = ""
     named_by: NamedBy = "operator"
-    estimate: Estimate = field(default_factory=Estimate)
-    trace: Trace = field(default_factory=Trace)
+    estimate: Estimate = Estimate()
+    trace: Trace = Trace()
     page: int = 100
     free: bool = False
     due: float = 0.0

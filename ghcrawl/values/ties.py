@@ -7,10 +7,10 @@ its date, or was seen when its second was over, is put in order without.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Document,
     Push,

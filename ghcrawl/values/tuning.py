@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from ghcrawl.values.model import QueueName
 from ghcrawl.values.scope import Scope
@@ -20,8 +21,7 @@ FREE_QUEUES: Final[tuple[QueueName, ...]] = ("event",)
 """What is popped while no credential has quota: requests there carry their payload."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
+class Tuning(Struct, frozen=True, kw_only=True):
     """Swapped whole, so no loop ever sees half a change.
 
     scenario: for requests whose policy names none; empty: `default`.
@@ -33,7 +33,7 @@ class Tuning:
     loops: int = 20
     paused: bool = False
     weights: Mapping[QueueName, int] = field(default_factory=lambda: dict(DEFAULT_WEIGHTS))
-    scope: Scope = field(default_factory=Scope)
+    scope: Scope = Scope()
     scenario: str = ""
     max_attempts: int = 5
     retry_base_s: float = 2.0

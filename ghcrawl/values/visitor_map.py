@@ -12,9 +12,10 @@ like a user behind a commit: equal requests get equal keys.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.policy import Policy, parse
@@ -29,8 +30,7 @@ ON_REQUEST: Final = "?"
 _NOTHING: Final[VisitorMap] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """The policy specs behind one link: for the pages of a list, and for the thing (or each element) itself.
 
     thing: None where pages are wanted without their elements.
@@ -40,17 +40,16 @@ class Step:
     thing: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextHops:
+class NextHops(Struct, frozen=True, kw_only=True):
     """Where a request may go from its position. A link that is not in `links` is not followed.
 
     element: for a page of a list, the spec of its elements; None where they are not visited.
     beyond: where those elements may go.
     """
 
-    links: Mapping[str, Step] = field(default_factory=dict)
+    links: Mapping[str, Step] = {}
     element: str | None = None
-    beyond: Mapping[str, Step] = field(default_factory=dict)
+    beyond: Mapping[str, Step] = {}
 
 
 def followed(target: Node) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from msgspec import Struct
+
 from ghcrawl.social.parsing import parse
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Context, Document, JsonObject, Payload, Push, Request
 from processors.atproto.names import NAME, POSTS, Record, account_url, account_urn, is_did, is_rkey, post_url, post_urn
 from processors.atproto.things import bare
@@ -15,8 +17,7 @@ from processors.saving import mapping, text
 GONE = frozenset({"deleted", "takendown", "suspended", "deactivated"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(Struct, frozen=True, kw_only=True):
     """What a stream is read for. words: each must be in a post; root: `type@url` of the request that subscribed."""
 
     words: tuple[str, ...] = ()

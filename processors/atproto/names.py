@@ -9,9 +9,10 @@ Handles change hands, DIDs do not: everything is called by its DID.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 NAME: Final = "bluesky"
 POSTS: Final = "app.bsky.feed.post"
@@ -24,8 +25,7 @@ _RKEY: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}")
 _AT: Final = re.compile(r"at://(?P<repo>[^/?#]+)/(?P<collection>[a-zA-Z0-9.-]+)/(?P<rkey>[^/?#]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A record of a repository: whose, of which collection, called what."""
 
     did: str

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source, encoded
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.atproto.names import POSTS, account_url, account_urn, is_did, post_url, post_urn, record_of
@@ -20,8 +22,7 @@ HOLDS: Final = "holds"
 """What is gone with a page: the page after it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Post:
+class _Post(Struct, frozen=True, kw_only=True):
     """A post on a page: what it is called, where it is, and itself. body None: the page is our own copy."""
 
     urn: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, is_streamed, notes, plans
 from ghcrawl.social.request_uri import RequestUri, Resource, Source
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Json, JsonObject, Link, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.atproto.names import account_url, account_urn, is_did

@@ -12,10 +12,12 @@ Requests for batches carry their members:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
+
 from ghcrawl.platforms.kind import Batch
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     AS_OF,
     Context,
@@ -186,8 +188,7 @@ def _ask(
 # What a batch brings ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _Answer(Struct, frozen=True, kw_only=True):
     """A batch that was answered: members, each with its node (None: it was not given), and those not asked for yet."""
 
     visit: Visit

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import JsonObject, Pagination
 from processors.github.entity import Entity
 from processors.github.graph import Node, count, mapping, number, repo_of, required, sequence, text

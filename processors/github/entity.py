@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
+from msgspec import Struct
+
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import FORM_OF, Form, JsonObject, Origin, dated
 from ghcrawl.values.outcome import (
     Processor,
@@ -40,8 +42,7 @@ def own_url(body: JsonObject, _base: str) -> str:
     return text(body.get("url"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entity:
+class Entity(Struct, frozen=True, kw_only=True):
     """One type of thing.
 
     endpoint: path of its own URL, as GitHub's documentation writes it.
@@ -76,7 +77,7 @@ class Entity:
     immutable: bool = False
     moved: Callable[[Visit], Skip | None] = stays
     as_rest: Callable[[JsonObject, Origin], JsonObject] = as_sent
-    lacks: Mapping[Form, tuple[str, ...]] = field(default_factory=dict)
+    lacks: Mapping[Form, tuple[str, ...]] = {}
     has_url: bool = True
     version: int = 1
     was: str = ""

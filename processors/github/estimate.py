@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from ghcrawl.platforms.survey import Estimate, Question, Reply, Survey
 from ghcrawl.values.model import Json, JsonObject, Request
@@ -80,12 +81,11 @@ Counts = Mapping[str, int]
 """Type of a list → how many elements it has in one repository."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Example:
+class _Example(Struct, frozen=True, kw_only=True):
     """A repository that was looked at closely. items: of the first page, by type of list."""
 
-    items: Mapping[str, Sequence[Json]] = field(default_factory=dict)
-    counts: Counts = field(default_factory=dict)
+    items: Mapping[str, Sequence[Json]] = {}
+    counts: Counts = {}
 
     def reply(self, type: str, counts: Counts) -> Reply:
         """About what another repository would say."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
+
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     Json,
@@ -34,8 +36,7 @@ BUSY: Final = timedelta(minutes=10)
 """The same for what every event of a repository changes: its counters, and the issue side of its pull requests."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where something lies: its URN and API URL."""
 
     urn: str

@@ -11,12 +11,12 @@ kept, and nothing is asked for because of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from ghcrawl.platforms.kind import Continuation, List
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     DeferredRequest,

@@ -10,9 +10,10 @@ predecessor did, as far as it did it right.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.values.model import JsonObject
 from processors.github.graph import count, mapping, text
@@ -43,8 +44,7 @@ def always(_payload: JsonObject) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tells:
+class Tells(Struct, frozen=True, kw_only=True):
     """One thing that an event tells of.
 
     type: of the thing; for WALK, of the list. of: for a list that is neither the repository's nor the organisation's,

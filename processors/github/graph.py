@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.forms import lacks
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     Document,

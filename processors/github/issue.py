@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     Json,

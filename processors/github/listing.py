@@ -6,12 +6,14 @@ A row says everything about one list endpoint; `processors.github.page` turns it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from ghcrawl.platforms.kind import Continuation
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Document,
     JsonObject,
@@ -50,8 +52,7 @@ def always(_owner: JsonObject) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(Struct, frozen=True, kw_only=True):
     """One list endpoint.
 
     type: of its pages, and of the requests for them. name: of the link on its owner.
@@ -108,7 +109,7 @@ class Listing:
     embedded: str = ""
     lively: bool = False
     dated: bool = False
-    via: Mapping[str, Callable[[JsonObject], str]] = field(default_factory=dict)
+    via: Mapping[str, Callable[[JsonObject], str]] = {}
     topic: Literal["", "about", "issues", "code"] = ""
     leads_to: str = ""
     on_request: bool = False

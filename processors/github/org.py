@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import JsonObject, Payload, Push
 from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.policy import parse

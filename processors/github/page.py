@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, timedelta
 from hashlib import blake2b
 from typing import Final
@@ -15,6 +14,7 @@ from urllib.parse import parse_qsl
 
 from ghcrawl.platforms.kind import Comparison
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     Document,

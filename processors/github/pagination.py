@@ -7,10 +7,12 @@ dealt with.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
+
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Json,
     JsonObject,
@@ -38,8 +40,7 @@ OVERLAP: Final = timedelta(seconds=60)
 """How far a watermark stays behind the start of its walk: GitHub reads from replicas, which may lag."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     """One page under way.
 
     element: what its items are; None where they are no documents.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC
 from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
+
 from ghcrawl.platforms import kind
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Json, JsonObject, Request
 from ghcrawl.values.outcome import Processor, Save, Visit
 from processors.github.graph import Node, number, owner_kind
@@ -45,8 +47,7 @@ def has(*fields: str) -> Callable[[Json], bool]:
     return lambda body: isinstance(body, Mapping) and all(field in body for field in fields)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """One such resource.
 
     type: of its documents and of the requests for them, and the name of the link on its owner.

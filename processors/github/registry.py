@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from ghcrawl.platforms.kind import Cursor, Kind, List, Reconciliation, Thing
+from ghcrawl.values.frozen import replace
 from processors.github import entity, page, part, repo
 from processors.github.batches import BATCHES
 from processors.github.entities import BY_TYPE, ENTITIES
@@ -20,8 +22,7 @@ from processors.github.spec import user_instead
 Depth = Literal["list", "full"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Depths:
+class Depths(Struct, frozen=True, kw_only=True):
     """How much of things that lists tell less of: what the lists give, or all there is, at a call each or in batches.
 
     commits: full has statistics and files. pull_requests: full has who merged it, whether it can be, and how much it

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.narrowing import EXCEPT, ONLY, SINCE
@@ -32,8 +33,7 @@ _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)")
 Maps = Mapping[str, Node]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Behind:
+class Behind(Struct, frozen=True, kw_only=True):
     """What a link of a map leads to at once: the type of its pages, if it is a list, and those of the things."""
 
     things: frozenset[str]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from ghcrawl.platforms.kind import Respelled, Shortened
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Context, DeferredRequest, Document, Request
 from ghcrawl.values.policy import parse
 from ghcrawl.values.type_names import suggestion
@@ -50,8 +52,7 @@ EXAMPLES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Endpoint:
+class _Endpoint(Struct, frozen=True):
     pattern: re.Pattern[str]
     type: str
     parent: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from ghcrawl.platforms.tables import (
@@ -16,6 +15,7 @@ from ghcrawl.platforms.tables import (
     person,
     table,
 )
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import JsonObject
 from processors.github.tables_fields import PLATFORM
 

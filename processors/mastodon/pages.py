@@ -7,12 +7,12 @@ Every condition is checked here, also those that the host was asked for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push, Request
 from ghcrawl.values.outcome import Save, Visit
 from processors.mastodon.names import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from urllib.parse import quote
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, is_streamed, notes, plans
 from ghcrawl.social.request_uri import RequestUri, Source
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Json, JsonObject, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.mastodon.names import NAME, account_url, account_urn, api, id_of

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote
 
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Context, Document, Json, Payload, Push, Request
 from processors.mastodon.names import NAME, account_url, api, host_of, status_url
 from processors.mastodon.pages import says, wants

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Link, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.web.html import Node, squeezed, text_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Link, Push
 from ghcrawl.values.outcome import Save, Visit
 from processors.web import comments as marks

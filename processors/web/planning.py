@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ghcrawl.platforms.kind import Prospect
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Link, Push, Request, digest, iso, moment
 from ghcrawl.values.outcome import Save, Skip
 from processors.web import pattern
@@ -38,11 +41,13 @@ MAX_VOTERS: Final = 200
 POST: Final = "post"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """max_pages: pages of one crawl of a blog."""
 
     max_pages: int = 1_000
+
+
+LIMITS: Final = Limits()
 
 
 @dataclass(kw_only=True)
@@ -345,7 +350,7 @@ class Plan:
         )
 
 
-def plan(prospect: Prospect, limits: Limits = Limits()) -> Save | Skip:  # frozen
+def plan(prospect: Prospect, limits: Limits = LIMITS) -> Save | Skip:
     """What to ask of the blog next."""
     return Plan(prospect, limits).outcome()
 

@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, Final
 
 from lxml import etree
+from msgspec import Struct
 
 from processors.web.html import SILENT, Node, squeezed, text_of
 
@@ -33,8 +33,7 @@ _RUN: Final = 3
 """Words in a row that are looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """One page's vote. score: Dice coefficient, 0–1."""
 
     rule: str

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Final
 
 import structlog
 from aiormq.abc import DeliveredMessage
 from aiormq.channel import Channel
+from msgspec import Struct
 
 from ghcrawl.values.model import Lane
 from ghcrawl.values.shielded import all_of, run_to_end
@@ -23,8 +23,7 @@ from queues.amqp.prefetch import Loops
 log = structlog.stdlib.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Consumer:
+class _Consumer(Struct, frozen=True):
     channel: Channel
     tag: str
     size: int

@@ -6,7 +6,6 @@ The urn of such a deadletter follows from the message, so filing it again after 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Final, TypeAlias
 from uuid import UUID
@@ -16,6 +15,7 @@ import structlog
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter, DedupMarkers
 from ghcrawl.values.errors import DecodeError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import UNREADABLE, Deadletter, Failure, QueueName, Request
 from queues.amqp.message import Incoming, Outgoing
 from queues.codec import decode

@@ -7,10 +7,10 @@ are never copied: copied, they make it see cycles and drop the message.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from typing import Any, Final
 
 from aiormq.abc import DeliveredMessage
+from msgspec import Struct
 from pamqp.commands import Basic
 
 from ghcrawl.values.errors import DecodeError, QueueError
@@ -30,8 +30,7 @@ MAX_BYTES: Final = 128 << 20
 _PACKED: Final = zlib.compress(b"", 1)[:1]
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True):
     """A message to publish.
 
     lane: where it is popped in the end; it gives the routing key. body: as it travels, compressed or not.

@@ -12,8 +12,9 @@ at-least-once, which needs quorum queues that reject publishes when they are ful
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane
 
@@ -27,8 +28,7 @@ _AT_LEAST_ONCE: Final[Mapping[str, str | int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class QueueSpec:
+class QueueSpec(Struct, frozen=True):
     """A queue and its binding. The exchange is direct for work, else a fanout."""
 
     name: str
@@ -38,8 +38,7 @@ class QueueSpec:
     arguments: Mapping[str, str | int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class Names(Struct, frozen=True, kw_only=True):
     """What things are called under a prefix, with wait queues for these delays."""
 
     prefix: str

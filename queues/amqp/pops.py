@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter, new_token
@@ -21,8 +22,7 @@ Owe: TypeAlias = Callable[[Push], None]
 """Pushes a request as soon as possible."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AmqpDelivery:
+class AmqpDelivery(Struct, frozen=True, eq=False):
     """A request popped from an AmqpQueue. name: of its message in the `CrashCounter`."""
 
     pops: Pops

@@ -11,7 +11,6 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
 
@@ -22,6 +21,7 @@ from ghcrawl.ports.dedup import CrashCounter, DedupMarker, DedupMarkers, new_tok
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.values.background import Background
 from ghcrawl.values.errors import CrawlError, QueueError, Unstorable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, QueueName, Request
 from ghcrawl.values.shielded import all_of, run_to_end
 from queues.amqp.connection import AmqpLink

@@ -14,11 +14,11 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final, Self
 
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.values.errors import DecodeError, Unstorable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, UNREADABLE, Deadletter, TypeName, moment, time_text
 from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
 from stores.mongo.driver import OURS, Mongo

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Self, TypeVar
 
 from bson import ObjectId
@@ -30,6 +29,7 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
 from ghcrawl.values.errors import ConfigError, StoreError
+from ghcrawl.values.frozen import replace
 from stores.mongo.errors import opening, translated
 from stores.mongo.settings import Index, MongoSettings
 from stores.mongo.writes import (

@@ -18,11 +18,13 @@ four more fields:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ghcrawl.ports.store import Stored, Touch, latest
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Document,
@@ -61,8 +63,7 @@ HELD_FIELDS: Final = {f"_metadata.{name}": 1 for name in (*_ALWAYS, *_SOMETIMES)
 """The projection of what look-ups, touches and saves need: neither body nor links."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class Remembered(Struct, frozen=True, kw_only=True):
     """What a save may change of a document without changing its body.
 
     held: what every store remembers of a document.
@@ -92,8 +93,7 @@ class Remembered:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Held(Struct, frozen=True, kw_only=True):
     """A stored document without its body."""
 
     urn: str
@@ -219,8 +219,7 @@ def remembered(held: Held | None, done: Merged) -> Remembered:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class Placed(Struct, frozen=True, kw_only=True):
     """What is remembered of a document, with its places in `urls`.
 
     evicted: weaker claimants that must free a place first: (document, place).

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MongoSettings:
@@ -35,8 +37,7 @@ class MongoSettings:
         return f"{hosts}/{self.database}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
+class Index(Struct, frozen=True, kw_only=True):
     """An ascending index over `fields`. sparse: only over documents that have one of the fields."""
 
     name: str

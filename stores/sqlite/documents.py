@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from ghcrawl.embedded.file import (
@@ -23,6 +22,7 @@ from ghcrawl.ports.store import (
     latest,
 )
 from ghcrawl.values.errors import StoreError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.model import Document, TypeName, time_text
 from stores import rules

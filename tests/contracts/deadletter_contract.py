@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Pushed, by_queue
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, Deadletter, Push
 from queues.memory import MemoryQueue
 from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.ports.store import Store, Stored
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Form, Json, Known, Link, Validator, iso
 from processors.github import ENTITIES
 from processors.github.entity import Entity

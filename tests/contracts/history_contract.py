@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from ghcrawl.telemetry.history import RINGS, History, Seen, Span
+from ghcrawl.values.frozen import replace
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW
 from tests.support.clock import FakeClock

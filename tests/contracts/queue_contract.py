@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Delivery, Depth, Pushed, by_queue
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Context,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from ghcrawl.ports.sources import Sources
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Estimate, Source, Trace, source_key
 
 FULL = Source(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.ports.store import DocumentFilter, Store, Touch
 from ghcrawl.values.errors import Unstorable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Document,

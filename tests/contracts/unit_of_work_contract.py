@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from ghcrawl.ports.queue import Delivery, Pushed, by_queue
 from ghcrawl.ports.store import DocumentFilter, Touch
 from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.values.errors import Unstorable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Payload, Push, iso
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_document, a_request, a_type, at

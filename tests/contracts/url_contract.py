@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 
+from ghcrawl.values.frozen import replace
 from tests.contracts.adapters import Rig
 from tests.contracts.store_contract import VALIDATOR, a_page, titled, urns
 from tests.support.builders import API, NOW, a_document, a_type, at

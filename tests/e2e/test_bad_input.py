@@ -8,12 +8,12 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
+from ghcrawl.values.frozen import replace
 from ghcrawl.wiring import crawled_by
 from tests.support.cli import Ran, Shell, shell
 from tests.support.crawling import TOKEN, Stage, stage

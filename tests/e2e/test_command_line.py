@@ -7,7 +7,6 @@ import random
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from ghcrawl.simulator.github.changes import issues as change_issues
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.github.manners import Manners, Secondary
 from ghcrawl.simulator.github.oracle import TYPES
+from ghcrawl.values.frozen import replace
 from tests.support.cli import Running, Shell, program, shell
 from tests.support.crawling import TOKEN, Stage, stage
 

@@ -9,9 +9,11 @@ import asyncio
 import json
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ghcrawl.backend import Backend, open_backend
 from ghcrawl.engine.decision import Mounted
@@ -32,8 +34,7 @@ from tests.faults.worker import Assignment, Clock, Fetcher, Journal
 FULL = "no space left"
 
 
-@dataclass(frozen=True)
-class Alone:
+class Alone(Struct, frozen=True):
     """What the process is told.
 
     max_mb: how far the file may grow; 0: as far as the disk goes. room: the command that makes room on the disk; empty:

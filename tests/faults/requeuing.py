@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from dataclasses import replace
 from typing import Any
 
 from ghcrawl.backend import open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.settings.sections import Settings
+from ghcrawl.values.frozen import replace
 from stores.deadletters import Allowance, requeue
 
 AT_ONCE = 100

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.github import changes
 from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.values.frozen import replace
 from ghcrawl.wiring import load, open_backend
 from tests.support.backends import backend
 from tests.support.cli import program

@@ -13,10 +13,12 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ghcrawl.backend import open_backend
 from ghcrawl.engine.decision import Mounted
@@ -28,6 +30,7 @@ from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.ports.store import Saved, Stored
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Request
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved
 from ghcrawl.values.tuning import Tuning
@@ -39,8 +42,7 @@ from tests.faults.graph import ATTEMPTS, missing, number_of, platform, refuse, s
 POINTS = ("tag_inserted", "publishing", "published", "marked", "untagged", "fetched", "children", "saved", "acked")
 
 
-@dataclass(frozen=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """What a worker is told.
 
     settings: of ghcrawl. poison: the node that kills it. slow: the one that takes slow_s to fetch.

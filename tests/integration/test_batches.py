@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from ghcrawl.simulator.faults import Broken, Dropped, Faults
 from ghcrawl.simulator.github.changes import issues as change_issues
 from ghcrawl.simulator.github.generation.size import SMALL, WorldSize
 from ghcrawl.simulator.github.manners import Graphql, Manners
+from ghcrawl.values.frozen import replace
 from tests.integration.test_crawl import SIX_REPOS, THREE_REPOS, assert_complete
 from tests.support.crawling import TOKEN, Crawled, Stage, stage
 

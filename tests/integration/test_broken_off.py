@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ghcrawl.simulator.faults import Broken
 from ghcrawl.simulator.github.changes import issues, pulls
 from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.values.frozen import replace
 from tests.support.crawling import Crawled, Stage, stage
 
 GIVEN_UP = [Broken(500)] * 5

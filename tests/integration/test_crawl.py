@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from ghcrawl.simulator.github.changes.weather import random_change
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.github.manners import Manners, Secondary
 from ghcrawl.simulator.github.people import User
+from ghcrawl.values.frozen import replace
 from processors.github.batches import BATCHES
 from processors.github.events import event_kinds
 from tests.support.builders import by_type

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from ghcrawl.simulator.faults import Broken, Dropped, Faults
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.github.manners import Graphql, Manners
 from ghcrawl.values.errors import ConfigError, FetchError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.narrowing import narrow
 from ghcrawl.wiring import load
 from tests.integration.test_crawl import SIX_REPOS, THREE_REPOS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from ghcrawl.simulator.github import changes
@@ -13,6 +12,7 @@ from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.simulator.github.live.payloads import hooks
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.records import Star
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Push
 from tests.support.living import Living, living
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.simulator.mastodon.server import Server, Setup, running
 from ghcrawl.simulator.mastodon.world import generate
 from ghcrawl.telemetry.metrics import Metrics
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import QUEUES, Push, Request, TypeName
 from ghcrawl.wiring import Service, open_service, settings_model
 from tests.support.crawling import TOKEN, stage

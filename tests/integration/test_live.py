@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from ghcrawl.simulator.github.changes.change import Change
 from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.values.frozen import replace
 from tests.support.living import Living, living
 
 BUSY = replace(SMALL, quirks=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from ghcrawl.simulator.mastodon.server import Setup, running
 from ghcrawl.simulator.mastodon.world import World, generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Fetched, SkipReason, Throttled, Unchanged
 from ghcrawl.wiring import simulator

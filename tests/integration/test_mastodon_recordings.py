@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import load
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, Document, Push, Request
 from ghcrawl.wiring import open_service, settings_model
 from tests.support.clock import FastClock

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from ghcrawl.simulator.github.generation.size import SMALL, TINY
 from ghcrawl.simulator.github.moments import seconds
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.narrowing import narrow
 from tests.support.cli import shell
 from tests.support.clock import FastClock

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings.sections import load
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Push, TypeName
 from ghcrawl.wiring import Service, open_service, settings_model
 from tests.support.crawling import TOKEN, stage

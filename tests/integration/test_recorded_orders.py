@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document
 from processors.github import LISTINGS
 from processors.github.entities import BY_TYPE
@@ -62,7 +63,7 @@ def told(replay: Noting, url: str) -> Iterator[tuple[str, str, Mapping[str, Any]
     for request, exchange in answers(list(replay.served.values())):
         if exchange.path not in replay.asked:
             continue
-        body = Exchange(**{**_fields(exchange), "text": exchange.text.replace(API, url)}).body
+        body = replace(exchange, text=exchange.text.replace(API, url)).body
         if request.type in IN_FORMS and isinstance(body, dict):
             yield "own", request.type, body
         row = ELEMENTS.get((owner_kind(request.context.qualifier), request.type))
@@ -76,10 +77,6 @@ def _said(item: Mapping[str, Any]) -> dict[str, Any]:
     """What an element says that is something: of a null the thing's own answer may say nothing at all."""
     found = {name: _said(value) if isinstance(value, dict) else value for name, value in item.items()}
     return {name: value for name, value in found.items() if value not in (None, {})}
-
-
-def _fields(exchange: Exchange) -> dict[str, Any]:
-    return {name: getattr(exchange, name) for name in Exchange.__slots__}
 
 
 def _account(name: str) -> Callable[[Mapping[str, Any]], str | None]:

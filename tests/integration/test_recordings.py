@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.tables.projection import Projector
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import Malformed, SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Context,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from ghcrawl.simulator.github import changes
 from ghcrawl.simulator.github.generation.size import TINY, WorldSize
 from ghcrawl.simulator.journal import Call
+from ghcrawl.values.frozen import replace
 from tests.support.clock import FastClock
 from tests.support.crawling import Crawled, Stage, stage
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from ghcrawl.schedule.poolstate import from_json, state_name
 from ghcrawl.schedule.ticker import watch, watched
 from ghcrawl.simulator.github.generation.size import SMALL
+from ghcrawl.values.frozen import replace
 from tests.support.living import ORGS, living
 
 BUSY = replace(SMALL, quirks=False)

@@ -7,13 +7,14 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
 import yaml
 
+from ghcrawl.values.frozen import replace
 from tests.rehearsal.fleet import Answered, Pod, Probe, Wanted
 from tests.rehearsal.kubectl import NAMESPACE, Failed, apply, apply_folder, found, kubectl
 from tests.support.waiting import until

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+
+class Probe(Struct, frozen=True, kw_only=True):
     """One answer of a probe. ok None: nobody answered."""
 
     ok: bool | None = None
@@ -26,8 +27,7 @@ class Probe:
         return cls(ok=status == 200, why=why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pod:
+class Pod(Struct, frozen=True, kw_only=True):
     """One replica as it was seen. leaving: it was told to go. starts: how often its process was started."""
 
     name: str
@@ -37,8 +37,7 @@ class Pod:
     starts: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class Answered(Struct, frozen=True, kw_only=True):
     """What a request through the front door came to. status 0: no connection."""
 
     status: int

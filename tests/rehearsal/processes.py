@@ -8,13 +8,14 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 import aiohttp
 
+from ghcrawl.values.frozen import replace
 from tests.rehearsal.fleet import Answered, Pod, Probe, Wanted
 from tests.support.services.network import free_ports
 from tests.support.waiting import until

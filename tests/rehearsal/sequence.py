@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any, Final, Protocol
 
+from msgspec import Struct
+
 from tests.rehearsal.fleet import Answered, Fleet, Wanted
 from tests.rehearsal.github import ORG, GitHub
 from tests.rehearsal.timeline import Timeline
@@ -33,8 +35,7 @@ class Broker(Protocol):
         """It answers, with all that it held."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class Pace(Struct, frozen=True, kw_only=True):
     """How long things are let last."""
 
     away_s: float = 60.0
@@ -53,7 +54,7 @@ class Rehearsal:
     timeline: Timeline
     config: Callable[[int], str]
     secrets: Mapping[str, str] = field(repr=False)
-    pace: Pace = Pace()
+    pace: Pace = field(default_factory=Pace)
 
     async def play(self) -> None:
         """Everything happened, and what was asked for has been crawled. Raises AssertionError."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
@@ -22,8 +23,7 @@ COUNTED: Final = frozenset({"open_issues", "open_issues_count"})
 date (ETags belong to a token), so these stay as they were until something else moves it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct, frozen=True, kw_only=True):
     """Between the store and the world. missing, surplus: URNs. untrue: with the fields. deadletters: class and URL."""
 
     documents: int

@@ -19,6 +19,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import feedparser
 from aiohttp import web
 from lxml import html
+from msgspec import Struct
 
 from tests.support.recordings import download_sdist, installed
 
@@ -35,8 +36,7 @@ _DUPLICATES = frozenset({"video_article_01"})
 """The same page as cleveland.com1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
+class Post(Struct, frozen=True, kw_only=True):
     """One post, as its feed has it. path: percent-encoded."""
 
     path: str

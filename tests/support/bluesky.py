@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.ports.clock import Clock, SystemClock
@@ -14,6 +16,7 @@ from ghcrawl.ports.source import Credential
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import load
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, Document, Push
 from ghcrawl.wiring import Service, open_service, settings_model
 
@@ -25,8 +28,7 @@ def jetstream(url: str) -> str:
     return f"{url.replace('http', 'ws', 1)}/subscribe"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Crawled:
+class Crawled(Struct, frozen=True, kw_only=True):
     """What one crawl left behind."""
 
     tally: Tally

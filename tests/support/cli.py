@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from ghcrawl.values.model import Deadletter, Document, Push
 from ghcrawl.wiring import load, open_backend
 
 ROOT = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """What one command came to."""
 
     status: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.shapes.site import Body
 from ghcrawl.simulator.github.world import World
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, Document, Push
 from ghcrawl.wiring import load, open_service
 from tests.support.platforms import SIMULATED

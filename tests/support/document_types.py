@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import SMALL
@@ -66,8 +68,7 @@ require it of every form of the thing.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(Struct, frozen=True, kw_only=True):
     """One field: which kinds of JSON it holds, and whether every answer of today has it."""
 
     kinds: frozenset[str]

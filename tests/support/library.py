@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, PrincipalView, Source
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import ConfigError, FetchError, Malformed, SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     Document,

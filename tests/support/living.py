@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ghcrawl.simulator.github.live.live import Life
 from ghcrawl.simulator.github.live.payloads import Hook
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Push
 from ghcrawl.wiring import Service, load, open_service
 from tests.support.builders import a_type

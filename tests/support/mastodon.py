@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import load
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, Document, Push, Request
 from ghcrawl.wiring import Service, open_service, settings_model
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import yaml
 from aiohttp import web
+from msgspec import Struct
 
 from tests.support.recordings import download_sdist, installed
 
@@ -23,8 +23,7 @@ MASTODON_PY = "Mastodon.py==2.3.3 --hash=sha256:a3cda3db86d65809957c978aef8ac7fb
 SENT_ON = frozenset({"etag", "link", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "date"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(Struct, frozen=True, kw_only=True):
     """One recorded question and its answer. origin: the server's; path: with its query."""
 
     source: str

@@ -6,11 +6,12 @@ import types
 import typing
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
+
+from msgspec import Struct
 
 OFFICIAL: Final[Mapping[str, tuple[str, ...]]] = {
     "org": ("OrganizationFull",),
@@ -89,8 +90,7 @@ def leaves(annotation: Any) -> Iterator[Any]:
         yield origin or annotation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Struct, frozen=True, kw_only=True):
     """What the schemas of a kind say of one field. types: without null. always: every form has it; of others the
     package does not tell whether they may also be null."""
 

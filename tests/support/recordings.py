@@ -15,9 +15,10 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 PYGITHUB = "PyGithub==2.10.0"
 FIXTURES = "@octokit/fixtures@23.1.2"
@@ -27,8 +28,7 @@ API = "https://api.github.com"
 TRIES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """One recorded question and its answer. path: with its query, below the API's root."""
 
     source: str
@@ -61,8 +61,7 @@ def pygithub() -> list[Exchange]:
     return [exchange for path in files for exchange in _read_replay(path)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class Hook(Struct, frozen=True, kw_only=True):
     """The payload of one webhook delivery."""
 
     event: str

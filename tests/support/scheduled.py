@@ -6,16 +6,18 @@ from asyncio import gather
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
 from typing import Protocol
+
+from msgspec import Struct
 
 from ghcrawl.platforms.contract import Feed
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import Store
 from ghcrawl.schedule.ticker import Options, Ticker, watch, watched
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Payload, Push, Request
 from ghcrawl.values.outcome import Save
 from ghcrawl.values.source import DAY_S, Source, days
@@ -68,8 +70,7 @@ class Place(Protocol):
     def queue(self) -> Queue: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """One memory for all replicas."""
 
     queue: Queue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import load
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Deadletter, Document, Push
 from ghcrawl.wiring import open_service, settings_model
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.fetch.client import Answer
 from ghcrawl.fetch.headers import http_date, retry_after_s
@@ -42,8 +43,7 @@ DEFAULT_WAIT_S: Final = 60.0
 YEAR_3000: Final = 32_503_680_000
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An error as a server names it."""
 
     name: str
@@ -84,8 +84,7 @@ def body_of(answer: Answer) -> Any:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What an answer says about the budget it was charged to. resets_in_s: from when it came."""
 
     limit: int

@@ -9,6 +9,8 @@ from hashlib import blake2b
 from types import TracebackType
 from typing import Final, Self
 
+from msgspec import Struct
+
 from ghcrawl import __version__
 from ghcrawl.fetch.atproto.answers import (
     BLOCKS,
@@ -37,8 +39,7 @@ MAX_BODY_BYTES: Final = 16_000_000
 ANONYMOUS: Final = "anonymous"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtprotoSettings:
+class AtprotoSettings(Struct, frozen=True, kw_only=True):
     """api_url: the server that is asked without a session. records: repositories are read, and no AppView.
 
     reserve: the part of a server's budget that is left to others behind the same address.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, Unsupported, plans
@@ -24,8 +25,7 @@ _PLACE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     """A method with its parameters. Empty: what is asked needs no call."""
 
     name: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -14,10 +14,12 @@ import jwt
 import structlog
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 from jwt.algorithms import RSAAlgorithm
+from msgspec import Struct
 
 from ghcrawl.fetch.github.principals import Installation, Traits, fingerprint
 from ghcrawl.fetch.redaction import REDACTOR, Secret
 from ghcrawl.values.errors import ConfigError, FetchError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import iso
 
 log = structlog.stdlib.get_logger(__name__)
@@ -50,8 +52,7 @@ class MintAnswer:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MintRefused:
+class MintRefused(Struct, frozen=True, kw_only=True):
     """The server gives this App no token, and asking again soon would not change that."""
 
     status: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 CORE: Final = "core"
 GRAPHQL: Final = "graphql"
@@ -18,8 +19,7 @@ MAX_CALL_S: Final = 600.0
 """No call is longer in flight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Not now. settles: a call in flight decides when; `until` is then a guess."""
 
     until: float

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 import structlog
+from msgspec import Struct
 
 from ghcrawl.fetch.client import Answer, Client
 from ghcrawl.fetch.github import headers as said
@@ -41,8 +41,7 @@ _BUCKETS: Final = (
 """Which budget a path is charged to, until an answer has told for its type of request."""
 
 
-@dataclass(slots=True, kw_only=True)
-class RedirectState:
+class RedirectState(Struct, kw_only=True):
     """Where one fetch has got to.
 
     url: what is asked next. name: the URL that the document will carry; aliases: those that permanently led to it.

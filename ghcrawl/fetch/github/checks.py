@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from ghcrawl.platforms.contract import Checked
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.values.errors import CrawlError, FetchError
+from ghcrawl.values.frozen import replace
 
 _EXPIRY: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:UTC|([+-]\d{4}))")
 

@@ -12,9 +12,10 @@ Two statuses concern the credential rather than the request:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Self
+
+from msgspec import Struct
 
 from ghcrawl.fetch.budgets import DeclaredBudgets
 from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
@@ -35,6 +36,7 @@ from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Request, Validator
 from ghcrawl.values.outcome import (
     Denied,
@@ -50,8 +52,7 @@ MAX_ASKED: Final = 10
 """Credentials one fetch tries at the most: more refusals than that are no matter of this request."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Elsewhere:
+class _Elsewhere(Struct, frozen=True, kw_only=True):
     """Ask again, as `need` says; `otherwise` is the answer if no principal can."""
 
     need: Need

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -21,6 +21,7 @@ from ghcrawl.fetch.github.views import view
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.source import PrincipalView
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Denied, Throttled
 
 MAX_ORDERS: Final = 8192

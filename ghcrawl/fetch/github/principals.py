@@ -29,6 +29,8 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from ghcrawl.fetch.redaction import Secret
 from ghcrawl.values.errors import ConfigError
 
@@ -41,8 +43,7 @@ def fingerprint(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traits:
+class Traits(Struct, frozen=True, kw_only=True):
     """What a credential was declared to see. orgs are lower case."""
 
     public: bool = False
@@ -109,11 +110,10 @@ class Installation:
         return f"app {self.app_id} installation {self.installation_id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anonymous:
+class Anonymous(Struct, frozen=True, kw_only=True):
     """No credential: public data, 60 calls an hour for this address."""
 
-    traits: Traits = field(default_factory=Traits)
+    traits: Traits = Traits()
     principal_id: str = ANONYMOUS_ID
     label: str = ANONYMOUS_ID
 

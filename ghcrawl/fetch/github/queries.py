@@ -6,8 +6,9 @@ A test holds each query against the official schema (npm `@octokit/graphql-schem
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _ACTOR: Final = """
 fragment A on Actor { __typename login avatarUrl url
@@ -52,8 +53,7 @@ query Counts($ids: [ID!]!) {
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """of: type of what it completes. text: with the variable `ids`. size: nodes of one call, while that is answered."""
 
     of: str

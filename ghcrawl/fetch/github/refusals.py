@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from ghcrawl.fetch.client import Answer
 from ghcrawl.fetch.headers import retry_after_s
@@ -20,23 +21,20 @@ from ghcrawl.values.outcome import Denied, DeniedReason
 MAX_DETAIL: Final = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unauthorized:
+class Unauthorized(Struct, frozen=True, kw_only=True):
     """The credential is not (or no longer) accepted for anything."""
 
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unfit:
+class Unfit(Struct, frozen=True, kw_only=True):
     """This credential is denied what another may be shown. owner_wide: anything of that owner, not only this kind."""
 
     denied: Denied
     owner_wide: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limited:
+class Limited(Struct, frozen=True, kw_only=True):
     """Asked too much. retry_after_s: as far as the server said."""
 
     kind: Literal["primary", "secondary"]

@@ -15,10 +15,10 @@ other way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec import Struct
 from yarl import URL
 
 from ghcrawl.fetch.client import Answer
@@ -72,8 +72,7 @@ class Asked(NamedTuple):
     conditional: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class Moved(Struct, frozen=True, kw_only=True):
     """Look there. permanent: and call it by that name from now on."""
 
     url: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import force_setattr
 from yarl import URL
 
 from ghcrawl import __version__
@@ -26,8 +27,7 @@ def accept_for(type: str) -> str:
     return _ACCEPT_FOR.get(type, ACCEPT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitHubSettings:
+class GitHubSettings(Struct, frozen=True, kw_only=True):
     """Raises ConfigError for what cannot be run with.
 
     api_url: `https://api.github.com`, `https://<host>/api/v3` of an Enterprise server, or a simulator's.
@@ -59,7 +59,7 @@ class GitHubSettings:
     batches: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "api_url", _base(self.api_url))
+        force_setattr(self, "api_url", _base(self.api_url))
         if not 0 <= self.reserve < 1:
             raise ConfigError(f"the reserve is a part of the budget from 0 up to 1, and {self.reserve} is none")
         if self.concurrency < 1 or (self.calls_per_min is not None and self.calls_per_min < 1):

@@ -9,10 +9,11 @@ Source: Mastodon's API documentation and exchanges recorded by the authors of Ma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from ghcrawl.fetch.client import Answer
 from ghcrawl.fetch.headers import http_date, links, retry_after_s
@@ -28,15 +29,13 @@ BLIND_S: Final = 300.0
 _SCHEMES: Final = ("https://", "http://")
 
 
-@dataclass(frozen=True, slots=True)
-class Unauthorized:
+class Unauthorized(Struct, frozen=True):
     """The host knows no such token."""
 
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """What an answer says of the limit that is closest. until: by our clock. hit: it says that nothing is left."""
 
     until: datetime

@@ -10,11 +10,12 @@ address. What a host says besides is heeded: nothing left, or 429, and this toke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import Final, Self
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 from ghcrawl.fetch.budgets import DeclaredBudget, DeclaredBudgets, Spent
 from ghcrawl.fetch.client import Answer, Client
@@ -37,8 +38,7 @@ WINDOWS_AHEAD: Final = 3
 """Periods over which requests that find no quota left are spread: each period serves a limited number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MastodonSettings:
+class MastodonSettings(Struct, frozen=True, kw_only=True):
     """As the section of the settings."""
 
     budgets: tuple[DeclaredBudget, ...] = ()

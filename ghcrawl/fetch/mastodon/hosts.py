@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
@@ -14,6 +14,7 @@ from ghcrawl.fetch.mastodon.answers import Limit
 from ghcrawl.fetch.mastodon.tokens import HostToken
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.source import BudgetView, PrincipalView
+from ghcrawl.values.frozen import replace
 
 log = structlog.stdlib.get_logger(__name__)
 

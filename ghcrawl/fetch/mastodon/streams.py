@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import aiohttp
+from msgspec import Struct
 
 from ghcrawl.fetch.mastodon.answers import SCHEME
 from ghcrawl.fetch.mastodon.fetcher import USER_AGENT, MastodonFetcher, web_url
@@ -42,8 +42,7 @@ class Happened(NamedTuple):
     payload: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(Struct, frozen=True, kw_only=True):
     """What of `host` is read. channel: `hashtag` (with its tag) or `public`; timeline: URL of the same by REST."""
 
     host: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -22,6 +21,7 @@ from ghcrawl.ports.observer import Call, Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import FetchError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Json, Request, Validator
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Unchanged
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from ghcrawl import __version__
 
@@ -19,8 +20,7 @@ LOAD_MORE: Final = (
 USER_AGENT: Final = f"ghcrawl/{__version__}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebSettings:
+class WebSettings(Struct, frozen=True, kw_only=True):
     """How sites are asked. delay_s: pause between two calls of a public host; robots.txt may ask for a longer one.
 
     timeout_s: for a whole answer, and for the scripts of a page. max_body_bytes: after decompression. javascript: of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha512
 from typing import Any, Final
 
 import jwt
+from msgspec import Struct
 
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.clock import Clock
@@ -24,8 +24,7 @@ MAX_CLAIM_LIFETIME_S: Final = 600
 DRIFT_S: Final = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installation:
+class Installation(Struct, frozen=True, kw_only=True):
     """An App installed on an account, which is a budget of its own."""
 
     id: int
@@ -33,8 +32,7 @@ class Installation:
     limit: int = 5000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class App:
+class App(Struct, frozen=True, kw_only=True):
     """An App as GitHub knows it. public_key: PEM of the key whose other half signs its claims."""
 
     id: int
@@ -43,8 +41,7 @@ class App:
     installations: tuple[Installation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Minted:
+class _Minted(Struct, frozen=True):
     principal: Principal
     expires_at: datetime
 

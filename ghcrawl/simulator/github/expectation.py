@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.shapes.site import Body
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class Expected(Struct, frozen=True, kw_only=True):
     """One document that there should be.
 
     single: makes the body of the thing's own URL; listed: that of an element of its list. None where it has no such.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.principals import Principal
+from ghcrawl.values.frozen import replace
 
 Resource = Literal["core", "search", "graphql"]
 RESOURCES: Final[tuple[Resource, ...]] = ("core", "search", "graphql")
@@ -21,8 +24,7 @@ UNSAID_WAIT_S: Final = 60
 Limited = Literal["primary", "secondary"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Struct, frozen=True, kw_only=True):
     """What the headers say of one bucket. resets_at: seconds since 1970."""
 
     limit: int
@@ -35,8 +37,7 @@ class Budget:
         return max(0, self.limit - self.used)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """How a call was let in. limited: the limit that refuses it; knowingly: which was to be known beforehand.
 
     window: the end of the quota window that it was charged to; 0 where it was not.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 FREQUENCY_CAP: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secondary:
+class Secondary(Struct, frozen=True, kw_only=True):
     """The limits that no header shows. None: not enforced.
 
     concurrent: calls of one principal at a time.
@@ -26,8 +26,7 @@ class Secondary:
     grace_s: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graphql:
+class Graphql(Struct, frozen=True, kw_only=True):
     """How the GraphQL API behaves.
 
     answers: there is one; an Enterprise server behind a proxy may have none.
@@ -45,8 +44,7 @@ class Graphql:
     wrong: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manners:
+class Manners(Struct, frozen=True, kw_only=True):
     """Everything that can be set. The defaults are github.com's of 2026.
 
     anonymous_limit: calls an hour without a token; None refuses them with 401.

@@ -10,9 +10,10 @@ whom events name; and on demand those whom anything of `MORE_TYPES` names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.entities import Commit, Issue, Release, Repo
 from ghcrawl.simulator.github.expectation import Expected
@@ -96,8 +97,7 @@ def expected(
     return {(thing.type, thing.urn): thing for thing in judge.owner(owner)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
+class _Judge(Struct, frozen=True):
     world: World
     site: Site
     viewer: Viewer

@@ -6,9 +6,10 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as BadBase64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.refusals import refused
@@ -23,8 +24,7 @@ _CURSORS: Final = frozenset({"after", "before"})
 _PAGING: Final = frozenset({"page", *_CURSORS})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[T]):
+class Page(Struct, Generic[T], frozen=True, kw_only=True):
     """The elements of one page. link: the value of the Link header; empty where everything fits on one page."""
 
     elements: Sequence[T]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Org, Owner
@@ -13,8 +14,7 @@ Denial = Literal["sso", "ip_allow_list", "classic_pat", "pat_lifetime"]
 PrincipalKind = Literal["user", "installation", "anonymous"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Viewer:
+class Viewer(Struct, frozen=True, kw_only=True):
     """What an asker may see; equal viewers are shown equal bodies. All by id, so that no renaming changes it.
 
     user: whose token it is; 0 without a credential and for installations.
@@ -64,8 +64,7 @@ class Viewer:
 ANYBODY = Viewer()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Principal:
+class Principal(Struct, frozen=True, kw_only=True):
     """One budget and what it may see. Several tokens of one user lead to the same principal.
 
     window_s: length of the quota window, which starts with the first request.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import cached_property, lru_cache
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.github.manners import Manners
@@ -25,8 +26,7 @@ JSON_TYPE: Final = "application/json; charset=utf-8"
 MAX_KEPT_BYTES: Final = 96_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rendered:
+class Rendered(Struct, frozen=True, kw_only=True, dict=True):
     """An answer as bytes, before anything is said that depends on who asked or when.
 
     last_modified: as HTTP writes dates. validated: it has an ETag and can be asked for conditionally.
@@ -35,7 +35,7 @@ class Rendered:
     status: int
     body: bytes
     content_type: str = JSON_TYPE
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     last_modified: str | None = None
     validated: bool = False
 
@@ -67,8 +67,7 @@ def rendered_answer(answer: Answer) -> Rendered:
     return Rendered(status=answer.status, body=body, content_type=content_type, headers=headers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """What was asked: path and query as they came, still encoded."""
 
     path: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
 
 from aiohttp import web
+from msgspec import Struct
 
 from ghcrawl.simulator.faults import Dropped, Fault, Truncated
 from ghcrawl.simulator.github.limits import Budget, Resource
@@ -17,8 +17,7 @@ from ghcrawl.simulator.github.rendering import Rendered
 from ghcrawl.simulator.github.validation import ANONYMOUS_VARY, VARY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """Everything that one answer says. unchanged: it is a 304. gzip: the asker accepts it and it is done here."""
 
     rendered: Rendered

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 from typing import Final
 
 from aiohttp import web
+from msgspec import Struct, field
 
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.faults import Broken, Fault, Faults, Limited, Scripted, Slow
@@ -54,23 +54,21 @@ NO_ANONYMOUS_QUERIES: Final = "This endpoint requires you to be authenticated."
 IN_QUERY: Final = "Must specify access token via Authorization header."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class Setup(Struct, frozen=True, kw_only=True):
     """What one simulator is started with.
 
     tokens: token → whose budget and sight it is.
     public_url: base of the URLs in bodies, where it is not the address that the server listens to.
     """
 
-    tokens: Mapping[str, Principal] = field(default_factory=dict)
-    manners: Manners = field(default_factory=Manners)
+    tokens: Mapping[str, Principal] = {}
+    manners: Manners = Manners()
     app: App | None = None
     faults: Faults = field(default_factory=Faults)
     public_url: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class Caller(Struct, frozen=True, kw_only=True):
     """Who asks, and why they are turned away at the door, if they are."""
 
     principal: Principal

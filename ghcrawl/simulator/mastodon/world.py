@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.simulator.chance import seeded
 from ghcrawl.simulator.clock import Clock
+from ghcrawl.values.frozen import replace
 
 TAGS: Final = ("python", "crawling", "weather", "bread", "trains")
 WORDS: Final = (
@@ -28,8 +31,7 @@ WORDS: Final = (
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Struct, frozen=True, kw_only=True):
     """An account. suspended: by the host. hidden: its relations are not shown. unindexed: it opts out of indexing."""
 
     id: int
@@ -39,8 +41,7 @@ class Account:
     unindexed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class Status(Struct, frozen=True, kw_only=True):
     """A post. created, edited: ISO 8601 moments; edited is empty until it is changed."""
 
     id: int

@@ -14,6 +14,7 @@ from html import escape
 from typing import Final
 
 from aiohttp import web
+from msgspec import Struct
 
 IN_FEED: Final = 10
 A_PAGE: Final = 5
@@ -24,8 +25,7 @@ _WORDS: Final = tuple(f"{_NOUNS} {_MORE}".split())
 _AUTHORS: Final = ("Ada Brook", "Ben Marsh", "Cleo Hart")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
+class Post(Struct, frozen=True, kw_only=True):
     """One post. number: from 1, the oldest."""
 
     number: int

@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from math import inf
 from typing import Self
 from uuid import uuid4
 
 from ghcrawl.ports.queue import Depth, Pushed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Lane,

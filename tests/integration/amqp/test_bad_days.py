@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from aiormq.channel import Channel
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Pushed, by_queue
 from ghcrawl.values.errors import ConfigError, QueueError, Unstorable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Push, QueueName
 from queues.amqp.message import Incoming
 from queues.amqp.queue import AmqpQueue

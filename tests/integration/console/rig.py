@@ -14,13 +14,14 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
+
+from msgspec import Struct
 
 from ghcrawl.telemetry.history import RINGS, Point, Seen
 from ghcrawl.values.model import Context, Deadletter
@@ -79,8 +80,7 @@ def simulator(folder: Path, size: int, *words: str) -> Iterator[str]:
         yield until(lambda: next((line for line in log.read_text().split() if line.startswith("http://")), ""), "a URL")
 
 
-@dataclass(frozen=True)
-class Service:
+class Service(Struct, frozen=True):
     """A running service."""
 
     url: str

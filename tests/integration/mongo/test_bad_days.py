@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from motor.motor_asyncio import AsyncIOMotorClient
 
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.errors import ConfigError, StoreError, Unstorable
+from ghcrawl.values.frozen import replace
 from queues import codec
 from stores.mongo.deadletters import MongoDeadletters
 from stores.mongo.dedup import MongoDedupMarkers

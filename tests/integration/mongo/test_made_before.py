@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +24,7 @@ from ghcrawl.simulator.github.oracle import expected
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Push
 from ghcrawl.wiring import Service, load, open_service
 from stores.mongo.settings import MongoSettings

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.values.errors import StoreError
+from ghcrawl.values.frozen import replace
 from stores.mongo.batched import FEW, LARGE, Shared
 from stores.mongo.driver import Mongo
 from stores.mongo.settings import Index, MongoSettings

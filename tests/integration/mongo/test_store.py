@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
 
 from ghcrawl.ports.store import DocumentFilter, Touch
 from ghcrawl.values.errors import Unstorable
+from ghcrawl.values.frozen import replace
 from stores.mongo.documents import MongoStore
 from stores.mongo.driver import Mongo
 from stores.mongo.names import CLAIMANTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.tables import asking as answers
 from ghcrawl.tables.fill import Filling
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document
 from processors.github.tables import TABLES
 from stores.mongo.documents import MongoStore

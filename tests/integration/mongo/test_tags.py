@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 
+from ghcrawl.values.frozen import replace
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.mongo.dedup import (
     RECEIPTS,

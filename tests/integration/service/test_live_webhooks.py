@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -18,6 +17,7 @@ from ghcrawl.simulator.github.generation.size import SMALL, TINY
 from ghcrawl.simulator.github.live.live import Life
 from ghcrawl.simulator.github.live.payloads import Hook
 from ghcrawl.simulator.github.live.sending import Sender
+from ghcrawl.values.frozen import replace
 from tests.support.door import SECRET, Door, standing, webhook
 from tests.support.living import Living, living
 

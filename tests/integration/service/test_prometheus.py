@@ -8,7 +8,6 @@ import re
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, get_args
@@ -19,6 +18,7 @@ import yaml
 from ghcrawl.admin.webhook import Result
 from ghcrawl.platforms.github import platform
 from ghcrawl.simulator.github.generation.size import TINY
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import OutcomeName, SkipReason
 from tests.integration.service.conftest import PATIENCE_S, Serve, Served
 from tests.support.crawling import TOKEN, stage

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -25,6 +24,7 @@ from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.frozen import replace
 from ghcrawl.wiring import Service
 from stores.memory import MemoryStore
 from tests.integration.service.conftest import Serve

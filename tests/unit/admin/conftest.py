@@ -7,7 +7,7 @@ import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import count
@@ -34,6 +34,7 @@ from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings.live import Base, LiveSettings
 from ghcrawl.telemetry.history import History
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     JsonObject,

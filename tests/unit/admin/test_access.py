@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import DESCRIBED
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Push
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.unit.admin.conftest import READER, TOKEN, Asker, Rig

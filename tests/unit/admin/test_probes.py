@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 from aiohttp import ClientSession
@@ -19,6 +18,7 @@ from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.queue import Depth
 from ghcrawl.telemetry.service_metrics import MAX_EVENTS, ServiceMetrics
 from ghcrawl.values.errors import QueueError, StoreError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Lane
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore

@@ -8,7 +8,6 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from ghcrawl.values.errors import (
     StoreError,
     Unstorable,
 )
+from ghcrawl.values.frozen import replace
 from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryDedupMarkers
 from stores.idempotency_keys import MarkerIdempotencyKeys

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document
 from tests.support.builders import API, a_document, at
 from tests.unit.cli.conftest import Command, Fill

@@ -44,7 +44,7 @@ def test_what_tuning_holds_may_be_set_live_and_limits_and_the_log_level_and_noth
     for name in live_names:
         assert name in known or name.rpartition(".")[0] in known
     assert {name.split(".")[1] for name in live_names if name.startswith("crawl.")} | {"scope", "patience_s"} == {
-        *Tuning.__dataclass_fields__,
+        *Tuning.__struct_fields__,
         "allow",
         "exclude",
     }

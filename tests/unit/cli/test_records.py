@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ghcrawl.cli import records
 from ghcrawl.cli.records import Record, Records
+from ghcrawl.values.frozen import replace
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from ghcrawl.telemetry.rates import Rates
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import QueueError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Lane
 from ghcrawl.wiring import load, open_service
 from queues.memory import MemoryQueue

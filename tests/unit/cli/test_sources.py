@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.sources import picture
 from ghcrawl.schedule.estimator import Reading
 from ghcrawl.schedule.tick import Plan, answered
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import source_key
 from tests.unit.cli.conftest import Command, Fill
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from ghcrawl.tables import choose, csvfiles, parquet
 from ghcrawl.tables.fill import Filling
 from ghcrawl.tables.target import NATIVE
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Link
 from processors.github.tables import TABLES
 from tests.support.builders import API, a_document, at

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.loop import Engine, Ports
 from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Lane, Push, QueueName, Request
 from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryDelivery, MemoryQueue

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from ghcrawl.values.errors import (
     StoreError,
     Unstorable,
 )
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     Context,
     Document,

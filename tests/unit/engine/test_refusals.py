@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from ghcrawl.engine.refusals import STANDS
 from ghcrawl.platforms.github import platform
 from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, Context, Request
 from ghcrawl.values.outcome import (
     Denied,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ghcrawl.engine.retrieval import Retrieval
 from ghcrawl.platforms.kind import Batch, Planning, Reconciliation
 from ghcrawl.ports.store import Stored
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, Context, Pagination, Request, TypeName
 from ghcrawl.values.outcome import Missing
 from ghcrawl.values.policy import parse

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ghcrawl.settings.sections import CrawlSettings, ScheduleSection
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.tuning import Tuning
 from ghcrawl.values.visitor_map import Scenarios
 from ghcrawl.wiring import SETTINGS, demand_runnable

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.engine.supervisor import Supervisor
 from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Request
 from ghcrawl.values.tuning import Tuning
 from tests.support.builders import NOW

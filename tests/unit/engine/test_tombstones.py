@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from ghcrawl.engine.decision import Decider, Mounted
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Event, Kind, Thing
 from ghcrawl.ports.store import DocumentFilter, Stored
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Context,

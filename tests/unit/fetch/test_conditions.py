@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from ghcrawl.fetch.github.conditions import condition, smaller_page, usable
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Validator
 from tests.support.builders import NOW, a_failure, a_request
 from tests.unit.fetch.scripted import a_stored

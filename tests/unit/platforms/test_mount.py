@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.values.errors import SpecError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Payload, Request
 from tests.support.builders import NOW
 from tests.support.library import BRANCHES, LIBRARY

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save, Skip
 from processors.github import ENTITIES
 from tests.support.builders import API, NOW

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pkgutil
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from githubkit_schemas.v2026_03_10 import webhooks
 
 import ghcrawl.platforms.github
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Context,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.model import (
@@ -34,8 +34,7 @@ BEGAN = NOW - timedelta(hours=1)
 GONE = NOW
 
 
-@dataclass(frozen=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """type, and the list that it stands in; event and field of its webhooks; fields that all its bodies have."""
 
     type: str

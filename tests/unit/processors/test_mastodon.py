@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.social.plan import Unsupported
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Origin, Request
 from ghcrawl.values.outcome import Fetched, Save, Skip, Visit
 from processors.mastodon.streams import channel, told

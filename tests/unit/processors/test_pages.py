@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from ghcrawl.engine.reconciliation import reconcile
 from ghcrawl.platforms.kind import alternative
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Link, Pagination
 from ghcrawl.values.outcome import Skip
 from processors.github import LISTINGS

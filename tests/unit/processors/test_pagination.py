@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.platforms.kind import List
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Pagination, Push, Validator
 from ghcrawl.values.outcome import Save, Skip
 from tests.support.builders import API, NOW, a_document, at

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.platforms.kind import alternative, refusal_of
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, Context, Request
 from processors.github import PARTS
 from tests.support.builders import NOW, at

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.model import (
@@ -38,8 +38,7 @@ With "wait", time passes instead, and what was asked for is answered.
 """
 
 
-@dataclass(frozen=True)
-class Life:
+class Life(Struct, frozen=True):
     """A thing, the tenths of a second after `LONG_AGO` at which it changed, and how far our clock is ahead."""
 
     thing: Thing

@@ -8,12 +8,14 @@ so a state is small, and no state is looked at twice.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from ghcrawl.ports.dedup import DedupMarker
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Lane, Push, QueueName, Request
 from queues.codec import encode
 from queues.dedup_protocol import Tagging, key_of
@@ -102,8 +104,7 @@ class Want(NamedTuple):
         return message.asked_at >= self.asked_at
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Struct, frozen=True):
     """What a pusher and a consumer do, and whoever finds that the broker has lost everything.
 
     A consumer calls `work` when it begins to, and may not.

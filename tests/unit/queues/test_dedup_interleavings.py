@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ghcrawl.ports.dedup import DedupMarker
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM
 from queues.dedup_protocol import Tagging
 from tests.support.builders import NOW, a_request, at

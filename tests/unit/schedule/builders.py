@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ghcrawl.schedule.estimator import Reading, observe
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Estimate, Source, source_key
 
 DAY = 20_000.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import get_args
 
@@ -26,6 +25,7 @@ from ghcrawl.schedule.strategies import (
     strategy_of,
 )
 from ghcrawl.schedule.trace import traced
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import StrategyName, Trace
 from tests.unit.schedule.builders import DAY, a_source, read_source
 

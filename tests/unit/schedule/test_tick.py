@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 
 import pytest
@@ -24,6 +23,7 @@ from ghcrawl.schedule.tick import (
     repriced,
     wanted,
 )
+from ghcrawl.values.frozen import replace
 from tests.unit.schedule.builders import DAY, a_source, read_source
 
 NOW = DAY + 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from math import ceil
 from typing import Any
@@ -16,6 +15,7 @@ from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.poolstate import PoolState, from_json, state_name, to_json
 from ghcrawl.schedule.ticker import ASKED_D, Options, asking, watch, watched
 from ghcrawl.values.errors import QueueError, StoreError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Request, TypeName
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Save, Skip
 from ghcrawl.values.source import DAY_S, Source, days

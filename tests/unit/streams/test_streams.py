@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import replace
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -18,6 +17,7 @@ from ghcrawl.streams.producer import LISTS_LAG, Producer, StreamPorts
 from ghcrawl.streams.supervisor import STOP_S, Streamed, Streams
 from ghcrawl.telemetry.stream_metrics import StreamMetrics
 from ghcrawl.values.errors import QueueError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Lane, Payload, Push, Request, TypeName, digest
 from queues.memory import MemoryQueue
 from stores.memory import MemoryDeadletters, MemoryStore

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -21,6 +20,7 @@ from ghcrawl.telemetry.instrumented import (
     measured,
 )
 from ghcrawl.telemetry.rates import Rates
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Lane, Push
 from ghcrawl.values.outcome import Fetched, Skip, Visit
 from ghcrawl.values.visitor_map import NextHops

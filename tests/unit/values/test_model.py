@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     MAX_FAILURES,
     MAX_HISTORY,

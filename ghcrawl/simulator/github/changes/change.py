@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.entities import (
     Commit,
@@ -28,8 +29,7 @@ Subject: TypeAlias = (
 ) | (ReviewComment | Team | User)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """One thing that happened. Webhooks and event feeds are made of it.
 
     event, action: GitHub's names of the webhook, `issues` and `opened`; action is empty where an event has none.
@@ -44,7 +44,7 @@ class Change:
     subject: Subject
     repo: Repo | None = None
     actor: User | None = None
-    before: Mapping[str, Any] = field(default_factory=dict)
+    before: Mapping[str, Any] = {}
 
 
 def happened(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ghcrawl.simulator.github.changes.change import Change, happened, note
 from ghcrawl.simulator.github.entities import Issue, IssueComment, Label, Milestone, Repo
 from ghcrawl.simulator.github.generation.quirks import forget_events
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 
 
 def open_issue(

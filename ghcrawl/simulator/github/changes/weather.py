@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.changes import issues, pulls, repos
 from ghcrawl.simulator.github.changes.change import Change
@@ -14,8 +15,7 @@ from ghcrawl.simulator.github.people import Org, User
 from ghcrawl.simulator.github.world import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Day:
+class _Day(Struct, frozen=True, kw_only=True):
     """A user about to do something somewhere."""
 
     world: World

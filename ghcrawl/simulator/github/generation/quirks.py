@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ghcrawl.simulator.github.entities import Issue, Label, Ref, Repo
@@ -10,6 +9,7 @@ from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.repository import Setting, found_repo, grow_repo
 from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.simulator.github.people import Org
+from ghcrawl.values.frozen import replace
 
 ODD_NAMES: Final = (".github", "{login}.github.io", "dash--under_score.x")
 RENAMED_FROM: Final = "renamed-once"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.simulator.chance import seeded
 from ghcrawl.simulator.github.entities import Asset, Ref, Release, Repo
@@ -28,8 +29,7 @@ _YEAR_S: Final = 31_536_000
 _STEP_S: Final = 3_600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(Struct, frozen=True, kw_only=True):
     """What every repository of a world is founded in."""
 
     world: World

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorldSize:
+from ghcrawl.values.frozen import replace
+
+
+class WorldSize(Struct, frozen=True, kw_only=True):
     """Sizes of a world. Counts per repository are exact, means are means.
 
     orgs: the first is the large one; every other has a quarter of its repositories.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
 from graphql import DocumentNode, GraphQLError, execute, parse, validate
+from msgspec import Struct
 
 from ghcrawl.simulator.answers import Answer
 from ghcrawl.simulator.github.graphql.cost import Cost, cost_of
@@ -19,6 +19,7 @@ from ghcrawl.simulator.github.limits import Budget
 from ghcrawl.simulator.github.manners import Graphql
 from ghcrawl.simulator.github.moments import at
 from ghcrawl.simulator.github.refusals import broken, refused
+from ghcrawl.values.frozen import replace
 
 _UNKNOWN_FIELD: Final = re.compile(r"Cannot query field '(\w+)' on type '(\w+)'")
 TOO_SLOW: Final = (
@@ -32,8 +33,7 @@ NO_EMAIL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """A query as it came. name: digest of query and variables. refusal: what is answered at once."""
 
     document: DocumentNode | None = None

@@ -24,6 +24,7 @@ from graphql import (
     ValueNode,
     VariableNode,
 )
+from msgspec import Struct
 
 MAX_NODES: Final = 500_000
 MAX_PAGE: Final = 100
@@ -68,8 +69,7 @@ def cost_of(document: DocumentNode, variables: Mapping[str, Any]) -> Cost:
     return cost
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+class _Query(Struct, frozen=True):
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode
 from binascii import Error
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from graphql import GraphQLError
+from msgspec import Struct
 
 from ghcrawl.simulator.github.entities import Issue, Pull, Repo, Review
 from ghcrawl.simulator.github.people import Org, Owner
@@ -22,8 +22,7 @@ Node = dict[str, Any]
 _MERGEABLE: Final = {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nodes:
+class Nodes(Struct, frozen=True, kw_only=True):
     """Answers for one viewer. wrong: fields that say something else than REST does."""
 
     world: World

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from msgspec import Struct
+
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Owner, User
 
@@ -19,8 +21,7 @@ HELD_OF_REPO: Final = 1000
 """More than are shown, because the newest may not be seen yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedEvent:
+class FeedEvent(Struct, frozen=True, kw_only=True):
     """One event as feeds show it. repo_name, public: as they were; `repo` and `owner` go on living."""
 
     id: int

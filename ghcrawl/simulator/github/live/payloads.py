@@ -6,8 +6,9 @@ One change may send several: a merge is a closed pull request and a push, a revi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.changes.change import Change
 from ghcrawl.simulator.github.entities import (
@@ -32,8 +33,7 @@ from ghcrawl.simulator.github.world import World
 NOBODY: Final = "0" * 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class Hook(Struct, frozen=True, kw_only=True):
     """One webhook: GitHub's name of the event, its payload, who did it and where."""
 
     event: str
@@ -42,8 +42,7 @@ class Hook:
     repo: Repo | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
+class Telling(Struct, frozen=True):
     """A change about to be told."""
 
     world: World

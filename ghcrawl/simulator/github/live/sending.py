@@ -14,6 +14,7 @@ from typing import Final
 from uuid import UUID
 
 import aiohttp
+from msgspec import Struct
 
 from ghcrawl.simulator.github.live.payloads import Hook
 
@@ -23,8 +24,7 @@ USER_AGENT: Final = "GitHub-Hookshot/5117671"
 HOOK_ID: Final = 471_000_001
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parcel:
+class Parcel(Struct, frozen=True, kw_only=True):
     """One delivery as bytes, and the headers that it goes with."""
 
     id: str

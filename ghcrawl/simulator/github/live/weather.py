@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.changes import issues, people, pulls, repos
 from ghcrawl.simulator.github.changes.change import Change
@@ -19,8 +20,7 @@ FEWEST_REPOS: Final = 3
 """An organisation keeps that many that are written to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Moment(Struct, frozen=True, kw_only=True):
     """A user about to do something in `org`. stays: user ids of those who are never removed; others: where to."""
 
     world: World

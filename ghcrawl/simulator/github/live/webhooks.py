@@ -17,6 +17,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import aiohttp
+from msgspec import Struct
 
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.clock import Clock
@@ -36,8 +37,7 @@ _ROUTE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class Sent(Struct, frozen=True, kw_only=True):
     """One try to hand over a parcel. status: 0 where there was no answer."""
 
     id: int

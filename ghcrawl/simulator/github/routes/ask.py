@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.moments import stamp
@@ -21,16 +22,14 @@ Key = tuple[str | int, int]
 """What a list is sorted by, and the id that decides between equals."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class One:
+class One(Struct, frozen=True, kw_only=True):
     """One thing. last_modified: what GitHub's Last-Modified says of it, where it has one."""
 
     body: Body
     last_modified: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Many(Generic[T]):
+class Many(Struct, Generic[T], frozen=True, kw_only=True):
     """A list in its order; only the page that was asked for is ever shaped.
 
     key: for the lists that are paged by cursor when they are long.
@@ -46,11 +45,10 @@ class Many(Generic[T]):
     descending: bool = False
     wrap: Callable[[list[Body], int], Body] | None = None
     partial: tuple[int, ...] = ()
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Ask(Struct, frozen=True, kw_only=True):
     """A question: who asks for what with which parameters.
 
     accept: the media type that is asked for.
@@ -65,7 +63,7 @@ class Ask:
     params: Mapping[str, str]
     accept: str = ""
     numeric: str = ""
-    computed: set[tuple[int, str, str]] = field(default_factory=set)
+    computed: set[tuple[int, str, str]] = set()
 
     def choice(self, name: str, options: Sequence[str]) -> str:
         """The parameter `name`; the first of `options` where it is missing or none of them."""

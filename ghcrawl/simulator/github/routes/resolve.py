@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.entities import Repo
@@ -44,8 +45,7 @@ USER_TABLE: Final = Table(accounts.USER_ROUTES | belongings.USER_ROUTES | events
 ROOT_TABLE: Final = Table(accounts.ROOT_ROUTES | belongings.ROOT_ROUTES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, frozen=True, kw_only=True):
     """What a path leads to. arguments: the thing it lies below, if any, and what its placeholders took.
 
     numeric: the same path by number; every link in a Link header is made of it.
@@ -56,8 +56,7 @@ class Route:
     numeric: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Way(Struct, frozen=True, kw_only=True):
     """What is left of a path. raw: its segments, still percent-encoded."""
 
     raw: tuple[str, ...]
@@ -77,8 +76,7 @@ class Way:
         return "/".join((prefix, *self.raw))
 
 
-@dataclass(frozen=True, slots=True)
-class Resolver:
+class Resolver(Struct, frozen=True):
     """Resolves the paths of one viewer's questions. Raises Refusal for a path that leads nowhere."""
 
     world: World

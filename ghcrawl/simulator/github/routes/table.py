@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from ghcrawl.simulator.answers import Answer
 from ghcrawl.simulator.github.routes.ask import Many, One
 
@@ -26,8 +28,7 @@ class _Node:
     end: Finder | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """The finder for a path, and what its placeholders took."""
 
     finder: Finder

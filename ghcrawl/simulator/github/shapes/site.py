@@ -5,18 +5,18 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from ghcrawl.simulator.github.entities import Repo
 
 Body: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """The base of every URL, with no slash at its end. As on an Enterprise server, pages live on the same host."""
 
     base: str

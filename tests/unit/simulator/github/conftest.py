@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
 import pytest
+from msgspec import Struct
 from yarl import URL
 
 from ghcrawl.simulator.clock import SimClock
@@ -18,6 +19,7 @@ from ghcrawl.simulator.github.generation.size import SMALL, TINY
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 
 ODD = replace(SMALL, repos=2, issues=16, commits=20, owners=1, commit_comments=0.2)
 """With everything odd in it, and otherwise as small as that goes."""
@@ -25,8 +27,7 @@ ODD = replace(SMALL, repos=2, issues=16, commits=20, owners=1, commit_comments=0
 Start = Callable[..., Awaitable["Hub"]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Got:
+class Got(Struct, frozen=True, kw_only=True):
     status: int
     headers: Any
     raw: bytes

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.principals import Denial, Principal, Viewer, installation_principal
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 from tests.unit.simulator.github.conftest import Hub, Start, an_insider, an_outsider
 
 

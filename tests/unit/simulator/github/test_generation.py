@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ghcrawl.simulator.clock import SimClock
@@ -11,6 +9,7 @@ from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.github.oracle import expected
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 from tests.unit.simulator.github.conftest import ODD
 
 

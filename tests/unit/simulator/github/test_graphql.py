@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.shapes import accounts, pulls
 from ghcrawl.simulator.github.shapes.site import node_id
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 from tests.unit.simulator.github.conftest import Hub, Start, an_insider
 
 

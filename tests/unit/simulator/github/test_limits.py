@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from ghcrawl.simulator.faults import Faults, Limited, Slow
 from ghcrawl.simulator.github.manners import Manners, Secondary
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 from tests.unit.simulator.github.conftest import Hub, Start, an_insider
 
 

@@ -9,7 +9,6 @@ import warnings
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from random import Random
@@ -28,6 +27,7 @@ from ghcrawl.simulator.github.live.sending import Sender, pack
 from ghcrawl.simulator.github.principals import Principal, Viewer
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 from tests.unit.simulator.github.conftest import Start
 
 with warnings.catch_warnings():

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ghcrawl.simulator.clock import SimClock
@@ -11,6 +9,7 @@ from ghcrawl.simulator.github.generation.size import SMALL, TINY
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 from tests.unit.simulator.github.conftest import Hub, Start, an_insider
 
 
