@@ -298,7 +298,7 @@ def _service(  # noqa: PLR0913  # the same
         clock=clock,
         observer=observer,
         draw=draw,
-        read={ticker.platform: ticker.read for ticker in tickers},
+        on_settled={ticker.platform: ticker.read for ticker in tickers},
     )
     engine = Engine(
         [_worked(one, backend.store, measure) for one in opened.values()],

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Outcome, Skip
 
-Place: TypeAlias = tuple[str, str, str]
-"""Platform, type and URL."""
+Target: TypeAlias = tuple[str, str, str]
+"""Platform, type and URL: two requests for one target are answered by the same call."""
 
 
 class RecentlySettled:
@@ -21,17 +21,17 @@ class RecentlySettled:
 
     def __init__(self, limit: int = 100_000) -> None:
         self._limit = limit
-        self._at: OrderedDict[bytes | Place, datetime] = OrderedDict()
+        self._at: OrderedDict[bytes | Target, datetime] = OrderedDict()
 
     def add(self, request: Request, outcome: Outcome, at: datetime) -> None:
-        """`request` was settled by what was true at `at`, or later. Requests with a payload are not remembered."""
+        """Remember that `request` was settled with data of `at` or later, unless it has a payload."""
         if request.payload is not None:
             return
         self._remember(request.key, at)
         if request.context.deleted_at is None and isinstance(outcome, Skip) and outcome.is_refusal:
-            self._remember(place_of(request), at)
+            self._remember(target_of(request), at)
 
-    def _remember(self, key: bytes | Place, at: datetime) -> None:
+    def _remember(self, key: bytes | Target, at: datetime) -> None:
         self._at[key] = max(at, self._at.get(key, at))
         self._at.move_to_end(key)
         if len(self._at) > self._limit:
@@ -46,10 +46,10 @@ class RecentlySettled:
 
     def refused(self, request: Request) -> bool:
         """Whether the platform refused this URL since it was requested, under any policy."""
-        at = self._at.get(place_of(request))
+        at = self._at.get(target_of(request))
         return at is not None and request.asked_at is not None and at >= request.asked_at
 
 
-def place_of(request: Request) -> Place:
-    """Two requests for one place are answered by the same call."""
+def target_of(request: Request) -> Target:
+    """What `request` asks for."""
     return request.platform, request.type, request.url

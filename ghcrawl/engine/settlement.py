@@ -15,7 +15,7 @@ import structlog
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted
 from ghcrawl.engine.recent import RecentlySettled
-from ghcrawl.platforms.kind import Event, Part, Thing
+from ghcrawl.platforms.kind import Thing
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Settled
 from ghcrawl.ports.queue import Delivery
@@ -62,22 +62,6 @@ class Settlement:
         self._decider = decider
         self._recent = recent
         self._jitter = jitter
-
-    def elements(self, prepared: Prepared) -> Sequence[Push]:
-        """The follow-ups whose bodies came with the request, and which need no call.
-
-        Not lists, whose follow-ups may say how far they were read: elements must be durable before that.
-        """
-        if not isinstance(prepared.outcome, Save | Skip):
-            return ()
-        return [push for push in prepared.effects.pushes if self._is_element(push)]
-
-    def _is_element(self, push: Push) -> bool:
-        if push.request.payload is None or push.not_before is not None:
-            return False
-        mounted = self._platforms.get(push.request.platform)
-        kind = mounted.platform.kinds.get(push.request.type) if mounted else None
-        return isinstance(kind, Thing | Part | Event)
 
     async def settle(
         self, delivery: Delivery, prepared: Prepared, tuning: Tuning, carried: Sequence[Prepared]

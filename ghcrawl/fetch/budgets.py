@@ -94,6 +94,9 @@ class DeclaredBudgets:
         self._clock = clock
         self._longest_s = longest_s
 
+    def __bool__(self) -> bool:
+        return bool(self._budgets)
+
     async def take(self, principal: str, *, host: str = "") -> tuple[Spent, ...] | float:
         """One call of every budget; or when there may be one again, in epoch seconds. Raises StoreError.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import aiohttp
+from msgspec import Struct
 from multidict import CIMultiDictProxy
 from yarl import URL
 
@@ -19,7 +20,7 @@ MAX_HEADER_BYTES: Final = 32_768
 """`Link` headers with cursors grow long."""
 
 
-class Answer(NamedTuple):
+class Answer(Struct, frozen=True, kw_only=True):
     """What came back. body: None where it was larger than allowed. Moments are by our clock."""
 
     url: str
@@ -37,8 +38,6 @@ class Answer(NamedTuple):
 
 
 CONNECT_S: Final = 10.0
-READ_S: Final = 30.0
-"""The longest silence in the middle of an answer."""
 
 
 class Client:
@@ -62,7 +61,7 @@ class Client:
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
-            timeout=aiohttp.ClientTimeout(total=self._timeout_s, connect=CONNECT_S, sock_read=READ_S),
+            timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=CONNECT_S),
             max_line_size=MAX_HEADER_BYTES,
             max_field_size=MAX_HEADER_BYTES,
         )

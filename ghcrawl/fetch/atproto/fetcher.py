@@ -151,8 +151,10 @@ class AtprotoFetcher:
 
     def blocked_until(self) -> datetime | None:
         """As the port says."""
-        found = self._choose()
-        return found.until if isinstance(found, Throttled) else None
+        first = min((each.waits_until for each in self._principals if not each.refused), default=None)
+        if first is None:
+            return self._nobody().until
+        return _moment(first) if first and first > self._clock.now().timestamp() else None
 
     def credential_digest(self) -> str:
         """As the port says."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -27,7 +27,7 @@ class Wait(Struct, frozen=True):
     settles: bool = False
 
 
-class Quota(NamedTuple):
+class Quota(Struct, frozen=True, kw_only=True):
     """What an answer's `x-ratelimit-*` headers say. resets: the server's epoch seconds."""
 
     resource: str

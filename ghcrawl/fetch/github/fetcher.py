@@ -131,7 +131,7 @@ class GitHubFetcher:
         if not self._settings.owns(request.url):
             return _foreign(request.url, self._settings)
         if request.type in QUERIES:
-            return await self._queries.fetch(request, self._need(request, None)._replace(resource=GRAPHQL))
+            return await self._queries.fetch(request, replace(self._need(request, None), resource=GRAPHQL))
         if (polled_until := self._calls.polled_until(request.url)) is not None:
             return Throttled(until=polled_until, reason="poll_interval")
         validator = usable(stored, accept_for(request.type), self._settings.api_version)
@@ -207,14 +207,15 @@ class GitHubFetcher:
                 return leave
             verdict = await self._call(leave, redirects)
         if isinstance(verdict, Limited):  # the principal that was told to stop is rate-limited by now
-            return _Elsewhere(need=need._replace(resource=self._calls.learned(need.type) or need.resource))
+            return _Elsewhere(need=replace(need, resource=self._calls.learned(need.type) or need.resource))
         return _judged(verdict, grant, need)
 
     async def _call(self, grant: Grant, redirects: RedirectState) -> Verdict | Limited:
         try:
             return await self._calls.ask(grant, redirects)
         finally:
-            await self._pool.spend(grant)
+            if grant.spent:
+                await self._pool.spend(grant)
 
 
 def _judged(verdict: Verdict, grant: Grant, need: Need) -> Retrieved | _Elsewhere:
@@ -241,7 +242,7 @@ def _unfit(denied: Denied, slot: CredentialSlot, need: Need, *, owner_wide: bool
     if need.owner:
         slot.mark(*((need.owner, "*") if owner_wide else (need.scope, need.type)), denied)
     without = need.without | {slot.id}
-    return _Elsewhere(need=need._replace(without=without), otherwise=denied)
+    return _Elsewhere(need=replace(need, without=without), otherwise=denied)
 
 
 def _maybe_hidden(missing: Missing, slot: CredentialSlot, need: Need) -> Missing | Denied | _Elsewhere:
@@ -255,7 +256,7 @@ def _maybe_hidden(missing: Missing, slot: CredentialSlot, need: Need) -> Missing
         return answer
     sees = slot.traits.sees(need.owner) + (0 if need.private else 1)
     without = need.without | {slot.id}
-    return _Elsewhere(need=need._replace(without=without, sees=sees), otherwise=answer)
+    return _Elsewhere(need=replace(need, without=without, sees=sees), otherwise=answer)
 
 
 def _said_anonymously(missing: Missing, need: Need) -> Missing | Denied:

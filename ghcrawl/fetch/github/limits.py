@@ -7,7 +7,9 @@ spent. What the server says outranks what we reckon; where it says nothing, the 
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.fetch.budgets import Allowance
 from ghcrawl.fetch.github.budget import CORE, GRAPHQL, Budget, Quota, Wait, WaitReason
@@ -20,7 +22,7 @@ BLIND_S: Final = 60.0
 MAX_QUEUED_S: Final = 30.0
 
 
-class Finished(NamedTuple):
+class Finished(Struct, frozen=True, kw_only=True):
     """How a call ended.
 
     started: when it was made. quota: what it reported; until: when that window is certainly over, by our clock.

@@ -7,7 +7,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from ghcrawl.fetch.budgets import DeclaredBudgets, Spent
 from ghcrawl.fetch.github.app_auth import InstallationTokens, Mint
@@ -27,7 +29,7 @@ from ghcrawl.values.outcome import Denied, Throttled
 MAX_ORDERS: Final = 8192
 
 
-class Need(NamedTuple):
+class Need(Struct, frozen=True, kw_only=True):
     """What a request needs of a credential.
 
     owner, scope: lower case; scope decides the affinity.
@@ -174,7 +176,7 @@ class Pool:
         if wait is not None:
             return wait
         try:
-            spent = await self._budgets.take(slot.principal_id)
+            spent = await self._budgets.take(slot.principal_id) if self._budgets else ()
         except BaseException:
             slot.lane.cancel(resource)
             raise

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from yarl import URL
@@ -52,7 +52,7 @@ UNMANAGED: Final = "not part of externally managed enterprise"
 """Says that an organisation has no groups of an identity provider."""
 
 
-class Asked(NamedTuple):
+class Asked(Struct, frozen=True, kw_only=True):
     """What was asked, as far as it matters for reading the answer.
 
     url: of this call. name: the URL that the document will carry. aliases: the URLs that permanently led to it.

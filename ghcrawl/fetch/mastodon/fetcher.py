@@ -85,7 +85,7 @@ class MastodonFetcher:
 
     def blocked_until(self) -> datetime | None:
         """While no host that was asked may be asked: when the first may."""
-        return self.hosts.blocked_until(self.clock.now())
+        return self.hosts.blocked_until(self.clock.now()) if self.hosts.known else None
 
     def credential_digest(self) -> str:
         """A digest of all tokens."""
