@@ -1,6 +1,6 @@
 # One target for each thing a person does. Everything sets itself up in .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit faults lint bench peers lock clean image compose servers rehearsal
+.PHONY: help demo test unit faults lint docs bench peers lock clean image compose servers rehearsal
 
 unexport PYTHONDONTWRITEBYTECODE # tests start a thousand processes, and each would compile everything anew
 
@@ -43,6 +43,12 @@ lint: $(VENV)/.dev ## format, lint, types and import contracts
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+docs: $(VENV)/.dev ## write what the documentation takes from the code: kinds, documents, tables, settings
+	$(RUN) -m processors.github.table > docs/github.md
+	$(RUN) -m tests.support.document_types > docs/documents.md
+	$(RUN) -m processors.github.tables_page > docs/tables.md
+	$(RUN) -m tests.support.readme
 
 bench: $(VENV)/.dev ## the benchmarks, as ratios
 	@$(RUN) -m benchmarks $(filter-out bench,$(MAKECMDGOALS))

@@ -26,7 +26,7 @@ from processors.github.registry import listings
 _INTRODUCTION: Final = """\
 # What is crawled of GitHub
 
-Written from the registry by `python -m processors.github.table`; a test holds this page to it.
+Written from the registry by `make docs`; a test holds this page to it.
 
 Each thing is one document under a name that survives renames, whichever way it was found. If the element of a list is
 the complete resource, it is saved from the list: a hundred documents per call. An unchanged answer costs nothing.

@@ -12,7 +12,7 @@ from processors.github.tables import OUTSIDE, TABLES
 _INTRODUCTION: Final = """\
 # Tables
 
-Written from the schema by `python -m processors.github.tables_page`; a test holds this page to it.
+Written from the schema by `make docs`; a test holds this page to it.
 
 ```
 ghcrawl tables --to acme.sqlite          # needs nothing else

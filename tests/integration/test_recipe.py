@@ -13,9 +13,10 @@ from textwrap import dedent
 import pytest
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("ghcrawl", "processors", "queues", "stores", "tests", "docs", "config", "pyproject.toml", "CONTRIBUTING.md")
+COPIED = ("ghcrawl", "processors", "queues", "stores", "tests", "docs", "config")
+FILES = ("pyproject.toml", "CONTRIBUTING.md", "README.md", "Makefile")
 STEP = re.compile(r"in `([\w/.]+\.py)`.*?```python\n(.*?)```", re.DOTALL)
-PAGE = re.compile(r"`python -m ([\w.]+) > ([\w/.]+)`")
+COMMAND = re.compile(r"`(make \w+)`")
 IMPORT = "from processors.github.listing import Listing\n"
 CRAWL = """
 import asyncio
@@ -46,12 +47,12 @@ from ghcrawl.values.model import TypeName
 FILTER = DocumentFilter(types=(TypeName("github", "autolink"),))
 asyncio.run(crawl())
 """
-TESTS = ("test_autolink", "test_table", "test_entities", "test_scenarios", "test_one_document", "test_document_types")
+TESTS = ("tests/unit/processors", "tests/unit/platforms", "tests/unit/tables", "tests/unit/settings")
 
 
 def run(tree: Path, *words: str) -> str:
     done = subprocess.run(  # our own Python, in a copy of this tree
-        [sys.executable, *words],
+        words,
         cwd=tree,
         env=os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -69,11 +70,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("recipe") / "tree"
     copy.mkdir()
     for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, copy / name)
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy2(ROOT / name, copy / name)
     manual = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     recipe = manual.partition("## Add a kind of thing\n")[2].partition("\n## ")[0]
     (rows, code), (test, own) = STEP.findall(recipe)
@@ -83,17 +82,17 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = edited.index("from processors.")
     place.write_text(edited if IMPORT in edited else edited[:first] + IMPORT + edited[first:])
     (copy / test).write_text(dedent(own))
-    for module, page in PAGE.findall(recipe):
-        (copy / page).write_text(run(copy, "-m", module))
+    for command in COMMAND.findall(recipe):
+        run(copy, *command.split(), "--assume-old=.venv/.dev", f"RUN={sys.executable}")
     return copy
 
 
 @pytest.mark.slow
 def test_a_crawl_of_a_repository_saves_the_new_kind(tree: Path) -> None:
-    assert run(tree, "-c", CRAWL) == "['urn:repo:12:autolink:5', 'urn:repo:12:autolink:6']\n"
+    assert run(tree, sys.executable, "-c", CRAWL) == "['urn:repo:12:autolink:5', 'urn:repo:12:autolink:6']\n"
 
 
 @pytest.mark.slow
 def test_its_test_passes_and_no_inventory_of_kinds_needs_an_edit(tree: Path) -> None:
-    paths = [f"tests/unit/processors/{name}.py" for name in TESTS]
-    run(tree, "-m", "pytest", *paths, "-q", "-p", "no:schemathesis", "-p", "no:anyio")
+    plain = ("-q", "-m", "not slow", "-p", "no:schemathesis", "-p", "no:anyio")
+    run(tree, sys.executable, "-m", "pytest", *TESTS, *plain)

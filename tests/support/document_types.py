@@ -33,7 +33,7 @@ WIDTH: Final = 118
 INTRODUCTION: Final = """\
 # Documents
 
-Written by `python -m tests.support.document_types` from GitHub's published schemas and a simulated GitHub; a test holds
+Written by `make docs` from GitHub's published schemas and a simulated GitHub; a test holds
 this page to them, and another holds it to recorded answers. Real answers may say more: every field that GitHub sends is
 kept, under its own name. Answers of many years ago and of other servers may lack any field.
 

@@ -14,4 +14,4 @@ COMMITTED = Path(__file__).parents[3] / "docs" / "documents.md"
 @pytest.mark.slow
 def test_the_committed_page_is_what_processors_make_of_a_simulated_world():
     written = COMMITTED.read_text(encoding="utf-8")
-    assert written == page(), "python -m tests.support.document_types > docs/documents.md"
+    assert written == page(), "run make docs"

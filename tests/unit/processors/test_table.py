@@ -45,7 +45,7 @@ LINKS = {
 
 def test_the_committed_page_is_what_the_registry_says():
     written = (DOCS / "github.md").read_text(encoding="utf-8")
-    assert written == page(), "python -m processors.github.table > docs/github.md"
+    assert written == page(), "run make docs"
 
 
 @pytest.mark.parametrize("kind", sorted(PLATFORM.kinds))

@@ -36,7 +36,7 @@ def test_the_file_of_defaults_shows_every_setting():
 def test_the_readme_shows_what_the_file_of_defaults_says():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
 
-    assert readme.written(text) == text, "python -m tests.support.readme"
+    assert readme.written(text) == text, "run make docs"
 
 
 def test_what_may_be_set_while_a_crawl_runs_is_what_tuning_holds():

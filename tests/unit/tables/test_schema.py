@@ -116,4 +116,4 @@ def test_link_tables_say_whose_they_are() -> None:
 
 def test_the_page_of_tables_is_what_the_schema_says() -> None:
     written = (Path(__file__).parents[3] / "docs" / "tables.md").read_text(encoding="utf-8")
-    assert written == tables_page.page(), "run python -m processors.github.tables_page > docs/tables.md"
+    assert written == tables_page.page(), "run make docs"
