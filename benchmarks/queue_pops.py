@@ -21,6 +21,7 @@ from ghcrawl.ports.clock import SystemClock
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     QUEUES,
+    Ancestor,
     Context,
     Push,
     Request,
@@ -48,7 +49,10 @@ def a_push(number: int) -> Push:
         context=Context(
             qualifier="urn:repo:12",
             scope="acme/web",
-            history=("org@https://api.github.com/orgs/acme", "repo@https://api.github.com/repos/acme/web"),
+            history=(
+                Ancestor("org", "https://api.github.com/orgs/acme"),
+                Ancestor("repo", "https://api.github.com/repos/acme/web"),
+            ),
         ),
         root="org@https://api.github.com/orgs/acme",
     )

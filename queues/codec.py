@@ -17,11 +17,13 @@ from ghcrawl.values.errors import DecodeError, Unstorable
 from ghcrawl.values.jsontext import dumps, loads
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
+    Ancestor,
     Context,
     DeferredRequest,
     Failure,
     Pagination,
     Payload,
+    Proof,
     Request,
     Validator,
     moment,
@@ -96,10 +98,10 @@ def _context(context: Context) -> dict[str, Any]:
         "scope": context.scope,
         "notes": context.notes,
         "private": context.private,
-        "history": context.history,
+        "history": [str(ancestor) for ancestor in context.history],
         "only_known": context.only_known,
         "changed_at": context.changed_at,
-        "proof": dict(context.proof),
+        "proof": context.proof.to_json(),
     }
     value = {name: item for name, item in value.items() if item}
     if context.after:
@@ -284,10 +286,11 @@ def _texts(value: Any) -> tuple[str, ...]:
 _CONTEXT: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("qualifier", "urn", "scope", "notes", "after", "changed_at"), _text),
     **dict.fromkeys(("private", "only_known"), bool),
-    **dict.fromkeys(("history", "covered"), _texts),
+    "covered": _texts,
+    "history": lambda value: tuple(map(Ancestor.of, _texts(value))),
     "deleted_at": _moment,
     "walk": lambda value: _NO_WALK if value is None else _read_walk(_object(value)),
     "then": lambda value: tuple([_read_deferred(_object(deferred)) for deferred in _list(value)]),
-    "proof": lambda value: {name: _text(each) for name, each in _object(value or {}).items()},
+    "proof": lambda value: Proof.from_json({name: _text(each) for name, each in _object(value or {}).items()}),
 }
 """How each field of a context is read."""

@@ -37,7 +37,10 @@ def request_json(request: Request) -> dict[str, Any]:
         "type": request.type,
         "url": request.url,
         "attemptCount": request.attempt,
-        "context": {"qualifier": request.context.qualifier, "history": list(request.context.history)},
+        "context": {
+            "qualifier": request.context.qualifier,
+            "history": [str(ancestor) for ancestor in request.context.history],
+        },
         "policy": {
             "fetch": policy.fetch.value,
             "freshness": freshness,

@@ -157,7 +157,7 @@ class DeadletterShape(BaseModel):
             attempts=request.attempt,
             first_at=iso(letter.first_at),
             last_at=iso(letter.last_at),
-            history=list(request.context.history),
+            history=[str(ancestor) for ancestor in request.context.history],
             failures=[FailureShape.of(failure) for failure in letter.failures],
             traceback=letter.traceback,
             request=loads(written(request)),

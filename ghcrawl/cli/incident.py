@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ghcrawl.cli import output
 from ghcrawl.cli.words import ago, counted, duration, printable, stamp
-from ghcrawl.values.model import Deadletter, iso
+from ghcrawl.values.model import Ancestor, Deadletter, iso
 
 MAX_RAW = 2_000
 
@@ -44,11 +44,12 @@ def _attempts(letter: Deadletter) -> str:
 
 
 def _ancestors(out: Console, letter: Deadletter) -> None:
-    if not letter.request.context.history:
+    if letter.request.is_root:
         return
     out.print(Text("\nHow it was discovered", style="bold"))
-    for depth, name in enumerate((*letter.request.context.history, letter.request.name)):
-        out.print(Text(printable(f"{'  ' * depth}{name.replace('@', ' ', 1)}")), soft_wrap=True)
+    itself = Ancestor(letter.request.type, letter.request.url)
+    for depth, (type, url) in enumerate((*letter.request.context.history, itself)):
+        out.print(Text(printable(f"{'  ' * depth}{type} {url}")), soft_wrap=True)
 
 
 def _failures(out: Console, letter: Deadletter) -> None:
@@ -85,7 +86,7 @@ def to_json(letter: Deadletter) -> Mapping[str, Any]:
         "platform": request.platform,
         "queue": letter.queue,
         "qualifier": request.context.qualifier,
-        "history": list(request.context.history),
+        "history": [str(ancestor) for ancestor in request.context.history],
         "attempts": request.attempt,
         "first_at": iso(letter.first_at),
         "last_at": iso(letter.last_at),

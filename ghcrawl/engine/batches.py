@@ -11,7 +11,7 @@ from msgspec import Struct
 from ghcrawl.engine.retrieval import Retrieval, answered, current
 from ghcrawl.platforms.kind import Batch, Processed
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.model import AS_OF, Json, Push, Request, digest
+from ghcrawl.values.model import Json, Push, Request, digest
 from ghcrawl.values.outcome import Refused, Retrieved
 from ghcrawl.values.policy import parse
 
@@ -68,11 +68,9 @@ def differences(request: Request, body: Json) -> tuple[str, ...]:
         body = {str(item.get("id")): item for item in body if isinstance(item, Mapping)}
     if not proof or not isinstance(body, Mapping):
         return ()
-    said = {name.removeprefix(AS_OF): value for name, value in proof.items() if name.startswith(AS_OF)}
-    if any(digest(body.get(name)) != value for name, value in said.items()):
+    if any(digest(body.get(name)) != value for name, value in proof.as_of.items()):
         return ()
-    fields = {name: value for name, value in proof.items() if not name.startswith(AS_OF)}
-    return tuple(sorted(name for name, value in fields.items() if name in body and digest(body[name]) != value))
+    return tuple(sorted(name for name, value in proof.fields.items() if name in body and digest(body[name]) != value))
 
 
 def dealt_with(request: Request, kind: Batch, follow_ups: Sequence[Push]) -> tuple[Request, ...]:

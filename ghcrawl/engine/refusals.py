@@ -100,7 +100,7 @@ class Refusals(Struct, frozen=True):
 
 def _by_reference(request: Request, kind: Processed) -> bool:
     """Whether the request comes from a reference only, so that nothing says that the thing is there."""
-    referred = isinstance(kind, Thing) and kind.referred and bool(request.context.history)
+    referred = isinstance(kind, Thing) and kind.referred and not request.is_root
     return referred and not parse(request.policy).insists
 
 

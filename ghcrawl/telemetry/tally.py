@@ -94,7 +94,7 @@ class Tally:
             self.unchanged[request.type_name] += 1
             return
         self.skipped[settled.reason] += 1
-        is_root = request.name in self.asked if self.asked else not request.context.history
+        is_root = request.name in self.asked if self.asked else request.is_root
         led_on = settled.pushed.queued or settled.pushed.bounced
         if is_root and not led_on and settled.reason not in _UNASKED and len(self.refused_roots) < MAX_ROOTS:
             self.refused_roots.append((request.url, settled.reason, settled.detail))

@@ -200,8 +200,49 @@ class DeferredRequest(Struct, frozen=True, kw_only=True):
     policy: str
 
 
-AS_OF: Final = "as of "
-"""Prefix of the fields that tell of which moment a proof speaks."""
+class Ancestor(NamedTuple):
+    """A request that led to another one. As text, `type@url`."""
+
+    type: str
+    url: str
+
+    def __str__(self) -> str:
+        return f"{self.type}@{self.url}" if self.url else self.type
+
+    @classmethod
+    def of(cls, text: str) -> Ancestor:
+        """The inverse of `str`."""
+        type, _, url = text.partition("@")
+        return cls(type, url)
+
+
+_AS_OF: Final = "as of "
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """What a batch said of a thing, as digests by field, to be compared with the platform's own answer.
+
+    fields: must be equal, if the fields in `as_of` are: those tell whether both speak of the same moment.
+    """
+
+    fields: Mapping[str, str] = {}
+    as_of: Mapping[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.fields)
+
+    def to_json(self) -> dict[str, str]:
+        """All in one object, as messages hold it."""
+        return {**self.fields, **{f"{_AS_OF}{name}": value for name, value in self.as_of.items()}}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, str]) -> Proof:
+        """The proof that `to_json` wrote."""
+        as_of = {name.removeprefix(_AS_OF): each for name, each in value.items() if name.startswith(_AS_OF)}
+        return cls(fields={name: each for name, each in value.items() if not name.startswith(_AS_OF)}, as_of=as_of)
+
+
+NO_PROOF: Final = Proof()
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -212,16 +253,15 @@ class Context(Struct, frozen=True, kw_only=True):
     scope: `owner/repo` or `owner`: what allow-lists filter on and principals are chosen by; empty for neither.
     private: the resource is known to need a principal that may see private data.
     deleted_at: when it was deleted, according to a reliable source; it is to become a tombstone.
-    history: the ancestors, nearest last, as `type@url`; bounded.
-    walk: set on pages of lists.
-    only_known: ask only if an earlier crawl walked this list, or if we hold this thing or what it lies in; otherwise
-    another request will ask.
+    history: the ancestors, nearest last; bounded.
+    pagination: of pages of lists.
+    only_known: fetch only if the list was read before, or the thing or its parent is stored; otherwise another request
+    will.
     then: children that a person asked for and that need this parent's identity.
     after: URN behind which work that is done in several turns goes on.
     notes: what the asker knows and the processor needs, in a form of the platform's own; no part of the key.
-    covered: types of requests that this need not lead to: the page that it stands on has asked for them, all at once.
-    proof: what a batch said of this, field → digest, to be compared with the platform's answer. Names that start
-    with `AS_OF` tell whether both speak of the same moment.
+    covered: types of requests to leave out of follow-ups: the page has requested them in a batch.
+    proof: what a batch said of this.
     changed_at: when this last changed at the latest, as the platform's list says that led here; empty: it does not say.
     A copy that cannot be asked about conditionally, and was seen later, is current.
     """
@@ -231,7 +271,7 @@ class Context(Struct, frozen=True, kw_only=True):
     scope: str = ""
     private: bool = False
     deleted_at: datetime | None = None
-    history: tuple[str, ...] = ()
+    history: tuple[Ancestor, ...] = ()
     pagination: Pagination = Pagination()
     only_known: bool = False
     then: tuple[DeferredRequest, ...] = ()
@@ -239,7 +279,7 @@ class Context(Struct, frozen=True, kw_only=True):
     notes: str = ""
     covered: tuple[str, ...] = ()
     changed_at: str = ""
-    proof: Mapping[str, str] = {}
+    proof: Proof = NO_PROOF
 
 
 class Failure(Struct, frozen=True, kw_only=True):
@@ -286,6 +326,11 @@ class Request(Struct, frozen=True, kw_only=True):
         return f"{self.type}@{self.url}"
 
     @property
+    def is_root(self) -> bool:
+        """Whether no other request led to it: a person, a webhook or a schedule asked for it."""
+        return not self.context.history
+
+    @property
     def key(self) -> bytes:
         """16 bytes; two requests with the same key are the same request."""
         context = self.context
@@ -295,7 +340,7 @@ class Request(Struct, frozen=True, kw_only=True):
         parts.extend(f"covered {type}" for type in context.covered)
         if context.changed_at:
             parts.append(f"changed {context.changed_at}")
-        parts.extend(f"{name}={value}" for name, value in sorted(context.proof.items()))
+        parts.extend(f"{name}={value}" for name, value in sorted(context.proof.to_json().items()))
         if self.payload is not None:
             parts.append(self.payload.digest)
         if context.deleted_at is not None:
@@ -304,7 +349,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     def child(self, type: str, url: str, policy: str, context: Context, payload: Payload | None = None) -> Request:
         """A request that this one leads to: same platform, crawl and deadline, one more ancestor."""
-        history = (*self.context.history, self.name)[-MAX_HISTORY:]
+        history = (*self.context.history, Ancestor(self.type, self.url))[-MAX_HISTORY:]
         return Request(
             platform=self.platform,
             type=type,

@@ -55,6 +55,25 @@ SkipReason = Literal[
     "denied_unauthorized",
 ]
 """Why there is nothing to save. Users see these words in summaries and metrics."""
+ThrottleReason = Literal[
+    "primary", "secondary", "budget", "spent", "busy", "unreachable", "no_principal", "poll_interval", "too_heavy"
+]
+"""Why a fetch has to wait: rate limits of the platform, our own limits, an outage. Users see these words in metrics."""
+DeferReason = Literal[ThrottleReason, "in_flight", "not_mounted"]
+"""Why a request is put back into its queue."""
+RefusedReason = Literal[
+    "refused",
+    "too_large",
+    "invalid_json",
+    "redirect",
+    "foreign_url",
+    "api_version",
+    "unauthorized",
+    "batch_failed",
+    "batches_off",
+    "no_points",
+]
+"""Why no credential can help."""
 DENIED: Final[Mapping[DeniedReason, SkipReason]] = {
     "sso": "denied_sso",
     "ip_allow_list": "denied_ip_allow_list",
@@ -120,13 +139,10 @@ class Pending(Struct, frozen=True, kw_only=True):
 
 
 class Throttled(Struct, frozen=True, kw_only=True):
-    """Not now.
-
-    reason: primary, secondary, budget, spent, busy, unreachable, no_principal or poll_interval; names a metric label.
-    """
+    """Not now."""
 
     until: datetime
-    reason: str
+    reason: ThrottleReason
 
 
 class Denied(Struct, frozen=True, kw_only=True):
@@ -141,7 +157,7 @@ class Refused(Struct, frozen=True, kw_only=True):
     """The platform refuses this request with any credential: 400, 422, an answer too large."""
 
     status: int
-    reason: str
+    reason: RefusedReason
     detail: str
 
 
@@ -181,7 +197,7 @@ class Defer(Struct, frozen=True, kw_only=True):
     """Not now; costs no attempt."""
 
     until: datetime
-    reason: str
+    reason: DeferReason
 
 
 class Retry(Struct, frozen=True, kw_only=True):

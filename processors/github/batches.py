@@ -19,12 +19,12 @@ from msgspec import Struct
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
-    AS_OF,
     Context,
     Json,
     JsonObject,
     Pagination,
     Payload,
+    Proof,
     Push,
     QueueName,
     Request,
@@ -210,7 +210,7 @@ class _Answer(Struct, frozen=True, kw_only=True):
         pairs = [(member, mapping(each) or None) for member, each in zip(members, nodes, strict=False)]
         return cls(visit=visit, node=node, given=pairs, body=body)
 
-    def alone(self, member: JsonObject, proof: Mapping[str, str] | None = None) -> None:
+    def alone(self, member: JsonObject, proof: Proof | None = None) -> None:
         """Ask REST for that one. proof: what its answer is held against."""
         push = _SINGLE[self.visit.request.type](self.visit.request, member)
         context = replace(push.request.context, proof=proof, changed_at="") if proof else push.request.context
@@ -248,9 +248,12 @@ def _users(visit: Visit) -> Skip:
     return answer.skip
 
 
-def _proof(body: JsonObject, names: Iterable[str], as_of: Iterable[str]) -> Mapping[str, str]:
-    proof = {name: digest(body.get(name)) for name in names}
-    return proof | {f"{AS_OF}{name}": digest(body.get(name)) for name in as_of}
+def _proof(body: JsonObject, names: Iterable[str], as_of: Iterable[str]) -> Proof:
+    return Proof(fields=_digests(body, names), as_of=_digests(body, as_of))
+
+
+def _digests(body: JsonObject, names: Iterable[str]) -> Mapping[str, str]:
+    return {name: digest(body.get(name)) for name in names}
 
 
 def _by_date(like: Validator | None, url: str, body: JsonObject) -> Validator | None:
@@ -333,7 +336,7 @@ def _reviews(visit: Visit) -> Skip:
         if found is None:
             answer.alone(member)
         elif found and answer.sampled(place):
-            answer.alone(member, {str(each["id"]): digest(each) for each in found})
+            answer.alone(member, Proof(fields={str(each["id"]): digest(each) for each in found}))
         else:
             pages.append((member, found))
     covered = "user" in visit.batched

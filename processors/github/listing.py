@@ -190,8 +190,7 @@ def _carry(node: Node, listing: Listing) -> None:
 
 def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
     """Whether `node` was found by walking a list of its owner, so that its siblings will be found too."""
-    ancestors = (step.partition("@")[0] for step in node.visit.request.context.history)
-    return any((owner, ancestor) in listings for ancestor in ancestors)
+    return any((owner, ancestor.type) in listings for ancestor in node.visit.request.context.history)
 
 
 def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_only: bool) -> None:
@@ -247,8 +246,7 @@ def asked_at_of(request: Request) -> str:
 
 def begun_again(request: Request) -> bool:
     """Whether a walk of the same list led to this one."""
-    above = request.context.history[-1:]
-    return bool(above) and above[0].partition("@")[0] == request.type
+    return any(ancestor.type == request.type for ancestor in request.context.history[-1:])
 
 
 def _resumed(listings: Listings, request: Request, cursor: Document | None) -> Request | None:

@@ -205,7 +205,7 @@ def flat(document: Document) -> Mapping[str, str]:
 
 def user_instead(request: Request) -> Request | None:
     """For `Thing.fallback`: a name that is no organisation's may be a user's."""
-    if request.context.history:
+    if not request.is_root:
         return None
     url = request.url.replace("/orgs/", "/users/", 1)
     return replace(request, type="user", url=url) if url != request.url else None

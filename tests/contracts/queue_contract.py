@@ -10,6 +10,7 @@ from ghcrawl.ports.queue import Delivery, Depth, Pushed, by_queue
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     LEGACY_PLATFORM,
+    Ancestor,
     Context,
     DeferredRequest,
     Failure,
@@ -66,7 +67,7 @@ class QueueContract:
             scope="acme/web",
             private=True,
             deleted_at=at(2),
-            history=("org@x", "repo@y"),
+            history=(Ancestor("org", "x"), Ancestor("repo", "y")),
             pagination=pagination,
             only_known=True,
             then=(DeferredRequest(type="issue", url="u", policy="default"),),

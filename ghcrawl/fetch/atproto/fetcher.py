@@ -263,8 +263,11 @@ class AtprotoFetcher:
             return _failed(failure_of(answer), answer)
         body = body_of(answer)
         if not isinstance(body, dict):
-            reason = "too_large" if answer.body is None else "not_json"
-            return Refused(status=0, reason=reason, detail=f"{request.url} answered no JSON object")
+            return Refused(
+                status=0,
+                reason="too_large" if answer.body is None else "invalid_json",
+                detail=f"{request.url} answered no JSON object",
+            )
         if request.type == "post" and body.get("posts") == []:
             return Missing(status=404, detail="no such post", observed_at=observed_at(answer))
         etag = answer.headers.get("ETag")
@@ -334,4 +337,4 @@ def _failed(failure: Failure, answer: Answer) -> Retrieved:
         return Denied(status=status, reason="unauthorized", detail=failure.text)
     if status == 403:
         return Denied(status=status, reason="forbidden", detail=failure.text or "forbidden")
-    return Refused(status=status, reason=failure.name or "refused", detail=failure.text or f"status {status}")
+    return Refused(status=status, reason="refused", detail=failure.text or f"status {status}")

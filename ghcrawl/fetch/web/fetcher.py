@@ -22,7 +22,7 @@ from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import FetchError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Json, Request, Validator
+from ghcrawl.values.model import Ancestor, Json, Request, Validator
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Unchanged
 
 if TYPE_CHECKING:
@@ -122,9 +122,8 @@ class WebFetcher:
         """
         private = self.settings.private_addresses == "always"
         if self.settings.private_addresses == "typed":
-            _, at, typed = request.root.partition("@")
             with suppress(ValueError):
-                private = origin(typed if at else request.url) == place
+                private = origin(Ancestor.of(request.root).url or request.url) == place
         if not private and is_literal(place[1]) and not is_public(place[1]):
             raise NotPublic(f"{place[1]} is not a public address")
         return private

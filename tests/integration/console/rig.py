@@ -24,7 +24,7 @@ from urllib.request import urlopen
 from msgspec import Struct
 
 from ghcrawl.telemetry.history import RINGS, Point, Seen
-from ghcrawl.values.model import Context, Deadletter
+from ghcrawl.values.model import Ancestor, Context, Deadletter
 from tests.support.builders import a_deadletter, a_failure, a_request
 from tests.support.cli import ROOT, fill
 from tests.support.services.debian import Unavailable, alone, cache, install
@@ -168,7 +168,8 @@ def _new(number: int, now: datetime, repo: str, url: str, policy: str) -> Deadle
         a_failure(at=last - timedelta(seconds=ago), cause="http_502", message=f"Bad Gateway {ago}", status=502)
         for ago in (940, 310, 90, 20, 0)
     )
-    ancestors = ("org@https://api.example.test/orgs/acme", f"issues@{url.rpartition('/')[0]}?per_page=100")
+    page = f"{url.rpartition('/')[0]}?per_page=100"
+    ancestors = (Ancestor("org", "https://api.example.test/orgs/acme"), Ancestor("issues", page))
     context = Context(history=ancestors, scope="acme", qualifier=repo)
     request = a_request(number, url=url, policy=policy, attempt=5, context=context)
     return a_deadletter(

@@ -10,7 +10,7 @@ from ghcrawl.cli.crawl_backend import BackendLetters
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
-from ghcrawl.values.model import LEGACY_PLATFORM, Deadletter, Request
+from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Deadletter, Request
 from stores.deadletters import Allowance
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at
 from tests.support.cli import fill
@@ -138,7 +138,8 @@ def test_one_is_told_like_an_incident(ghcrawl: Command, filled: Fill) -> None:
     request = a_request(
         7,
         context=type(context)(
-            qualifier="urn:repo:12", history=("org@https://x/orgs/acme", "repo@https://x/repos/acme/web")
+            qualifier="urn:repo:12",
+            history=(Ancestor("org", "https://x/orgs/acme"), Ancestor("repo", "https://x/repos/acme/web")),
         ),
         payload=a_payload(),
         attempt=2,
@@ -184,7 +185,7 @@ def test_one_is_told_like_an_incident(ghcrawl: Command, filled: Fill) -> None:
     assert "after 2 attempts" in out
     value = ghcrawl("deadletters", "show", letter.urn, "--json").json
     assert [failure["worker"] for failure in value["failures"]] == ["pod-1", "pod-2"]
-    assert value["history"] == list(request.context.history)
+    assert value["history"] == list(map(str, request.context.history))
     assert value["traceback"].startswith("Traceback")
 
 

@@ -9,7 +9,7 @@ from ghcrawl.ports.observer import Settled
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Request
+from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Context, Request
 from tests.support.builders import a_type, by_type
 from tests.support.platforms import mounted
 
@@ -61,7 +61,7 @@ def test_what_led_to_nothing_is_told_with_its_reason() -> None:
         platform=LEGACY_PLATFORM,
         type="issue",
         url=f"{API}/repos/acme/api/issues/7",
-        context=Context(history=("repo@…",), qualifier="urn:repo:1"),
+        context=Context(history=(Ancestor("repo", "…"),), qualifier="urn:repo:1"),
     )
     tally.settled(skipped(issue, "denied_sso", "403 single sign-on"))
     tally.settled(

@@ -274,7 +274,7 @@ async def test_a_bug_in_a_processor_costs_an_attempt_and_not_the_loop():
         (replace(SHELF, type="planet"), SHELF_BODY, "no_processor"),
         (replace(SHELF, policy="nonsense"), SHELF_BODY, "invalid_request"),
         (replace(SHELF, policy="default:planet"), SHELF_BODY, "invalid_request"),
-        (SHELF, Refused(status=422, reason="unprocessable", detail="no"), "http_422"),
+        (SHELF, Refused(status=422, reason="refused", detail="no"), "http_422"),
     ],
 )
 async def test_what_no_retry_can_help_is_buried_at_once(request_: Request, answer: Any, cause: str):
@@ -500,7 +500,7 @@ async def test_half_as_many_requests_as_there_are_loops_wait_in_the_process_and_
     rig.clock.advance(2)
     await held.run()
 
-    assert put_back == [("defer", "in_hand")]
+    assert put_back == [("defer", "in_flight")]
     assert len(held.settled) == 5
     assert [url for url, _ in rig.fetcher.asked].count(SHELF.url) == 1
 

@@ -10,7 +10,7 @@ from ghcrawl.engine.refusals import STANDS
 from ghcrawl.platforms.github import platform
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Request
+from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Context, Request
 from ghcrawl.values.outcome import (
     Denied,
     Fetched,
@@ -163,7 +163,7 @@ GHOST = Request(
     type="user",
     url=f"{API}/users/ghosted",
     policy="refresh:self",
-    context=Context(history=("issue@1",)),
+    context=Context(history=(Ancestor("issue", "1"),)),
     asked_at=NOW,
 )
 

@@ -8,6 +8,7 @@ import pytest
 
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
+from ghcrawl.values.model import Ancestor
 from ghcrawl.values.outcome import Save, Skip
 from processors.github import ENTITIES
 from tests.support.builders import API, NOW
@@ -28,7 +29,7 @@ from tests.support.github import (
 )
 
 IN_REPO = "urn:repo:12"
-ISSUES = ("repo@u", "issues@u")
+ISSUES = (Ancestor("repo", "u"), Ancestor("issues", "u"))
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,11 @@ def test_a_pull_request_fetched_by_its_own_url_knows_its_repository_from_its_bas
 
 
 def test_a_commit_with_comments_leads_to_the_comments_of_all_commits():
-    wanted = asked(saved("commit", a_commit(comments=1), qualifier=IN_REPO, history=("repo@u", "commits@u")))
+    wanted = asked(
+        saved(
+            "commit", a_commit(comments=1), qualifier=IN_REPO, history=(Ancestor("repo", "u"), Ancestor("commits", "u"))
+        )
+    )
 
     assert f"{REPO}/comments?per_page=100" in wanted
     assert not any("comments" in url for url in asked(saved("commit", a_commit(), qualifier=IN_REPO)))

@@ -8,7 +8,7 @@ import pytest
 
 from ghcrawl.platforms.kind import List
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Pagination, Push, Validator
+from ghcrawl.values.model import Ancestor, Pagination, Push, Validator
 from ghcrawl.values.outcome import Save, Skip
 from tests.support.builders import API, NOW, a_document, at
 from tests.support.github import REPO, a_commit, a_user, a_visit, an_issue, continuation_of, kind_of
@@ -65,7 +65,7 @@ def test_after_the_last_of_several_pages_the_first_is_asked_for_again_as_of_now(
     "over",
     [
         {"url": ISSUES, "pagination": Pagination(first=ISSUES)},
-        last_of(ISSUES) | {"history": (f"repo@{REPO}", f"issues@{PAGE_2}")},
+        last_of(ISSUES) | {"history": (Ancestor("repo", REPO), Ancestor("issues", PAGE_2))},
         last_of(ISSUES) | {"url": f"{PAGE_2}&after=Y3Vyc29y"},
         last_of(ISSUES) | {"policy": "always"},
         last_of(ISSUES) | {"policy": "reprocess"},
@@ -93,7 +93,7 @@ def test_what_grew_at_its_head_meanwhile_is_read_no_further_when_it_is_looked_at
     numbers: tuple[int, ...], goes_on: bool
 ):
     pagination = Pagination(newest="urn:repo:12:issue:34:issue_event:9")
-    again = {"pagination": pagination, "history": (f"issue_events@{PAGE_2}",), "link": {"next": PAGE_2}}
+    again = {"pagination": pagination, "history": (Ancestor("issue_events", PAGE_2),), "link": {"next": PAGE_2}}
 
     assert bool(next_pages("issue_events", [an_event(n) for n in numbers], url=EVENTS, **again)) is goes_on
 
@@ -121,7 +121,7 @@ def test_a_list_that_grows_at_its_head_is_read_on_behind_an_unchanged_page_up_to
 
 def test_a_history_that_was_rewritten_while_it_was_read_is_read_again_afresh():
     pagination = Pagination(first=COMMITS, until="urn:repo:12:commit:gone")
-    over = {"pagination": pagination, "history": (f"commits@{PAGE_2}",), "url": COMMITS}
+    over = {"pagination": pagination, "history": (Ancestor("commits", PAGE_2),), "url": COMMITS}
     (push,) = next_pages("commits", [a_commit()], **over)
 
     assert push.request.url == COMMITS
@@ -131,7 +131,7 @@ def test_a_history_that_was_rewritten_while_it_was_read_is_read_again_afresh():
 def test_a_merge_while_history_was_read_is_asked_for_by_itself():
     merge = a_commit(parents=[{"sha": "b" * 40}, {"sha": "c" * 40}])
     pagination = Pagination(first=COMMITS, until=f"urn:repo:12:commit:{'b' * 40}")
-    over = {"pagination": pagination, "history": (f"commits@{PAGE_2}",), "url": COMMITS}
+    over = {"pagination": pagination, "history": (Ancestor("commits", PAGE_2),), "url": COMMITS}
     (push,) = next_pages("commits", [merge, a_commit("b" * 40)], **over)
 
     assert push.request.url == f"{REPO}/compare/{'b' * 40}...{'a' * 40}?per_page=100"
@@ -159,7 +159,9 @@ def test_what_stands_on_an_unchanged_page_of_references_is_not_visited_when_it_i
         "pagination": Pagination(first=f"{API}/orgs/acme/repos"),
     }
     first = pages("repos", [reference], of="urn:org:9", **over).follow_ups
-    again = pages("repos", [reference], of="urn:org:9", **over, history=("repos@x",), observed_at=at(1)).follow_ups
+    again = pages(
+        "repos", [reference], of="urn:org:9", **over, history=(Ancestor("repos", "x"),), observed_at=at(1)
+    ).follow_ups
 
     assert [push.request.url for push in first] == [REPO]
     assert again == ()

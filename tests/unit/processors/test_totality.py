@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ghcrawl.platforms.kind import Batch, Reconciliation
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
+from ghcrawl.values.model import Ancestor
 from ghcrawl.values.outcome import (
     Fetched,
     Save,
@@ -86,7 +87,7 @@ def test_any_field_may_be_missing_null_or_something_else(type: str, data: st.Dat
         else:
             body[name] = replacement
 
-    assert_total(type, body, qualifier="urn:repo:12", history=("repo@u", "issues@u"))
+    assert_total(type, body, qualifier="urn:repo:12", history=(Ancestor("repo", "u"), Ancestor("issues", "u")))
 
 
 @given(extra=st.dictionaries(st.text(max_size=6).filter(lambda name: name != "_metadata"), JSON, max_size=4))

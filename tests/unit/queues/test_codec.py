@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from ghcrawl.values.errors import DecodeError, Unstorable
 from ghcrawl.values.model import (
+    Ancestor,
     Context,
     DeferredRequest,
     Failure,
     Pagination,
     Payload,
+    Proof,
     Request,
     Validator,
 )
@@ -58,13 +60,15 @@ contexts = st.builds(
     scope=texts,
     private=st.booleans(),
     deleted_at=st.none() | moments,
-    history=st.lists(texts, max_size=3).map(tuple),
+    history=st.lists(st.builds(Ancestor.of, texts), max_size=3).map(tuple),
     pagination=walks,
     only_known=st.booleans(),
     then=st.lists(st.builds(DeferredRequest, type=texts, url=texts, policy=texts), max_size=2).map(tuple),
     covered=st.lists(texts, max_size=2).map(tuple),
     changed_at=texts,
-    proof=st.dictionaries(texts, texts, max_size=2),
+    proof=st.builds(
+        Proof, fields=st.dictionaries(texts, texts, max_size=2), as_of=st.dictionaries(texts, texts, max_size=2)
+    ),
 )
 payloads = st.builds(
     Payload,

@@ -10,11 +10,13 @@ from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
     MAX_FAILURES,
     MAX_HISTORY,
+    Ancestor,
     Context,
     DeferredRequest,
     Document,
     Link,
     Pagination,
+    Proof,
     Validator,
     credible,
     digest,
@@ -44,7 +46,7 @@ def test_requests_that_differ_in_anything_that_matters_have_different_keys():
         replace(base, context=Context(deleted_at=NOW)),
         replace(base, context=Context(covered=("user",))),
         replace(base, context=Context(changed_at="2026-01-01T00:00:00Z")),
-        replace(base, context=Context(proof={"additions": "ab"})),
+        replace(base, context=Context(proof=Proof(fields={"additions": "ab"}))),
         replace(base, context=Context(then=(DeferredRequest(type="issue", url="u", policy="default"),))),
     ]
 
@@ -53,7 +55,9 @@ def test_requests_that_differ_in_anything_that_matters_have_different_keys():
 
 def test_attempts_history_and_payload_times_do_not_make_another_request():
     base = a_request(payload=a_payload())
-    later = replace(base, payload=a_payload(observed_at=at(5)), attempt=2, context=Context(history=("org@x",)))
+    later = replace(
+        base, payload=a_payload(observed_at=at(5)), attempt=2, context=Context(history=(Ancestor("org", "x"),))
+    )
 
     assert later.key == base.key
 
@@ -79,7 +83,7 @@ def test_a_child_belongs_to_the_crawl_of_its_parent():
     child = parent.child("user", "u", "default:self", Context())
 
     assert (child.platform, child.root, child.asked_at) == ("elsewhere", "org@acme", parent.asked_at)
-    assert child.context.history == (parent.name,)
+    assert child.context.history == (Ancestor(parent.type, parent.url),)
 
 
 def test_a_child_about_a_document_knows_it_by_its_name_and_is_shown_what_its_parent_is():
@@ -89,7 +93,7 @@ def test_a_child_about_a_document_knows_it_by_its_name_and_is_shown_what_its_par
     child = parent.about(document, "refresh:self")
     told = parent.about(document, "default", url="https://elsewhere", qualifier="urn:repo:12", deleted_at=at(5))
 
-    shared = Context(urn=document.urn, scope="acme/web", private=True, history=(parent.name,))
+    shared = Context(urn=document.urn, scope="acme/web", private=True, history=(Ancestor(parent.type, parent.url),))
     assert child == parent.child("label", document.url, "refresh:self", shared)
     assert told.url == "https://elsewhere"
     assert told.context == replace(shared, qualifier="urn:repo:12", deleted_at=at(5))
