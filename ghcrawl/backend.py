@@ -36,7 +36,7 @@ from queues.sqlite import queue as sqlite_queue
 from queues.sqlite.queue import SqliteQueue
 from stores.deadletters import Allowance, Forgotten, Requeued, forget, move, requeue
 from stores.idempotency_keys import MarkerIdempotencyKeys
-from stores.inbox import SequentialInbox, SqliteInbox
+from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.mongo.settings import MongoSettings
 from stores.quotas import MemoryQuotas
@@ -49,9 +49,11 @@ from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.dedup import SqliteCrashCounter, SqliteDedupMarkers
 from stores.sqlite.documents import SqliteStore
 from stores.sqlite.idempotency_keys import SqliteIdempotencyKeys
+from stores.sqlite.inbox import SqliteInbox
 from stores.sqlite.quotas import SqliteQuotas
 from stores.sqlite.sources import SqliteSources
-from stores.unit_of_work import Part, SequentialUnitOfWork, SqliteUnitOfWork
+from stores.sqlite.unit_of_work import SqliteUnitOfWork
+from stores.unit_of_work import Part, SequentialUnitOfWork
 
 __all__ = [
     "MIGRATIONS",

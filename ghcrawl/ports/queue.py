@@ -51,6 +51,9 @@ class Pushed(Struct, frozen=True, kw_only=True):
     queued: int = 0
     bounced: int = 0
 
+    def __add__(self, other: Pushed) -> Pushed:
+        return Pushed(queued=self.queued + other.queued, bounced=self.bounced + other.bounced)
+
 
 class Delivery(Protocol):
     """A popped request, in flight until it is acked or released. Either is final; a second call does nothing."""

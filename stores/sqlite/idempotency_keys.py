@@ -1,4 +1,4 @@
-"""Idempotency keys (receipts) in the SQLite file, beside queue and store."""
+"""Idempotency keys in the SQLite file, beside queue and store."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SqliteIdempotencyKeys:
 
         return await self._file.write(Work(run), StoreError)
 
-    def inbox(self, id: str, at: datetime) -> Work[bool]:
+    def taking(self, id: str, at: datetime) -> Work[bool]:
         """Claim and confirm `id`, as part of a larger transaction. The result is False if it was confirmed before.
 
         An unconfirmed claim belongs to a dead process, because on one file claim and confirmation are one transaction.

@@ -31,7 +31,8 @@ from queues.sqlite.table import Arrival, insert
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.documents import SqliteStore
-from stores.unit_of_work import SequentialUnitOfWork, SqliteUnitOfWork
+from stores.sqlite.unit_of_work import SqliteUnitOfWork
+from stores.unit_of_work import SequentialUnitOfWork
 from tests.support.clock import FakeClock
 
 

@@ -25,7 +25,7 @@ from queues import codec
 from queues.sqlite.queue import SqliteQueue
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.documents import SqliteStore
-from stores.unit_of_work import SqliteUnitOfWork
+from stores.sqlite.unit_of_work import SqliteUnitOfWork
 from tests.support.builders import a_document, a_request
 from tests.support.lanes import LANES
 

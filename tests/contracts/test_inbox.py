@@ -21,9 +21,10 @@ from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryDedupMarkers
 from queues.sqlite.queue import SqliteQueue
 from stores.idempotency_keys import MarkerIdempotencyKeys
-from stores.inbox import STALE_S, SequentialInbox, SqliteInbox
+from stores.inbox import STALE_S, SequentialInbox
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.idempotency_keys import SqliteIdempotencyKeys
+from stores.sqlite.inbox import SqliteInbox
 from tests.support.builders import NOW
 from tests.support.clock import FakeClock
 from tests.support.lanes import lanes

@@ -14,7 +14,7 @@ from queues import codec
 from queues.sqlite.queue import SqliteQueue
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.documents import SqliteStore
-from stores.unit_of_work import SqliteUnitOfWork
+from stores.sqlite.unit_of_work import SqliteUnitOfWork
 from tests.contracts.adapters import open_file
 from tests.support.builders import a_request
 from tests.support.clock import FakeClock
