@@ -386,8 +386,9 @@ class Request(Struct, frozen=True, kw_only=True):
         return replace(self, attempt=0, failures=(), asked_at=None)
 
 
-UNREADABLE: Final = Request(platform=LEGACY_PLATFORM, type="unknown", url="")
-"""Stands for the request of a message that cannot be read."""
+def unreadable(platform: str, type: str = "unknown") -> Request:
+    """Stands for the request of a message that cannot be read: all that its place tells."""
+    return Request(platform=platform, type=type, url="")
 
 
 class Push(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter, DedupMarkers
 from ghcrawl.values.errors import DecodeError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import UNREADABLE, Deadletter, Failure, QueueName, Request
+from ghcrawl.values.model import Deadletter, Failure, Lane, QueueName, Request, unreadable
 from queues.amqp.message import Incoming, Outgoing
 from queues.codec import decode
 from queues.dedup_protocol import key_of
@@ -53,11 +53,12 @@ class DeadLetterHandler:
         self._starts = starts
         self._clock = clock
 
-    async def file_undecodable(self, incoming: Incoming, error: DecodeError, queue: QueueName) -> None:
-        """The deadletter keeps the bytes, and `UNREADABLE` as its request."""
-        log.warning("message_undecodable", queue=queue, error=str(error))
+    async def file_undecodable(self, incoming: Incoming, error: DecodeError, lane: Lane) -> None:
+        """The deadletter keeps the bytes."""
+        log.warning("message_undecodable", queue=lane.queue, error=str(error))
         failure = Failure(at=self._clock.now(), cause="undecodable", message=str(error))
-        await self._bury(Deadletter.of(UNREADABLE, queue, failure, urn=_urn(error.body), raw=error.body))
+        request = unreadable(lane.platform)
+        await self._bury(Deadletter.of(request, lane.queue, failure, urn=_urn(error.body), raw=error.body))
         await incoming.ack()
 
     async def file_killer(self, incoming: Incoming, request: Request, starts: int) -> None:
@@ -71,7 +72,7 @@ class DeadLetterHandler:
         try:
             request = decode(incoming.content())
         except DecodeError as error:
-            await self.file_undecodable(incoming, error, lane.queue)
+            await self.file_undecodable(incoming, error, lane)
             return None
         copy = replace(incoming.copy, lane=lane, left_s=0.0)
         if why == LIMIT and (pardoned := await self._pardoned(copy, request)):

@@ -75,7 +75,7 @@ class Pops:
         try:
             request = decode(incoming.content())
         except DecodeError as error:
-            await self._dead_letters.file_undecodable(incoming, error, incoming.lane.queue)
+            await self._dead_letters.file_undecodable(incoming, error, incoming.lane)
             return None
         taken = await self._tagging.take(request, incoming.lane.queue, token=incoming.copy.token)
         name = name_of(request, incoming.copy.token)

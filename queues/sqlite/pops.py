@@ -20,11 +20,11 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.values.errors import DecodeError, QueueError
 from ghcrawl.values.model import (
     QUEUES,
-    UNREADABLE,
     Deadletter,
     Failure,
     Lane,
     Request,
+    unreadable,
 )
 from queues.codec import decode
 from queues.sqlite import table
@@ -221,7 +221,7 @@ class Pops:
     def _file_undecodable(self, waiter: _Waiter, claim: Claim, error: DecodeError) -> None:
         """A deadletter takes the place of an unreadable message; its pop waits on."""
         failure = Failure(at=self._clock.now(), cause="undecodable", message=str(error))
-        bury = self._bury(Deadletter.of(UNREADABLE, claim.lane.queue, failure, raw=error.body))
+        bury = self._bury(Deadletter.of(unreadable(claim.lane.platform), claim.lane.queue, failure, raw=error.body))
 
         def run(connection: sqlite3.Connection) -> None:
             bury.run(connection)

@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.values.errors import DecodeError, Unstorable
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, UNREADABLE, Deadletter, TypeName, moment, time_text
+from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Deadletter, TypeName, moment, time_text, unreadable
 from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
 from stores.mongo.driver import OURS, Mongo
 from stores.mongo.errors import opening
@@ -131,7 +131,7 @@ class MongoDeadletters:
         try:
             request = self._codec.decode(message)
         except DecodeError:  # written by a newer version: shown, but this version cannot requeue it
-            request, raw = UNREADABLE, raw or message
+            request, raw = unreadable(letter.get("platform") or LEGACY_PLATFORM, letter["type"]), raw or message
         return Deadletter(
             urn=letter["_id"],
             request=request,

@@ -16,7 +16,7 @@ from ghcrawl.embedded.file import (
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.values.errors import DecodeError, StoreError
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, UNREADABLE, Deadletter, TypeName, moment, time_text
+from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Deadletter, TypeName, moment, time_text, unreadable
 from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
 from stores.jsontext import from_text, to_text
 
@@ -55,7 +55,8 @@ _BURY: Final = """
     INSERT INTO deadletters (urn, platform, type, kind, host, queue, reason, reason_folded, first_at, last_at, failures,
         traceback, request, raw) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
 _SELECT: Final = """
-    SELECT urn, queue, kind, reason, first_at, last_at, failures, traceback, request, raw FROM deadletters"""
+    SELECT urn, platform, type, queue, kind, reason, first_at, last_at, failures, traceback, request, raw
+    FROM deadletters"""
 _COUNT: Final = "SELECT platform, type, kind, COUNT(*) FROM deadletters"
 _BEHIND: Final = "(last_at, urn) < (SELECT last_at, urn FROM deadletters WHERE urn = ?)"
 _NEWEST_FIRST: Final = "ORDER BY last_at DESC, urn DESC LIMIT ?"
@@ -128,11 +129,11 @@ class SqliteDeadletters:
         )
 
     def _deadletter(self, row: Row) -> Deadletter:
-        urn, queue, kind, reason, first_at, last_at, failures, traceback, message, raw = row
+        urn, platform, type, queue, kind, reason, first_at, last_at, failures, traceback, message, raw = row
         try:
             request = self._codec.decode(message)
         except DecodeError:  # written by a newer version: shown, but this version cannot requeue it
-            request, raw = UNREADABLE, raw or message
+            request, raw = unreadable(restored(platform), restored(type)), raw or message
         return Deadletter(
             urn=restored(urn),
             request=request,

@@ -53,7 +53,7 @@ class Rig(ABC):
     async def crash(self) -> None:
         """Whoever had requests in hand is gone; what this rig holds now is what the next process finds."""
 
-    async def inject(self, queue: QueueName, body: bytes) -> None:
+    async def inject(self, queue: QueueName, body: bytes, platform: str = LEGACY_PLATFORM) -> None:
         """Bytes that no codec wrote wait where messages wait."""
         pytest.skip(f"nobody but the queue itself can put {body!r} into {queue}")
 
@@ -92,8 +92,8 @@ class SqliteRig(Rig):
         await self.file.close()
         await self.open()
 
-    async def inject(self, queue: QueueName, body: bytes) -> None:
-        arrival = Arrival(LEGACY_PLATFORM, URGENCY[queue], uuid4().bytes, None, 0, body)
+    async def inject(self, queue: QueueName, body: bytes, platform: str = LEGACY_PLATFORM) -> None:
+        arrival = Arrival(platform, URGENCY[queue], uuid4().bytes, None, 0, body)
         await self.file.submit(Work(lambda connection: insert(connection, [arrival])))
 
 

@@ -379,6 +379,14 @@ class QueueContract:
         assert {letter.queue for letter in letters} == {"normal"}
         assert await rig.queue.is_empty()
 
+    async def test_a_message_that_is_no_request_is_filed_under_the_platform_of_its_lane(self, rig: Rig) -> None:
+        await rig.queue.push([a_push(1, platform="other"), a_push(2, platform="other")])
+        await rig.inject("normal", b"[]", platform="other")
+        order = [Lane("other", "normal")]
+        assert [await self.platform_of(rig, order) for _ in range(3)] == ["other", "other", None]
+        (letter,) = await rig.deadletters.list(DeadletterFilter(platforms=("other",)), limit=10)
+        assert (letter.kind, letter.request.platform, letter.raw) == ("undecodable", "other", b"[]")
+
     async def test_a_message_that_is_no_request_does_not_stop_a_peek(self, rig: Rig) -> None:
         await rig.inject("normal", b"[]")
         await rig.queue.push([a_push()])

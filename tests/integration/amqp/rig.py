@@ -37,7 +37,7 @@ from stores.memory import MemoryDeadletters, MemoryStore
 from stores.unit_of_work import SequentialUnitOfWork
 from tests.contracts.adapters import Rig
 from tests.support.clock import FakeClock
-from tests.support.lanes import LANES, lanes
+from tests.support.lanes import LANES
 from tests.support.services.rabbitmq import Server
 from tests.support.waiting import until
 
@@ -173,8 +173,8 @@ class AmqpRig(Rig):
     async def _waiting_at_least(self, number: int) -> bool:
         return await self._waiting() >= number
 
-    async def inject(self, queue: QueueName, body: bytes) -> None:
-        await self._link.send([Outgoing(self.names.work, lanes(queue)[0], body)])
+    async def inject(self, queue: QueueName, body: bytes, platform: str = LEGACY_PLATFORM) -> None:
+        await self._link.send([Outgoing(self.names.work, Lane(platform, queue), body)])
 
     @property
     def unsettled(self) -> int:

@@ -218,7 +218,7 @@ async def test_a_deadletter_that_only_a_newer_version_can_read_is_shown_and_kept
     newer = "UPDATE deadletters SET request = CAST('{\"v\":2}' AS BLOB)"
     await file.submit(Work(lambda connection: connection.execute(newer).rowcount))
     (letter,) = await deadletters.list(DeadletterFilter(), limit=9)
-    assert (letter.request.type, letter.raw, letter.reason) == ("unknown", b'{"v":2}', "Service Unavailable")
+    assert (letter.request.type, letter.raw, letter.reason) == ("issue", b'{"v":2}', "Service Unavailable")
 
 
 @pytest.mark.slow
