@@ -13,18 +13,12 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from ghcrawl.fetch.budgets import DeclaredBudget
-from ghcrawl.fetch.github import (
-    Credential,
-    GitHubFetcher,
-    GitHubSettings,
-    Installation,
-    Token,
-    Traits,
-    checks,
-    read_installation,
-    read_tokens,
-)
+from ghcrawl.fetch.github import checks
+from ghcrawl.fetch.github.app_auth import read_installation
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.hooks import APP, GitHubHooks
+from ghcrawl.fetch.github.principals import Credential, Installation, Token, Traits, read_tokens
+from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.platforms.contract import Checked, Credentials, Deliveries, Feed, Platform, Sourced
 from ghcrawl.platforms.kind import Kind
 from ghcrawl.ports import source as ports

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-from ghcrawl.fetch.web import WebFetcher, WebSettings, lacking
-from ghcrawl.fetch.web.settings import Private, Scripts
+from ghcrawl.fetch.web.fetcher import WebFetcher
+from ghcrawl.fetch.web.scripts import lacking
+from ghcrawl.fetch.web.settings import Private, Scripts, WebSettings
 from ghcrawl.platforms.contract import Platform, Simulated
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer

@@ -11,7 +11,7 @@ import pytest
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.estimating import Foreseen, foresee, show
 from ghcrawl.cli.options import Place
-from ghcrawl.fetch.github import read_tokens
+from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.simulator.faults import Broken, Dropped, Faults
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
 from ghcrawl.simulator.github.manners import Graphql, Manners

@@ -10,7 +10,7 @@ from typing import Any
 
 from prometheus_client import generate_latest
 
-from ghcrawl.fetch.github import read_tokens
+from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.platforms.mastodon import MASTODON

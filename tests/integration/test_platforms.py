@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from ghcrawl.fetch.github import read_tokens
+from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.ports.clock import SystemClock

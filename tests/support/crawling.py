@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ghcrawl.fetch.github import read_tokens
+from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter

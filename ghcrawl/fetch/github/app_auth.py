@@ -6,14 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import jwt
 import structlog
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
-from jwt.algorithms import RSAAlgorithm
 from msgspec import Struct
 
 from ghcrawl.fetch.github.principals import Installation, Traits, fingerprint
@@ -22,11 +18,11 @@ from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import iso
 
+if TYPE_CHECKING:
+    from ghcrawl.fetch.github.app_key import AppKey
+
 log = structlog.stdlib.get_logger(__name__)
 
-BACKDATED_S: Final = 60
-JWT_LIFE_S: Final = 540
-"""GitHub accepts ten minutes; less leaves room for clocks that differ."""
 RENEW_BEFORE: Final = timedelta(minutes=5)
 RETRY_RENEWAL: Final = timedelta(seconds=30)
 CLOCK_WRONG: Final = timedelta(seconds=30)
@@ -76,32 +72,15 @@ def read_installation(app_id: str, installation_id: int, key_file: Path, traits:
     installation = Installation(
         app_id=app_id, installation_id=installation_id, private_key=Secret(key), traits=traits or Traits()
     )
-    signing_key(installation)
+    app_key(installation)
     return installation
 
 
-def signing_key(installation: Installation) -> RSAPrivateKey:
-    """The key of `installation`, parsed. Raises ConfigError."""
-    try:
-        key = _parsed(str(installation.private_key))
-    except (ValueError, TypeError, jwt.InvalidKeyError):
-        key = None
-    if not isinstance(key, RSAPrivateKey):  # raised here, where no exception is at hand whose text might quote the key
-        raise ConfigError(f"the key of GitHub App {installation.app_id} is no RSA private key in PEM form")
-    return key
+def app_key(installation: Installation) -> AppKey:
+    """The key of its App. Raises ConfigError."""
+    from ghcrawl.fetch.github.app_key import AppKey  # noqa: PLC0415  # loads cryptography, where there is an App
 
-
-@lru_cache(maxsize=16)
-def _parsed(pem: str) -> RSAPrivateKey | RSAPublicKey:
-    """Kept: it takes longer than signing, holds up the loop, and all installations of an App have the same key."""
-    return RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(pem)
-
-
-def app_jwt(app_id: str, key: RSAPrivateKey, server_now: datetime) -> Secret:
-    """What an App says to be itself."""
-    issued = int(server_now.timestamp()) - BACKDATED_S
-    claims = {"iat": issued, "exp": issued + BACKDATED_S + JWT_LIFE_S, "iss": app_id}
-    return Secret(jwt.encode(claims, key, algorithm="RS256"))
+    return AppKey(installation)
 
 
 class InstallationTokens:
@@ -109,7 +88,7 @@ class InstallationTokens:
 
     def __init__(self, installation: Installation, mint: Mint, server_now: Callable[[], datetime]) -> None:
         self._installation = installation
-        self._key = signing_key(installation)
+        self._key = app_key(installation)
         self._mint = mint
         self._server_now = server_now
         self._minted: Minted | None = None
@@ -171,10 +150,10 @@ class InstallationTokens:
     async def _answered(self) -> MintAnswer:
         """The server's answer; to a second question, if the first one only showed that our clock is wrong."""
         asked_at = self._server_now()
-        answer = await self._mint(self._installation, app_jwt(self._installation.app_id, self._key, asked_at))
+        answer = await self._mint(self._installation, self._key.jwt(asked_at))
         corrected = self._server_now()
         if answer.status == 401 and abs(corrected - asked_at) > CLOCK_WRONG:
-            answer = await self._mint(self._installation, app_jwt(self._installation.app_id, self._key, corrected))
+            answer = await self._mint(self._installation, self._key.jwt(corrected))
         return answer
 
     def _keep(self, token: Secret, expires_at: datetime) -> Minted:

@@ -18,7 +18,7 @@ from typing import Final, Literal, Self
 from msgspec import Struct
 
 from ghcrawl.fetch.budgets import DeclaredBudgets
-from ghcrawl.fetch.github.app_auth import app_jwt, signing_key
+from ghcrawl.fetch.github.app_auth import app_key
 from ghcrawl.fetch.github.budget import GRAPHQL
 from ghcrawl.fetch.github.calls import PLATFORM, Calls, RedirectState, new_client
 from ghcrawl.fetch.github.conditions import smaller_page, usable
@@ -151,7 +151,7 @@ class GitHubFetcher:
             return Denied(status=0, reason="credential", detail=detail)
         if not self._settings.owns(url):
             return _foreign(url, self._settings)
-        claim = app_jwt(app.app_id, signing_key(app), self._calls.server_now())
+        claim = app_key(app).jwt(self._calls.server_now())
         verdict = await self._calls.as_app(app, claim, replace(_to(url), method=method))
         match verdict:
             case Limited():

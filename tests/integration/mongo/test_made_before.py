@@ -14,7 +14,7 @@ import pytest
 from bson import json_util
 from pymongo import MongoClient
 
-from ghcrawl.fetch.github import read_tokens
+from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.github.expectation import Expected

@@ -10,8 +10,11 @@ from random import Random
 import pytest
 from aiohttp import ClientSession
 
-from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Installation, Secret
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.hooks import GitHubHooks
+from ghcrawl.fetch.github.principals import Installation
+from ghcrawl.fetch.github.settings import GitHubSettings
+from ghcrawl.fetch.redaction import Secret
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.redelivery import Pace, Redelivery
 from ghcrawl.simulator.github.apps import App

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ghcrawl.fetch.web import WebSettings
 from ghcrawl.fetch.web.hosts import MAX_DELAY_S, Host
+from ghcrawl.fetch.web.settings import WebSettings
 from ghcrawl.values.jsontext import dumps, loads
 from processors.web.feeds import parse
 from tests.support.blogs import feeds, robots

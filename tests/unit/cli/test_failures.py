@@ -11,7 +11,7 @@ import pytest
 
 from ghcrawl.cli import documents, failures
 from ghcrawl.cli.program import as_typed
-from ghcrawl.fetch.github import REDACTOR
+from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.errors import ConfigError
 from tests.unit.cli.conftest import Command
 

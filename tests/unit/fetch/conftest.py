@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.fetch.github import Credential, GitHubFetcher, GitHubSettings, read_tokens
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
+from ghcrawl.fetch.github.principals import Credential, read_tokens
+from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.ports.clock import Clock
 from tests.support.builders import an_egress
 from tests.support.clock import FakeClock

@@ -12,7 +12,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from structlog.testing import capture_logs
 
-from ghcrawl.fetch.github import Installation, Secret, Token, Traits, fingerprint, read_installation
+from ghcrawl.fetch.github.app_auth import read_installation
+from ghcrawl.fetch.github.principals import Installation, Token, Traits, fingerprint
+from ghcrawl.fetch.redaction import Secret
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import Request, iso
 from ghcrawl.values.outcome import Fetched, Throttled

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, fingerprint, read_tokens
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
+from ghcrawl.fetch.github.principals import fingerprint, read_tokens
+from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import Context, Request, Validator
 from ghcrawl.values.outcome import (

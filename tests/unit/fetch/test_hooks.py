@@ -7,8 +7,10 @@ from typing import Any
 import jwt
 import pytest
 
-from ghcrawl.fetch.github import GitHubFetcher, Installation, Secret
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.hooks import GitHubHooks
+from ghcrawl.fetch.github.principals import Installation
+from ghcrawl.fetch.redaction import Secret
 from ghcrawl.redelivery import ApiFailure, Attempt, Page
 from tests.support.builders import NOW
 from tests.support.keys import as_pem, rsa_key

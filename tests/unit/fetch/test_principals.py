@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from ghcrawl.fetch.github import Traits, fingerprint, read_tokens
-from ghcrawl.fetch.github.principals import affinity
+from ghcrawl.fetch.github.principals import Traits, affinity, fingerprint, read_tokens
 from ghcrawl.values.errors import ConfigError
 
 

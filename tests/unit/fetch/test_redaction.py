@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings, Redactor, Secret, read_tokens
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
+from ghcrawl.fetch.github.principals import read_tokens
+from ghcrawl.fetch.github.settings import GitHubSettings
+from ghcrawl.fetch.redaction import Redactor, Secret
 from ghcrawl.values.errors import FetchError
 from tests.support.builders import a_request, an_egress
 from tests.support.clock import FakeClock

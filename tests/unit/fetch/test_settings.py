@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.fetch.github import GitHubSettings, read_tokens
+from ghcrawl.fetch.github.principals import read_tokens
+from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.fetch.github import GitHubFetcher, GitHubSettings
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
+from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.values.errors import FetchError, Malformed
 from ghcrawl.values.model import Context
 from ghcrawl.values.outcome import (

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from ghcrawl.fetch.budgets import DeclaredBudget
-from ghcrawl.fetch.github import GitHubFetcher
+from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.values.errors import FetchError
 from ghcrawl.values.outcome import Fetched, Throttled
 from tests.support.builders import NOW, a_request, at

@@ -12,7 +12,7 @@ import pytest
 import structlog
 from prometheus_client import generate_latest
 
-from ghcrawl.fetch.github import REDACTOR
+from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.telemetry.logs import LogFormat, SettledLog, configure_logging

@@ -6,8 +6,9 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 
-from ghcrawl.fetch.web import WebSettings, lacking, scripts
-from ghcrawl.fetch.web.scripts import wants_scripts
+from ghcrawl.fetch.web import scripts
+from ghcrawl.fetch.web.scripts import lacking, wants_scripts
+from ghcrawl.fetch.web.settings import WebSettings
 
 SCRIPT = "<script src='/app.js'></script>"
 TEXT = "<p>" + "Water runs down. " * 20 + "</p>"
