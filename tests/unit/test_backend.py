@@ -50,7 +50,7 @@ async def test_what_the_queue_file_had_to_bury_is_found_where_the_documents_are(
 
 
 def test_what_needs_no_server_loads_no_driver_of_one():
-    drivers = {"aio_pika", "aiormq", "bson", "motor", "pymongo"}
+    drivers = {"aio_pika", "aiormq", "bson", "cryptography", "jwt", "motor", "pymongo"}
     script = f"import sys, ghcrawl.wiring; print(sorted({drivers} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
