@@ -2,10 +2,10 @@
 
     python -m benchmarks amqp [--seconds 5] [--rounds 3] [--store mongo|sqlite|memory] [--backlog 100000]
 
-One cycle pops a request, saves a document, pushes one follow-up and acks. By hand it is the same without tags, headers,
-order of queues, or anything else that makes it safe; its saves promise as much. Both take turns, and the medians are
-compared, with the processor time that each process spends on a cycle. `--backlog` measures besides how it goes with so
-many waiting on RabbitMQ while documents and tags are in SQLite.
+One cycle pops a request, saves a document, pushes one follow-up and acks. By hand it is the same without markers,
+headers, order of queues, or anything else that makes it safe; its saves promise as much. Both take turns, and the
+medians are compared, with the processor time that each process spends on a cycle. `--backlog` measures besides how it
+goes with so many waiting on RabbitMQ while documents and markers are in SQLite.
 
 Runs on servers of its own, or on those that the environment names. Prints one JSON object.
 """

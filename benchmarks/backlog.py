@@ -1,4 +1,4 @@
-"""Whether a large backlog slows anything down: a million requests that wait, with their tags, and many documents.
+"""Whether a large backlog slows anything down: a million requests that wait, with their markers, and many documents.
 
     python -m benchmarks backlog [--requests 1000000] [--documents 100000] [--rounds 5] [--turns 800] [--seconds 10]
 
@@ -150,7 +150,7 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
 
     async def put_requests(numbers: Sequence[int]) -> None:
         wanted, token = [a_request(number) for number in numbers], new_token()
-        tags = [
+        markers = [
             DedupMarker(
                 key=key_of(r),
                 token=token,
@@ -163,7 +163,7 @@ async def fill(side: Side, requests: int, documents: int) -> dict[str, int]:
             )
             for r in wanted
         ]
-        await MongoDedupMarkers(side.filling).insert(tags)
+        await MongoDedupMarkers(side.filling).insert(markers)
         work = side.queue.names.work
         await side.queue.link.send(
             [Outgoing(exchange=work, lane=Lane(r.platform, "normal"), body=encode(r), token=token) for r in wanted]

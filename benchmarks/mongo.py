@@ -3,7 +3,7 @@
 The bare loop is what one would write by hand: `find_one` by an indexed URL, and `replace_one` by `_id` with the newer
 one winning, on the same server, with the same documents and promises, as many at a time. Both take turns, a few times,
 and the median of the ratios is the result. How much slower deletions by hand are with many documents than with few
-tells how much of what pops lose with a backlog is the server's own: a pop deletes a tag.
+tells how much of what pops lose with a backlog is the server's own: a pop deletes a marker.
 
 Runs on the server at `GHCRAWL_TEST_MONGO_URL`, or starts the one of the tests.
 """
@@ -279,7 +279,7 @@ async def _fill(ours: Ours, size: int) -> None:
 async def _deletions(url: str) -> None:
     """By the driver alone, by `_id` and twenty at a time, the oldest first; what was deleted is replaced in between.
 
-    The `_id`s are as those of tags: in no order.
+    The `_id`s are as those of markers: in no order.
     """
     client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(url)
     name = f"bench_{uuid4().hex[:8]}"

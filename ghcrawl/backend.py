@@ -34,7 +34,7 @@ from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from queues.sqlite import queue as sqlite_queue
 from queues.sqlite.queue import SqliteQueue
-from stores.deadletters import Allowance, Forgotten, Requeued, forget, move, requeue
+from stores.deadletters import Forgotten, Requeued, TimeBudget, forget, move, requeue
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore
@@ -108,21 +108,21 @@ class Backend(Struct, frozen=True, kw_only=True):
 
         Again with `before`, and it goes on where it stopped. Raises QueueError, StoreError.
         """
-        now, allowance = self.clock.now(), Allowance(ROUND_S)
-        return await requeue(self.deadletters, self.queue, which, now=now, to=to, allowance=allowance)
+        now, time_budget = self.clock.now(), TimeBudget(ROUND_S)
+        return await requeue(self.deadletters, self.queue, which, now=now, to=to, time_budget=time_budget)
 
     async def forget(self, which: DeadletterFilter) -> Forgotten:
         """The deadletters that `which` means are deleted, as many as can be in `ROUND_S`. Raises StoreError."""
-        return await forget(self.deadletters, which, now=self.clock.now(), allowance=Allowance(ROUND_S))
+        return await forget(self.deadletters, which, now=self.clock.now(), time_budget=TimeBudget(ROUND_S))
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """The open stores. tags, starts: for a broker that cannot list its messages."""
+    """The open stores. markers, crashes: for a broker that cannot list its messages."""
 
     store: Store
     deadletters: Deadletters
-    tags: DedupMarkers
-    starts: CrashCounter
+    markers: DedupMarkers
+    crashes: CrashCounter
     idempotency_keys: IdempotencyKeys
     sources: Sources
     quotas: Quotas
@@ -177,7 +177,7 @@ async def _file(settings: Settings, stack: AsyncExitStack) -> SqliteFile | None:
 
 
 async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitStack) -> Kept:
-    """What `store.provider` says. Tags outlive this process only where other processes can reach them as well."""
+    """What `store.provider` says. Markers outlive this process only where other processes can reach them as well."""
     match settings.store.provider:
         case "mongo":
             return await _mongo(mongo_settings(settings.mongo), stack)
@@ -186,8 +186,8 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
             return Kept(
                 store=SqliteStore(file),
                 deadletters=SqliteDeadletters(file, codec),
-                tags=SqliteDedupMarkers(file),
-                starts=SqliteCrashCounter(file),
+                markers=SqliteDedupMarkers(file),
+                crashes=SqliteCrashCounter(file),
                 idempotency_keys=SqliteIdempotencyKeys(file),
                 sources=SqliteSources(file),
                 quotas=SqliteQuotas(file),
@@ -196,8 +196,8 @@ async def _kept(settings: Settings, file: SqliteFile | None, stack: AsyncExitSta
             return Kept(
                 store=MemoryStore(),
                 deadletters=MemoryDeadletters(),
-                tags=MemoryDedupMarkers(),
-                starts=MemoryCrashCounter(),
+                markers=MemoryDedupMarkers(),
+                crashes=MemoryCrashCounter(),
                 idempotency_keys=MarkerIdempotencyKeys(MemoryDedupMarkers()),
                 sources=MemorySources(),
                 quotas=MemoryQuotas(),
@@ -219,8 +219,8 @@ async def _mongo(settings: MongoSettings, stack: AsyncExitStack) -> Kept:
     return Kept(
         store=await MongoStore.open(mongo),
         deadletters=await MongoDeadletters.open(mongo, codec),
-        tags=await MongoDedupMarkers.open(mongo),
-        starts=MongoCrashCounter(mongo),
+        markers=await MongoDedupMarkers.open(mongo),
+        crashes=MongoCrashCounter(mongo),
         idempotency_keys=MarkerIdempotencyKeys(await MongoDedupMarkers.open(mongo, RECEIPTS)),
         sources=await MongoSources.open(mongo),
         quotas=await MongoQuotas.open(mongo),
@@ -248,10 +248,10 @@ async def _queue(
         case "amqp":
             from queues.amqp.queue import open_amqp_queue
 
-            alone = isinstance(kept.tags, MemoryDedupMarkers)
+            alone = isinstance(kept.markers, MemoryDedupMarkers)
             wanted = amqp_settings(settings.amqp, loops=settings.crawl.loops, alone=alone)
             opening = open_amqp_queue(
-                wanted, tags=kept.tags, starts=kept.starts, bury=kept.deadletters.bury, clock=clock
+                wanted, markers=kept.markers, crashes=kept.crashes, bury=kept.deadletters.bury, clock=clock
             )
             queue = await stack.enter_async_context(opening)
             await queue.know(platforms)

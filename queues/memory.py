@@ -29,7 +29,7 @@ from queues.codec import decode, encode
 from queues.merging import Copy, merge
 
 
-class _Held(Struct, frozen=True):
+class _Waiting(Struct, frozen=True):
     """A request that waits or is in flight."""
 
     key: bytes
@@ -69,11 +69,11 @@ class MemoryQueue:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._tickets = count(1)
-        self._ready: defaultdict[Lane, OrderedDict[bytes, _Held]] = defaultdict(OrderedDict)
-        self._delayed: defaultdict[Lane, dict[bytes, _Held]] = defaultdict(dict)
+        self._ready: defaultdict[Lane, OrderedDict[bytes, _Waiting]] = defaultdict(OrderedDict)
+        self._delayed: defaultdict[Lane, dict[bytes, _Waiting]] = defaultdict(dict)
         self._alarms: list[tuple[datetime, bytes, Lane]] = []
         self._places: dict[bytes, Lane] = {}
-        self._in_flight: dict[int, _Held] = {}
+        self._in_flight: dict[int, _Waiting] = {}
         self._waiters: set[asyncio.Future[None]] = set()
 
     async def push(self, pushes: Sequence[Push]) -> Pushed:
@@ -144,7 +144,7 @@ class MemoryQueue:
             self._put(held)
             self._wake()
 
-    def _put(self, held: _Held) -> bool:
+    def _put(self, held: _Waiting) -> bool:
         """Whether `held` is a request more; otherwise its twin absorbed it, or sent it away."""
         if held.key not in self._places:
             self._place(held)
@@ -157,7 +157,7 @@ class MemoryQueue:
             self._place(replace(kept, copy=Copy(merged.queue, kept.copy.asked_at, merged.not_before)))
         return False
 
-    def _place(self, held: _Held) -> None:
+    def _place(self, held: _Waiting) -> None:
         lane, moment = held.lane, held.copy.not_before
         self._places[held.key] = lane
         if moment is None:
@@ -166,7 +166,7 @@ class MemoryQueue:
             self._delayed[lane][held.key] = held
             heappush(self._alarms, (moment, held.key, lane))
 
-    def _twin(self, key: bytes) -> _Held:
+    def _twin(self, key: bytes) -> _Waiting:
         lane = self._places[key]
         return self._ready[lane].get(key) or self._delayed[lane][key]
 
@@ -224,7 +224,7 @@ class MemoryQueue:
                 waiter.set_result(None)
 
 
-def _held(push: Push, now: datetime) -> _Held:
+def _held(push: Push, now: datetime) -> _Waiting:
     moment = push.not_before if push.not_before is not None and push.not_before > now else None
     request = push.request
-    return _Held(request.key, encode(request), request.platform, Copy(push.queue, request.asked_at, moment))
+    return _Waiting(request.key, encode(request), request.platform, Copy(push.queue, request.asked_at, moment))

@@ -1,4 +1,4 @@
-"""Tags and starts in this process's memory: for one process that has a broker to itself, and for tests."""
+"""Dedup markers and crash counts in memory: for a process that has a broker to itself, and for tests."""
 
 from __future__ import annotations
 
@@ -15,61 +15,67 @@ class MemoryDedupMarkers:
     """As the port says. Markers do not outlive the process: what waited before may be queued twice."""
 
     def __init__(self) -> None:
-        self._tags: dict[str, DedupMarker] = {}
+        self._markers: dict[str, DedupMarker] = {}
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
         """As the port says."""
-        return {key: self._tags[key] for key in keys if key in self._tags}
+        return {key: self._markers[key] for key in keys if key in self._markers}
 
-    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
+    async def insert(self, markers: Sequence[DedupMarker]) -> frozenset[str]:
         """As the port says."""
-        taken = frozenset([tag.key for tag in tags if tag.key in self._tags])
-        self._tags.update({tag.key: tag for tag in tags if tag.key not in taken})
+        taken = frozenset([marker.key for marker in markers if marker.key in self._markers])
+        self._markers.update({marker.key: marker for marker in markers if marker.key not in taken})
         return taken
 
     async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
         """As the port says."""
         for old, new in pairs:
             if self._has(old.key, old.token):
-                self._tags[old.key] = new
+                self._markers[old.key] = new
 
     async def confirm(self, keys: Sequence[str], token: str) -> None:
         """As the port says."""
         for key in keys:
             if self._has(key, token):
-                self._tags[key] = replace(self._tags[key], queued=True)
+                self._markers[key] = replace(self._markers[key], queued=True)
 
     async def delete(self, key: str, token: str) -> bool:
         """As the port says."""
-        return self._has(key, token) and self._tags.pop(key) is not None
+        return self._has(key, token) and self._markers.pop(key) is not None
 
     async def any_queued(self, platforms: Collection[str] | None = None) -> bool:
         """As the port says."""
-        return any(tag.queued and (platforms is None or tag.platform in platforms) for tag in self._tags.values())
+        return any(
+            marker.queued and (platforms is None or marker.platform in platforms) for marker in self._markers.values()
+        )
 
     async def delayed(self, now: datetime) -> Mapping[Lane, int]:
         """As the port says."""
-        return Counter(tag.lane for tag in self._tags.values() if tag.not_before is not None and tag.not_before > now)
+        return Counter(
+            marker.lane
+            for marker in self._markers.values()
+            if marker.not_before is not None and marker.not_before > now
+        )
 
     async def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
         """As the port says."""
-        for tag in list(self._tags.values()):
-            if tag.at < before and (tag.not_before is not None if lane is None else tag.lane == lane):
-                yield tag
+        for marker in list(self._markers.values()):
+            if marker.at < before and (marker.not_before is not None if lane is None else marker.lane == lane):
+                yield marker
 
     async def clear(self, lane: Lane) -> int:
         """As the port says."""
-        return self._keep({key: tag for key, tag in self._tags.items() if tag.lane != lane})
+        return self._keep({key: marker for key, marker in self._markers.items() if marker.lane != lane})
 
     async def sweep(self, before: datetime) -> int:
         """As the port says."""
-        return self._keep({key: tag for key, tag in self._tags.items() if tag.at >= before})
+        return self._keep({key: marker for key, marker in self._markers.items() if marker.at >= before})
 
     def _has(self, key: str, token: str) -> bool:
-        return key in self._tags and self._tags[key].token == token
+        return key in self._markers and self._markers[key].token == token
 
-    def _keep(self, tags: dict[str, DedupMarker]) -> int:
-        gone, self._tags = len(self._tags) - len(tags), tags
+    def _keep(self, markers: dict[str, DedupMarker]) -> int:
+        gone, self._markers = len(self._markers) - len(markers), markers
         return gone
 
 

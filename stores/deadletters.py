@@ -54,7 +54,7 @@ class Requeued(Struct, frozen=True, kw_only=True):
 
     queued: requests that were pushed. bounced: requests that were waiting already.
     unreadable: deadletters that stay, because their messages are no readable requests.
-    left: deadletters that match but were not handled within the allowance.
+    left: deadletters that match but were not handled within the time_budget.
     before: pass it in the filter of the next call to handle exactly those; None if none are left.
     """
 
@@ -73,7 +73,7 @@ class Forgotten(Struct, frozen=True, kw_only=True):
     before: datetime | None = None
 
 
-class Allowance:
+class TimeBudget:
     """A time budget for work in batches: another batch starts while it is expected to end in time.
 
     at_once: size of the next batch. It starts small, because the speed of the servers is unknown, and adapts so that a
@@ -167,7 +167,7 @@ async def requeue(
     *,
     now: datetime,
     to: QueueName | None = None,
-    allowance: Allowance | None = None,
+    time_budget: TimeBudget | None = None,
 ) -> Requeued:
     """Push the requests of the deadletters that match `which`, with attempts reset, and then delete the deadletters.
 
@@ -176,17 +176,17 @@ async def requeue(
 
     now: deadletters buried later stay, so that a request that fails again at once is not requeued again.
     to: the queue to push to; None returns each request to its own queue.
-    allowance: time budget; the newest deadletters are first. None: no limit.
+    time_budget: time budget; the newest deadletters are first. None: no limit.
     Raises QueueError, StoreError.
     """
-    which, allowance = which.until(now), allowance or Allowance()
+    which, time_budget = which.until(now), time_budget or TimeBudget()
     done, durable = Requeued(), list[str]()
-    page = await deadletters.list(which, limit=allowance.at_once)
+    page = await deadletters.list(which, limit=time_budget.at_once)
     while page:  # pushes a page while it reads the next one and deletes the one before
-        allowance.weigh(page)
+        time_budget.weigh(page)
         readable = [letter for letter in page if letter.raw is None]
         pushes = [Push(request=letter.request.renewed(), queue=to or letter.queue) for letter in readable]
-        pushing, reading = queue.push(pushes), deadletters.list(which, limit=allowance.at_once, after=page[-1].urn)
+        pushing, reading = queue.push(pushes), deadletters.list(which, limit=time_budget.at_once, after=page[-1].urn)
         pushed, following, _ = await _all_of(pushing, reading, deadletters.delete(durable))
         done = Requeued(
             queued=done.queued + pushed.queued,
@@ -195,7 +195,7 @@ async def requeue(
         )
         durable, last, page = [letter.urn for letter in readable], page[-1].last_at, following
         # Stop only between two moments: `before` cannot separate deadletters that were buried at the same one.
-        if not allowance.has_another() and page and page[0].last_at < last:
+        if not time_budget.has_another() and page and page[0].last_at < last:
             rest = replace(which, before=last)
             left, _ = await asyncio.gather(deadletters.count(rest), deadletters.delete(durable))
             return replace(done, left=left.total, before=last if left.total else None)
@@ -208,17 +208,17 @@ async def forget(
     which: DeadletterFilter,
     *,
     now: datetime,
-    allowance: Allowance | None = None,
+    time_budget: TimeBudget | None = None,
 ) -> Forgotten:
-    """Delete the deadletters that match `which` and were buried before `now`. allowance: as for `requeue`.
+    """Delete the deadletters that match `which` and were buried before `now`. time_budget: as for `requeue`.
 
     Raises StoreError.
     """
-    which, allowance, deleted = which.until(now), allowance or Allowance(), 0
-    while page := await deadletters.list(which, limit=allowance.at_once):
-        allowance.weigh(page)
+    which, time_budget, deleted = which.until(now), time_budget or TimeBudget(), 0
+    while page := await deadletters.list(which, limit=time_budget.at_once):
+        time_budget.weigh(page)
         deleted += await deadletters.delete([letter.urn for letter in page])
-        if not allowance.has_another():
+        if not time_budget.has_another():
             left = (await deadletters.count(which)).total
             return Forgotten(deleted=deleted, left=left, before=which.before if left else None)
     return Forgotten(deleted=deleted)

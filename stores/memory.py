@@ -37,8 +37,8 @@ class _Kept(Struct, frozen=True):
     claims: Mapping[str, str] = {}
 
     @property
-    def held(self) -> rules.Held:
-        return replace(rules.Held.of(self.document), checked_at=self.checked_at)
+    def held(self) -> rules.StoredState:
+        return replace(rules.StoredState.of(self.document), checked_at=self.checked_at)
 
     def whole(self) -> Document:
         return replace(self.document, body=from_text(self.body))
@@ -149,7 +149,7 @@ class MemoryStore:
             self._claimed[url].discard(urn)
 
 
-def _as_held(document: Document, held: rules.Held) -> Document:
+def _as_held(document: Document, held: rules.StoredState) -> Document:
     """The document without its body, updated by what is remembered of it."""
     return replace(
         document,

@@ -16,7 +16,7 @@ from ghcrawl.values import forms
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Form, Forms, Known, Validator, digest
 from stores import rules
-from stores.rules import Held
+from stores.rules import StoredState
 
 
 class Merged(Struct, frozen=True, kw_only=True):
@@ -28,13 +28,13 @@ class Merged(Struct, frozen=True, kw_only=True):
     """
 
     saved: Saved
-    held: Held
+    held: StoredState
     written: Document | None
     claims: Mapping[str, str]
     forgotten: Collection[str] = ()
 
 
-def wants_body(held: Held | None, document: Document) -> bool:
+def wants_body(held: StoredState | None, document: Document) -> bool:
     """Whether `merged` needs the whole stored document, because some of its fields may still be valid."""
     form = rules.form_of(document)
     if held is None or form is None or held.deleted:
@@ -51,11 +51,11 @@ def wants_body(held: Held | None, document: Document) -> bool:
     return not all(forms.covers(document.forms, *each) for each in held.forms.items())
 
 
-def merged(held: Held | None, document: Document, whole: Document | None = None) -> Merged:
+def merged(held: StoredState | None, document: Document, whole: Document | None = None) -> Merged:
     """The result of saving `document` over `held`. whole: the stored document, if `wants_body` is True."""
     if held is None:
         names = rules.known_as(document, document.url, document.url, ())
-        new = replace(Held.of(document), aliases=names)
+        new = replace(StoredState.of(document), aliases=names)
         return Merged(saved="saved", held=new, written=document, claims=_claims(document))
     if whole is not None:
         return _joined(held, document, whole)
@@ -80,7 +80,7 @@ Effect = Literal["saved", "same", "stale"]
 """Which document is valid from now on: the new one, both, or the stored one."""
 
 
-def _joined(held: Held, document: Document, whole: Document) -> Merged:
+def _joined(held: StoredState, document: Document, whole: Document) -> Merged:
     """Merge both bodies: fields of either are kept, and where both have a field, the newer document's value."""
     stale = rules.older(document, held)
     top, bottom = (whole, document) if stale else (document, whole)
@@ -110,7 +110,7 @@ def _answer(effect: Effect, *, tied: bool, mixed: bool) -> Saved:
     return "tied" if tied else "mixed" if mixed else effect
 
 
-def _seen(held: Held, document: Document, body: Mapping[str, object], *, tied: bool) -> dict[Form, Known]:
+def _seen(held: StoredState, document: Document, body: Mapping[str, object], *, tied: bool) -> dict[Form, Known]:
     """The form in which `document` was seen, unless the stored document has a newer body of that form."""
     form = rules.form_of(document)
     if form is None:
@@ -135,12 +135,12 @@ def _digest(body: Mapping[str, object], document: Document) -> str:
     return document.digest if body == document.body else digest(body)
 
 
-def _after(held: Held, document: Document, effect: Effect, *, keeps_validator: bool) -> Held:
+def _after(held: StoredState, document: Document, effect: Effect, *, keeps_validator: bool) -> StoredState:
     """What is remembered after the save, without forms and names."""
     if effect == "stale":
         return replace(held, visits=rules.visited(held.visits, document, effect))
     validator: Validator | None = held.validator if keeps_validator else document.validator
-    after = held if effect == "same" else replace(Held.of(document), aliases=held.aliases)
+    after = held if effect == "same" else replace(StoredState.of(document), aliases=held.aliases)
     return replace(
         after,
         changed_at=document.changed_at,
@@ -151,7 +151,9 @@ def _after(held: Held, document: Document, effect: Effect, *, keeps_validator: b
     )
 
 
-def _with_names(saved: Saved, held: Held, after: Held, document: Document, written: Document | None) -> Merged:
+def _with_names(
+    saved: Saved, held: StoredState, after: StoredState, document: Document, written: Document | None
+) -> Merged:
     """Add the URLs under which the document is found: also those of a stale or equal one."""
     names = rules.known_as(document, after.url, held.url, held.aliases)
     return Merged(

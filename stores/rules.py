@@ -16,7 +16,7 @@ MAX_ALIASES: Final = 20
 """Limits aliases of list pages fetched with `since=`, whose URL differs every time. Renames never reach it."""
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class StoredState(Struct, frozen=True, kw_only=True):
     """What is remembered of a stored document beside body and links: enough to decide about most saves.
 
     The fields are those of `Document`, and `checked_at` is that of `Stored`.
@@ -41,7 +41,7 @@ class Held(Struct, frozen=True, kw_only=True):
         return precedence(self.changed_at, self.observed_at)
 
     @classmethod
-    def of(cls, document: Document) -> Held:
+    def of(cls, document: Document) -> StoredState:
         """What is remembered of a document that was just fetched."""
         return cls(
             url=document.url,
@@ -66,7 +66,7 @@ def form_of(document: Document) -> tuple[Form, Known] | None:
     return next(iter(document.forms.items()))
 
 
-def says_the_same(held: Held, document: Document) -> bool:
+def says_the_same(held: StoredState, document: Document) -> bool:
     """Whether the digest of `document` equals that of the stored one, or of the body last seen in the same form."""
     if not document.digest:
         return not held.digest
@@ -75,7 +75,7 @@ def says_the_same(held: Held, document: Document) -> bool:
     return document.digest in (held.digest, last.digest if last else None)
 
 
-def judge(held: Held, document: Document) -> Saved:
+def judge(held: StoredState, document: Document) -> Saved:
     """The result of saving `document` over `held`, judged without their bodies.
 
     "same" means: equal bodies, made by a processor that is no newer; both or neither are tombstones; and equal `Link`
@@ -95,7 +95,7 @@ def judge(held: Held, document: Document) -> Saved:
     return "same" if same else "saved"
 
 
-def older(document: Document, held: Held) -> bool:
+def older(document: Document, held: StoredState) -> bool:
     """Whether `held` is newer than `document`: by the last change, else by when each was observed.
 
     Changes are compared to the second, and more finely if both have fractions of a second.
@@ -117,7 +117,7 @@ def _rank(precedence: str) -> tuple[str, str]:
     return credible(changed_at, moment(observed)), observed
 
 
-def may_tie(held: Held, document: Document) -> bool:
+def may_tie(held: StoredState, document: Document) -> bool:
     """Whether different bodies are a tie: equal dates of change, and no way to tell which came later.
 
     A document processed again from the store is never part of a tie.

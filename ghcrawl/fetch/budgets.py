@@ -1,6 +1,6 @@
 """Budgets that a platform's terms declare: *n* calls in any period, for each credential and for each address.
 
-`DeclaredBudgets` keeps them together with all replicas. `Allowance` is one process's own pace, and pure.
+`DeclaredBudgets` keeps them together with all replicas. `CallWindow` is one process's own pace, and pure.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DeclaredBudget(Section):
     per: Literal["credential", "address"] = "credential"
 
 
-class Allowance:
+class CallWindow:
     """At most `calls` that start or end within any `period_s`: no window of the server's can hold more of them.
 
     Counted from the end of a call, because it may have reached the server at any moment until then.

@@ -1,16 +1,17 @@
 """Dedup markers: which requests wait in a broker that cannot be asked.
 
 A broker keeps messages and cannot say whether a request is among them. So each waiting request has a dedup marker, a
-*tag* for short, in a database that all processes share. A tag is `pending` from before its copy is published until the
-broker has confirmed it, and `queued` from then on. A consumer deletes the tag of a copy before anything else. The tag
-also holds the request, so that a broker that lost its messages is filled again. One invariant carries the rest:
+*marker* for short, in a database that all processes share. A marker is `pending` from before its copy is published
+until the broker has confirmed it, and `queued` from then on. A consumer deletes the marker of a copy before anything
+else. The marker also holds the request, so that a broker that lost its messages is filled again. One invariant carries
+the rest:
 
-    while a tag is queued, its copy waits, and will be processed later than any moment at which the tag was read.
+    while a marker is queued, its copy waits, and will be processed later than any moment at which the marker was read.
 
-Deleting any tag at any time costs a duplicate and never a request, so tags may be lost and purged; none expires.
-A tag must never become or stay queued without its copy: every change of a tag is therefore bound to the token of the
-push that made it. The protocol is `queues.dedup_protocol`; `tests/unit/queues/test_dedup_interleavings.py` explores it
-exhaustively.
+Deleting any marker at any time costs a duplicate and never a request, so markers may be lost and purged; none expires.
+A marker must never become or stay queued without its copy: every change of a marker is therefore bound to the token of
+the push that made it. The protocol is `queues.dedup_protocol`; `tests/unit/queues/test_dedup_interleavings.py` explores
+it exhaustively.
 
 Implementations raise StoreError.
 """
@@ -35,8 +36,8 @@ class DedupMarker:
     queued: the broker has confirmed the copy; False is pending.
     platform, queue: where the copy waits. asked_at: of the copy; None is later than any moment.
     not_before: the copy is delayed until then; None may be popped at once.
-    at: when the tag was written, by its writer's clock.
-    body: the copy as it travels; empty where an older version wrote the tag, and wherever it was not asked for.
+    at: when the marker was written, by its writer's clock.
+    body: the copy as it travels; empty where an older version wrote the marker, and wherever it was not asked for.
 
     Moments have microseconds and must come back exactly as they went in: a store whose dates are coarser keeps numbers.
     """
@@ -73,56 +74,56 @@ def new_token() -> str:
 
 
 class DedupMarkers(Protocol):
-    """The tags, one a key. Each change of one tag is atomic; a call that changes many need not be.
+    """The markers, one a key. Each change of one marker is atomic; a call that changes many need not be.
 
     Contract: `tests/contracts/dedup_contract.py`. Every call but the last five is on the hot path: one round trip,
     by `key` alone.
     """
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
-        """The tags that these keys have, without bodies. Reads every acknowledged write."""
+        """The markers that these keys have, without bodies. Reads every acknowledged write."""
 
-    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
-        """Keep those whose key has no tag yet. Returns the keys that have one, which stays as it is.
+    async def insert(self, markers: Sequence[DedupMarker]) -> frozenset[str]:
+        """Keep those whose key has no marker yet. Returns the keys that have one, which stays as it is.
 
         In a database: an unordered insert, where a duplicate key is an answer and any other error is one.
         """
 
     async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
-        """For each pair (old, new) of one key: keep the new tag in place of the old one, if its token is there still.
+        """For each pair (old, new) of one key: put the new marker in place of the old one, if its token is there.
 
-        The result is not reported: a tag that was not written is not there to be confirmed.
+        The result is not reported: a marker that was not written is not there to be confirmed.
         """
 
     async def confirm(self, keys: Sequence[str], token: str) -> None:
-        """Those of these keys' tags that have this token are queued. One update for all of them."""
+        """Those of these keys' markers that have this token are queued. One update for all of them."""
 
     async def delete(self, key: str, token: str) -> bool:
-        """Forget the tag of this key if it has this token. Returns whether it had.
+        """Forget the marker of this key if it has this token. Returns whether it had.
 
-        The deletion must outlive a failover (write concern "majority"): a tag that comes back lies.
+        The deletion must outlive a failover (write concern "majority"): a marker that comes back lies.
         """
 
     async def any_queued(self, platforms: Collection[str] | None = None) -> bool:
-        """Whether any tag at all, or any of these platforms, is queued. Stops at the first."""
+        """Whether any marker at all, or any of these platforms, is queued. Stops at the first."""
 
     async def delayed(self, now: datetime) -> Mapping[Lane, int]:
-        """How many tags are delayed beyond `now`, by lane; lanes without any may be left out.
+        """How many markers are delayed beyond `now`, by lane; lanes without any may be left out.
 
-        Few tags are delayed at a time: an index over only those with a `not_before` serves.
+        Few markers are delayed at a time: an index over only those with a `not_before` serves.
         """
 
     def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
-        """The tags of this lane that were written before that moment, with bodies. No lane: those that are delayed.
+        """The markers of this lane that were written before that moment, with bodies. No lane: those that are delayed.
 
-        For recovery; may read all tags. Tags written meanwhile may be included or not.
+        For recovery; may read all markers. Markers written meanwhile may be included or not.
         """
 
     async def clear(self, lane: Lane) -> int:
-        """Forget the tags of this lane, queued or not. Returns how many. For operators; may take its time."""
+        """Forget the markers of this lane, queued or not. Returns how many. For operators; may take its time."""
 
     async def sweep(self, before: datetime) -> int:
-        """Forget the tags that were written before that moment. Returns how many. By a query, not by a TTL index."""
+        """Forget the markers that were written before that moment. Returns how many. By a query, not by a TTL index."""
 
 
 class CrashCounter(Protocol):

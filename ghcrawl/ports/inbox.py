@@ -15,14 +15,14 @@ from typing import Literal, Protocol
 
 from ghcrawl.values.model import Push
 
-Claim = Literal["ours", "theirs", "taken"]
+ClaimResult = Literal["ours", "theirs", "taken"]
 """Result of a claim: "ours", free or its holder died; "theirs", held by another; "taken", confirmed before."""
 
 
 class IdempotencyKeys(Protocol):
     """The ids of deliveries. Each call is atomic; `claim` and `confirm` are durable when they return."""
 
-    async def claim(self, id: str, token: str, at: datetime, *, stale_before: datetime) -> Claim:
+    async def claim(self, id: str, token: str, at: datetime, *, stale_before: datetime) -> ClaimResult:
         """`id` is claimed under `token` if it was free, or was claimed before `stale_before` and not confirmed.
 
         token: never used before.

@@ -47,10 +47,10 @@ def name_of(request: Request, token: str | None) -> str:
 class DeadLetterHandler:
     """Files deadletters for messages, and acks these. Raises StoreError."""
 
-    def __init__(self, bury: Bury, tags: DedupMarkers, starts: CrashCounter, clock: Clock) -> None:
+    def __init__(self, bury: Bury, markers: DedupMarkers, crashes: CrashCounter, clock: Clock) -> None:
         self._bury = bury
-        self._tags = tags
-        self._starts = starts
+        self._markers = markers
+        self._crashes = crashes
         self._clock = clock
 
     async def file_undecodable(self, incoming: Incoming, error: DecodeError, lane: Lane) -> None:
@@ -61,9 +61,9 @@ class DeadLetterHandler:
         await self._bury(Deadletter.of(request, lane.queue, failure, urn=_urn(error.body), raw=error.body))
         await incoming.ack()
 
-    async def file_killer(self, incoming: Incoming, request: Request, starts: int) -> None:
+    async def file_killer(self, incoming: Incoming, request: Request, crashes: int) -> None:
         """A request whose process died each time that it was worked on."""
-        reason = f"it was started {starts} times, and its process died each time"
+        reason = f"it was started {crashes} times, and its process died each time"
         await self._file(incoming, request, incoming.lane.queue, "killed_worker", reason)
 
     async def file_dead(self, incoming: Incoming) -> Outgoing | None:
@@ -84,10 +84,10 @@ class DeadLetterHandler:
     async def _pardoned(self, copy: Outgoing, request: Request) -> Outgoing | None:
         """The message that goes back to work; None: it may have killed its process, or came back too often."""
         key = key_of(request)
-        if await self._starts.count(name_of(request, copy.token)):
+        if await self._crashes.count(name_of(request, copy.token)):
             return None
-        tag = (await self._tags.find([key])).get(key)
-        if tag is not None and tag.token == copy.token and copy.spared < MAX_SPARED:
+        marker = (await self._markers.find([key])).get(key)
+        if marker is not None and marker.token == copy.token and copy.spared < MAX_SPARED:
             log.info("message_spared", queue=copy.lane.queue, url=request.url, spared=copy.spared + 1)
             return replace(copy, spared=copy.spared + 1)
         if copy.pardons < MAX_PARDONS:
@@ -101,8 +101,8 @@ class DeadLetterHandler:
         failure = Failure(at=self._clock.now(), cause=kind, message=reason)
         await self._bury(Deadletter.of(request, queue, failure, urn=_urn(name.encode())))
         if incoming.copy.token is not None:
-            await self._tags.delete(key_of(request), incoming.copy.token)
-        await self._starts.forget(name)
+            await self._markers.delete(key_of(request), incoming.copy.token)
+        await self._crashes.forget(name)
         await incoming.ack()
 
 

@@ -29,10 +29,10 @@ SEARCHED: Final = 10_000
 class Inspection:
     """On channels of its own. Everything raises QueueError, StoreError."""
 
-    def __init__(self, link: AmqpLink, names: Names, tags: DedupMarkers, clock: Clock) -> None:
+    def __init__(self, link: AmqpLink, names: Names, markers: DedupMarkers, clock: Clock) -> None:
         self._link = link
         self._names = names
-        self._tags = tags
+        self._markers = markers
         self._clock = clock
 
     async def anything(self, platforms: Iterable[str]) -> bool:
@@ -66,21 +66,23 @@ class Inspection:
         """
         now, waits = self._clock.now(), [*map(self._names.wait, self._names.waits_s)]
         overdue = timedelta(seconds=max(self._names.waits_s))
-        if (await self._tags.delayed(now - overdue)).get(lane):
+        if (await self._markers.delayed(now - overdue)).get(lane):
             return waits
-        tagged = sum((await self._tags.delayed(now)).values())
-        return waits if sum([await self._link.ready_count(each) for each in waits]) > tagged else []
+        marked = sum((await self._markers.delayed(now)).values())
+        return waits if sum([await self._link.ready_count(each) for each in waits]) > marked else []
 
     async def _requests(self, copies: Sequence[Incoming]) -> list[Request]:
         requests: list[tuple[Request, Outgoing]] = []
         for incoming in copies:
             with suppress(DecodeError):
                 requests.append((decode(incoming.content()), incoming.copy))
-        tags = await self._tags.find([key_of(request) for request, _ in requests])
+        markers = await self._markers.find([key_of(request) for request, _ in requests])
 
         def covered(request: Request, copy: Outgoing) -> bool:
-            tag = tags.get(key_of(request))
-            return tag is not None and tag.token != copy.token and tag.covers(copy.lane.queue, request.asked_at)
+            marker = markers.get(key_of(request))
+            return (
+                marker is not None and marker.token != copy.token and marker.covers(copy.lane.queue, request.asked_at)
+            )
 
         return [request for request, copy in requests if not covered(request, copy)]
 
@@ -91,7 +93,7 @@ class Inspection:
         those of other lanes, which are back there in the end, and are left alone where none of `lane` is among them.
         """
         waits = await self._waits(lane)
-        await self._tags.clear(lane)
+        await self._markers.clear(lane)
         gone = sum([await incoming.ack() for incoming in prefetched])
         async with self._looking() as channel:
             purged = await spoken(channel.queue_purge(self._names.queue(lane)), within_s=ANSWER_S)
@@ -100,7 +102,7 @@ class Inspection:
                 async for incoming in drawn(channel, name, await self._link.ready_count(name)):
                     if incoming.lane == lane:
                         gone += await incoming.ack()
-        await self._tags.clear(lane)
+        await self._markers.clear(lane)
         return gone
 
     @asynccontextmanager

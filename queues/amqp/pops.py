@@ -16,7 +16,7 @@ from queues.amqp.dead_letters import DeadLetterHandler, name_of
 from queues.amqp.message import Incoming
 from queues.amqp.poison_messages import PoisonMessages
 from queues.codec import decode
-from queues.dedup_protocol import Tagging
+from queues.dedup_protocol import DedupProtocol
 
 Owe: TypeAlias = Callable[[Push], None]
 """Pushes a request as soon as possible."""
@@ -49,12 +49,18 @@ class Pops:
     """What can be popped here, and what was popped and is not settled."""
 
     def __init__(
-        self, tagging: Tagging, starts: CrashCounter, max_starts: int, dead: DeadLetterHandler, clock: Clock, owe: Owe
+        self,
+        dedup: DedupProtocol,
+        crashes: CrashCounter,
+        max_starts: int,
+        dead: DeadLetterHandler,
+        clock: Clock,
+        owe: Owe,
     ) -> None:
         self.buffers: Final = Buffers()
-        self.in_hand: Final[set[AmqpDelivery]] = set()
-        self._poison = PoisonMessages(starts, clock, max_starts, lambda each: self.buffers.put(each, first=True))
-        self._tagging = tagging
+        self.in_flight: Final[set[AmqpDelivery]] = set()
+        self._poison = PoisonMessages(crashes, clock, max_starts, lambda each: self.buffers.put(each, first=True))
+        self._dedup = dedup
         self._dead_letters = dead
         self._clock = clock
         self._owe = owe
@@ -77,7 +83,7 @@ class Pops:
         except DecodeError as error:
             await self._dead_letters.file_undecodable(incoming, error, incoming.lane)
             return None
-        taken = await self._tagging.take(request, incoming.lane.queue, token=incoming.copy.token)
+        taken = await self._dedup.take(request, incoming.lane.queue, token=incoming.copy.token)
         name = name_of(request, incoming.copy.token)
         if taken == "superfluous":
             await self._hand_on(incoming, request, name)
@@ -86,7 +92,7 @@ class Pops:
         if taken == "again" and not await self._may_begin(incoming, request, name):
             return None
         delivery = AmqpDelivery(self, incoming, request, name, taken == "again")
-        self.in_hand.add(delivery)
+        self.in_flight.add(delivery)
         return delivery
 
     async def _hand_on(self, incoming: Incoming, request: Request, name: str) -> None:
@@ -94,9 +100,9 @@ class Pops:
 
         Else a killer that is discovered again after each death would have `max_starts` each time.
         """
-        twin = await self._tagging.twin(request, incoming.lane.queue)
+        twin = await self._dedup.twin(request, incoming.lane.queue)
         if twin is not None and await self._poison.hand_on(name, name_of(request, twin.token)) + incoming.returns:
-            await self._tagging.tags.delete(twin.key, twin.token)
+            await self._dedup.markers.delete(twin.key, twin.token)
 
     async def _may_begin(self, incoming: Incoming, request: Request, name: str) -> bool:
         verdict = await self._poison.judge(incoming, name)
@@ -106,9 +112,9 @@ class Pops:
 
     async def settle(self, delivery: AmqpDelivery, *, done: bool) -> None:
         """Forget what was popped, or let it wait again. Does nothing if it is settled already."""
-        if delivery not in self.in_hand:
+        if delivery not in self.in_flight:
             return
-        self.in_hand.discard(delivery)
+        self.in_flight.discard(delivery)
         if delivery.suspect:  # before the broker, which may be away for long and deliver it again meanwhile
             await self._poison.settled(delivery.name)
         if done:
@@ -124,7 +130,7 @@ class Pops:
         """
         again = Push(request=delivery.request, queue=delivery.queue)
         try:
-            await self._tagging.push([again], token=new_token(), now=self._clock.now())
+            await self._dedup.push([again], token=new_token(), now=self._clock.now())
         except CrawlError:
             if not await delivery.incoming.give_back():
                 self._owe(again)

@@ -37,7 +37,7 @@ from queues.amqp.prefetch import Loops
 from queues.amqp.recovery import Backlog, Lost, Recovery
 from queues.amqp.settings import AmqpSettings
 from queues.codec import encode
-from queues.dedup_protocol import Tagging, apart
+from queues.dedup_protocol import DedupProtocol, apart
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -59,24 +59,26 @@ PARTS: Final = 2
 class AmqpQueue:
     """Made by `open_amqp_queue`. Raises QueueError, and StoreError where the markers are kept elsewhere."""
 
-    def __init__(self, link: AmqpLink, *, tags: DedupMarkers, starts: CrashCounter, bury: Bury, clock: Clock) -> None:
+    def __init__(
+        self, link: AmqpLink, *, markers: DedupMarkers, crashes: CrashCounter, bury: Bury, clock: Clock
+    ) -> None:
         settings = link.settings
         self.names: Final = Names(prefix=settings.prefix, waits_s=settings.waits_s)
         self.link: Final = link
-        self._tags = tags
-        self._starts = starts
+        self._markers = markers
+        self._crashes = crashes
         self._clock = clock
-        self._tagging = Tagging(tags=tags, pack=self._packed, publish=self._publish, sleep=clock.sleep)
-        self._dead_letters = DeadLetterHandler(bury, tags, starts, clock)
-        self._recovery = Recovery(self._tagging, clock)
+        self._dedup = DedupProtocol(markers=markers, pack=self._packed, publish=self._publish, sleep=clock.sleep)
+        self._dead_letters = DeadLetterHandler(bury, markers, crashes, clock)
+        self._recovery = Recovery(self._dedup, clock)
         self.pops: Final = Pops(
-            self._tagging, starts, settings.max_starts, self._dead_letters, clock, self._recovery.owed.put
+            self._dedup, crashes, settings.max_starts, self._dead_letters, clock, self._recovery.owed.put
         )
         self.early: Final = Backlog[Incoming]("delay", self._send_round)
         self._dead = Backlog[Incoming]("deadletter", self._file_dead)
         self._loops = Loops(settings.loops, settings.hand_back_s)
         self.consumers: Final = Consumers(link, self.names, self._loops, self._arrived)
-        self._inspection = Inspection(link, self.names, tags, clock)
+        self._inspection = Inspection(link, self.names, markers, clock)
         self._management = managed(settings)
         self._platforms = {LEGACY_PLATFORM: None}
         self._is_declared = True
@@ -121,7 +123,7 @@ class AmqpQueue:
 
         async def push(part: Sequence[Push]) -> Pushed:
             async with slots:
-                return await self._tagging.push([_due(each, now) for each in part], token=new_token(), now=now)
+                return await self._dedup.push([_due(each, now) for each in part], token=new_token(), now=now)
 
         wanted = list(apart(pushes).values()) if len(pushes) > AT_ONCE else pushes
         parts = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]
@@ -130,7 +132,7 @@ class AmqpQueue:
 
     async def pop(self, order: Sequence[Lane], *, patience_s: float) -> AmqpDelivery | None:
         """As the port says. Without patience, what is still on its way from the broker does not count as there."""
-        with self._loops.popping(len(self.pops.in_hand)):
+        with self._loops.popping(len(self.pops.in_flight)):
             if trouble := self.link.trouble():
                 raise trouble
             await self.know({lane.platform for lane in order})
@@ -161,20 +163,20 @@ class AmqpQueue:
 
     async def depths(self) -> Mapping[Lane, Depth]:
         """As the port says, of every platform that this process or the management API has heard of."""
-        delayed = await self._tags.delayed(self._clock.now())
+        delayed = await self._markers.delayed(self._clock.now())
         unsettled = await self._unsettled()
         told = [lane for queue in unsettled if (lane := self.names.lane(queue)) is not None]
         await self.know({lane.platform for lane in (*delayed, *told)})
         ready = Counter(incoming.lane for incoming in self.pops.held())
         here = ready + Counter(incoming.lane for incoming in _fresh(self.early))
-        in_hand = Counter(delivery.incoming.lane for delivery in self.pops.in_hand)
+        popped = Counter(delivery.incoming.lane for delivery in self.pops.in_flight)
         depths: dict[Lane, Depth] = {}
         for lane in lanes(self._platforms):
             queue = self.names.queue(lane)
             depths[lane] = Depth(
                 ready=ready[lane] + await self.link.ready_count(queue),
                 delayed=delayed.get(lane, 0),
-                in_flight=max(in_hand[lane], unsettled.get(queue, 0) - here[lane]),
+                in_flight=max(popped[lane], unsettled.get(queue, 0) - here[lane]),
             )
         return depths
 
@@ -185,7 +187,9 @@ class AmqpQueue:
         """As the port says. While other processes pop too, only after `QUIET_S` in which nothing was seen."""
         wanted = platforms if platforms is not None else list(self._platforms)
         await self.know(wanted)
-        busy = self.pops.in_hand or self.held() or self._recovery.owed.items or await self._tags.any_queued(platforms)
+        busy = (
+            self.pops.in_flight or self.held() or self._recovery.owed.items or await self._markers.any_queued(platforms)
+        )
         empty = not (busy or await self._inspection.anything(wanted))
         if empty and not await self._others_pop(wanted):
             return True
@@ -239,16 +243,16 @@ class AmqpQueue:
             raise Unstorable(f"{request.name[:200]} is too large for a message: {len(body):,} bytes")
         return body
 
-    async def _publish(self, tags: Sequence[DedupMarker]) -> None:
-        await self.know({tag.platform for tag in tags})
-        await self.link.send([self._outgoing(tag) for tag in tags])
+    async def _publish(self, markers: Sequence[DedupMarker]) -> None:
+        await self.know({marker.platform for marker in markers})
+        await self.link.send([self._outgoing(marker) for marker in markers])
 
-    def _outgoing(self, tag: DedupMarker) -> Outgoing:
-        if (moment := tag.not_before) is None:
-            return Outgoing(self.names.work, tag.lane, tag.body, tag.token)
+    def _outgoing(self, marker: DedupMarker) -> Outgoing:
+        if (moment := marker.not_before) is None:
+            return Outgoing(self.names.work, marker.lane, marker.body, marker.token)
         exchange, left_s = self.names.place((moment - self._clock.now()).total_seconds())
         not_before_us = (moment - _EPOCH) // timedelta(microseconds=1)
-        return Outgoing(exchange, tag.lane, tag.body, tag.token, not_before_us, left_s)
+        return Outgoing(exchange, marker.lane, marker.body, marker.token, not_before_us, left_s)
 
     async def _send_round(self, incoming: Incoming) -> None:
         """Let a message wait once more that came before its moment."""
@@ -333,8 +337,8 @@ class AmqpQueue:
             await self.consumers.want(deaf)
 
     async def sweep(self) -> None:
-        """Forget old starts; publish again what has an old marker and an empty queue."""
-        await self._starts.sweep(self._clock.now() - timedelta(seconds=STARTS_S))
+        """Forget old crashes; publish again what has an old marker and an empty queue."""
+        await self._crashes.sweep(self._clock.now() - timedelta(seconds=STARTS_S))
         before = self._clock.now() - timedelta(seconds=self.link.settings.orphaned_s)
         for lane in lanes(self._platforms):
             if not await self.link.ready_count(self.names.queue(lane)):
@@ -376,8 +380,8 @@ def _due(push: Push, now: datetime) -> Push:
 async def open_amqp_queue(
     settings: AmqpSettings,
     *,
-    tags: DedupMarkers,
-    starts: CrashCounter,
+    markers: DedupMarkers,
+    crashes: CrashCounter,
     bury: Bury,
     clock: Clock,
     platforms: Collection[str] = (),
@@ -386,7 +390,7 @@ async def open_amqp_queue(
 
     platforms: whose lanes count even before this process pushes to them or pops from them.
     """
-    queue = AmqpQueue(AmqpLink(settings), tags=tags, starts=starts, bury=bury, clock=clock)
+    queue = AmqpQueue(AmqpLink(settings), markers=markers, crashes=crashes, bury=bury, clock=clock)
     try:
         await queue.link.restore()
         await queue.declare()

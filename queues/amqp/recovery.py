@@ -14,7 +14,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import DedupMarker, new_token
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.model import Lane, Push
-from queues.dedup_protocol import Tagging
+from queues.dedup_protocol import DedupProtocol
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -68,14 +68,14 @@ class Recovery:
     lost is dropped when it is popped: its copy covers it. If the process dies, the hourly sweep finds the rest.
     """
 
-    def __init__(self, tagging: Tagging, clock: Clock) -> None:
+    def __init__(self, dedup: DedupProtocol, clock: Clock) -> None:
         self.owed: Final = Backlog[Push]("owed", self._push)
         self.lost: Final = Backlog[Lost]("recovery", self._renew)
-        self._tagging = tagging
+        self._dedup = dedup
         self._clock = clock
 
     async def _push(self, push: Push) -> None:
-        await self._tagging.push([push], token=new_token(), now=self._clock.now())
+        await self._dedup.push([push], token=new_token(), now=self._clock.now())
 
     async def _renew(self, lost: Lost) -> None:
         lane, before = lost
@@ -83,7 +83,7 @@ class Recovery:
             return
         markers: list[DedupMarker] = []
         count = 0
-        async for marker in self._tagging.tags.written(before, lane):
+        async for marker in self._dedup.markers.written(before, lane):
             if lane is not None and marker.not_before is not None and marker.not_before > before:
                 continue  # it is still among the delayed ones
             markers.append(marker)
@@ -96,4 +96,4 @@ class Recovery:
             log.warning("lost_requests_queued_again", queue="delayed" if lane is None else lane.queue, count=count)
 
     async def _publish(self, markers: list[DedupMarker]) -> None:
-        await self._tagging.renew(markers, token=new_token(), now=self._clock.now())
+        await self._dedup.renew(markers, token=new_token(), now=self._clock.now())

@@ -28,7 +28,7 @@ from ghcrawl.values.model import (
 )
 from queues.codec import decode
 from queues.sqlite import table
-from queues.sqlite.table import Claim
+from queues.sqlite.table import ClaimedRow
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -46,7 +46,7 @@ class SqliteDelivery:
 
     suspect = False
 
-    def __init__(self, owner: Pops, claim: Claim, request: Request) -> None:
+    def __init__(self, owner: Pops, claim: ClaimedRow, request: Request) -> None:
         self.request: Final = request
         self.queue: Final = claim.lane.queue
         self.claim: Final = claim
@@ -88,7 +88,7 @@ class Pops:
         self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
         self._waiters: dict[_Waiter, None] = {}
-        self._owed: list[Claim] = []
+        self._owed: list[ClaimedRow] = []
         self._serving = False
         self._claiming = False
         self._alarm: asyncio.TimerHandle | None = None
@@ -114,7 +114,7 @@ class Pops:
             if waiter.timer is not None:
                 waiter.timer.cancel()
 
-    def put_back(self, claim: Claim) -> asyncio.Future[None]:
+    def put_back(self, claim: ClaimedRow) -> asyncio.Future[None]:
         """What was claimed waits again; where that cannot be written just now, from the next claim that can."""
 
         def ended(future: asyncio.Future[None]) -> None:
@@ -180,12 +180,12 @@ class Pops:
         numbers = [next(self._numbers) for _ in waiters]
         owed, self._owed = self._owed, []
 
-        def run(connection: sqlite3.Connection) -> list[Claim | None]:
+        def run(connection: sqlite3.Connection) -> list[ClaimedRow | None]:
             for claim in owed:
                 table.put_back(connection, claim.number)
             return table.claim(connection, orders, numbers, now)
 
-        def ended(future: asyncio.Future[list[Claim | None]]) -> None:
+        def ended(future: asyncio.Future[list[ClaimedRow | None]]) -> None:
             self._claiming = False
             if (error := future.exception()) is not None:
                 self._owed += owed
@@ -200,7 +200,7 @@ class Pops:
             waiter.busy = True
         self._file.submit(Work(run)).add_done_callback(ended)
 
-    def _deliver(self, waiters: Sequence[_Waiter], claims: Sequence[Claim | None]) -> None:
+    def _deliver(self, waiters: Sequence[_Waiter], claims: Sequence[ClaimedRow | None]) -> None:
         for waiter, claim in zip(waiters, claims, strict=True):
             waiter.busy = False
             if claim is None:
@@ -210,7 +210,7 @@ class Pops:
             else:
                 self._hand_over(waiter, claim)
 
-    def _hand_over(self, waiter: _Waiter, claim: Claim) -> None:
+    def _hand_over(self, waiter: _Waiter, claim: ClaimedRow) -> None:
         try:
             request = decode(claim.body)
         except DecodeError as error:
@@ -218,7 +218,7 @@ class Pops:
         else:
             self._end(waiter, SqliteDelivery(self, claim, request))
 
-    def _file_undecodable(self, waiter: _Waiter, claim: Claim, error: DecodeError) -> None:
+    def _file_undecodable(self, waiter: _Waiter, claim: ClaimedRow, error: DecodeError) -> None:
         """A deadletter takes the place of an unreadable message; its pop waits on."""
         failure = Failure(at=self._clock.now(), cause="undecodable", message=str(error))
         bury = self._bury(Deadletter.of(unreadable(claim.lane.platform), claim.lane.queue, failure, raw=error.body))

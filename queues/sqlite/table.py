@@ -116,7 +116,7 @@ class Arrival(NamedTuple):
     body: bytes
 
 
-class Claim(NamedTuple):
+class ClaimedRow(NamedTuple):
     """A request in flight. number: of this claim, never given twice by one process."""
 
     number: int
@@ -201,7 +201,7 @@ def _copy(queue: int, asked_at: int | None, not_before: int) -> Copy:
 
 def claim(
     connection: sqlite3.Connection, orders: Sequence[Sequence[Lane]], numbers: Sequence[int], now: int
-) -> list[Claim | None]:
+) -> list[ClaimedRow | None]:
     """For each of `orders`, what was first in its first lane that had something ready, now in flight."""
     wanted = {lane for order in orders for lane in order}
     lanes, ready = _ready(connection, wanted, now)
@@ -212,11 +212,11 @@ def claim(
             ready[place] -= 1
         places.append(place)
     taken = {lane: _taken(connection, lanes[lane], places.count(lane)) for lane in set(places) if lane is not None}
-    claims: list[Claim | None] = []
+    claims: list[ClaimedRow | None] = []
     rows = []
     for place, number in zip(places, numbers, strict=True):
         row = taken[place].pop() if place is not None and taken[place] else None
-        claims.append(None if row is None or place is None else Claim(number, place, row[-1]))
+        claims.append(None if row is None or place is None else ClaimedRow(number, place, row[-1]))
         if row is not None:
             rows.append((number, *row[1:]))
     connection.executemany(_CLAIM, rows)
@@ -240,7 +240,7 @@ def _taken(connection: sqlite3.Connection, lane: int, limit: int) -> list[tuple[
     return sorted(connection.execute(_TAKE, (lane, limit)).fetchall(), reverse=True)
 
 
-def forget(connection: sqlite3.Connection, claim: Claim) -> None:
+def forget(connection: sqlite3.Connection, claim: ClaimedRow) -> None:
     """What was claimed is gone."""
     connection.execute(_FORGET, (claim.number,))
 

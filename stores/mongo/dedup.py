@@ -1,12 +1,12 @@
-"""Dedup markers (tags) and crash counts (starts) in MongoDB, for all processes that share one broker.
+"""Dedup markers and crash counts in MongoDB, for all processes that share one broker.
 
     ghcrawl.tags    {"_id": key, "copy": "token key", "token", "queued", "queue", "at", "body", "platform"?, "askedAt"?,
                     "notBefore"?}
     ghcrawl.starts  {"_id": message, "starts": 2, "at"}
 
 `copy` makes "this key with this token" one indexed field: with a second condition beside `_id`, simpler servers than
-MongoDB would scan all tags. Tokens ascend with time, and requests are popped roughly in the order of their pushes, so
-the index over them changes only at its two ends.
+MongoDB would scan all markers. Tokens ascend with time, and requests are popped roughly in the order of their pushes,
+so the index over them changes only at its two ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stores.mongo.escaping import plain_text, safe_text
 from stores.mongo.settings import Index
 from stores.mongo.writes import replacing
 
-TAGS: Final = f"{OURS}tags"
+MARKERS: Final = f"{OURS}tags"
 STARTS: Final = f"{OURS}starts"
 RECEIPTS: Final = f"{OURS}receipts"
 """Collection of the markers that serve as idempotency keys (`stores.idempotency_keys`)."""
@@ -33,27 +33,27 @@ INDEXES: Final = (
     Index(name="copy", fields=("copy",), unique=True),
     Index(name="notBefore", fields=("notBefore",), sparse=True),
 )
-"""The second is over one field, so that it stays small: a sparse index over two would hold all tags, not only delayed
-ones."""
+"""The second is over one field, so that it stays small: a sparse index over two would hold all markers, not only
+delayed ones."""
 RECEIPT_INDEXES: Final = (*INDEXES, Index(name="at", fields=("at",)))
 """The keys of several days are kept, and every hour those that are too old are found by `at`."""
 
 SLOW_S: Final = 600.0
-"""Time limit of calls that scan all tags. No worker waits for them."""
+"""Time limit of calls that scan all markers. No worker waits for them."""
 
 
 class MongoDedupMarkers:
     """As `ghcrawl.ports.dedup.DedupMarkers` says. Every write survives a failover; every read is from the primary."""
 
-    def __init__(self, mongo: Mongo, collection: str = TAGS) -> None:
+    def __init__(self, mongo: Mongo, collection: str = MARKERS) -> None:
         self._mongo = mongo.strict()
         self._name = collection
         self._shared = Shared(self._mongo, collection, unique="copy")
         self._confirmations: Batcher[Sequence[str], None] = Batcher(self._confirm)
 
     @classmethod
-    async def open(cls, mongo: Mongo, collection: str = TAGS) -> Self:
-        """The tags in `collection`, with their indexes. Raises ConfigError, StoreError."""
+    async def open(cls, mongo: Mongo, collection: str = MARKERS) -> Self:
+        """The markers in `collection`, with their indexes. Raises ConfigError, StoreError."""
         with opening():
             await mongo.index(collection, *(RECEIPT_INDEXES if collection == RECEIPTS else INDEXES))
         return cls(mongo, collection)
@@ -62,12 +62,12 @@ class MongoDedupMarkers:
         """As the port says."""
         which = {"_id": {"$in": list(map(safe_text, keys))}}
         found = await self._mongo.find(self._name, which, {"body": 0}) if keys else []
-        return {tag.key: tag for tag in map(_tag, found)}
+        return {marker.key: marker for marker in map(_marker, found)}
 
-    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
+    async def insert(self, markers: Sequence[DedupMarker]) -> frozenset[str]:
         """As the port says."""
-        kept = await self._shared.insert_all([_row(tag) for tag in tags])
-        return frozenset(tag.key for tag, there in zip(tags, kept, strict=True) if not there)
+        kept = await self._shared.insert_all([_row(marker) for marker in markers])
+        return frozenset(marker.key for marker, there in zip(markers, kept, strict=True) if not there)
 
     async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
         """As the port says."""
@@ -86,7 +86,7 @@ class MongoDedupMarkers:
         return [None for _ in asked]
 
     async def delete(self, key: str, token: str) -> bool:
-        """As the port says. If several callers delete the same tag at once, all of them may get False."""
+        """As the port says. If several callers delete the same marker at once, all of them may get False."""
         return await self._shared.delete(_copy(key, token))
 
     async def any_queued(self, platforms: Collection[str] | None = None) -> bool:
@@ -107,7 +107,7 @@ class MongoDedupMarkers:
         which: dict[str, Any] = {"at": {"$lt": time_text(before)}}
         which |= {"notBefore": {"$exists": True}} if lane is None else _of(lane)
         async for row in self._mongo.by_id(self._name, {"$gte": ""}, which):
-            yield _tag(row)
+            yield _marker(row)
 
     async def clear(self, lane: Lane) -> int:
         """As the port says."""
@@ -169,22 +169,22 @@ def _platform(row: Mapping[str, Any]) -> str:
     return LEGACY_PLATFORM if stored is None else plain_text(stored)
 
 
-def _row(tag: DedupMarker) -> dict[str, Any]:
-    moments = {"askedAt": tag.asked_at, "notBefore": tag.not_before}
+def _row(marker: DedupMarker) -> dict[str, Any]:
+    moments = {"askedAt": marker.asked_at, "notBefore": marker.not_before}
     return {
-        "_id": safe_text(tag.key),
-        "copy": _copy(tag.key, tag.token),
-        "token": tag.token,
-        "queued": tag.queued,
-        "queue": tag.queue,
-        "at": time_text(tag.at),
-        **({} if tag.platform == LEGACY_PLATFORM else {"platform": _stored(tag.platform)}),
-        **({"body": tag.body} if tag.body else {}),
+        "_id": safe_text(marker.key),
+        "copy": _copy(marker.key, marker.token),
+        "token": marker.token,
+        "queued": marker.queued,
+        "queue": marker.queue,
+        "at": time_text(marker.at),
+        **({} if marker.platform == LEGACY_PLATFORM else {"platform": _stored(marker.platform)}),
+        **({"body": marker.body} if marker.body else {}),
         **{name: time_text(moment) for name, moment in moments.items() if moment is not None},
     }
 
 
-def _tag(row: Mapping[str, Any]) -> DedupMarker:
+def _marker(row: Mapping[str, Any]) -> DedupMarker:
     return DedupMarker(
         key=plain_text(row["_id"]),
         token=row["token"],

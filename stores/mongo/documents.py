@@ -42,9 +42,9 @@ from stores.mongo.names import (
 )
 from stores.mongo.rows import (
     HELD_FIELDS,
-    Held,
     Placed,
     Remembered,
+    StoredRow,
     change_of,
     claimant,
     document_of,
@@ -81,7 +81,7 @@ class MongoStore:
         self._indexed: set[str] = set()
         self._indexing = asyncio.Lock()
         self._collections: dict[str, Shared] = {}
-        self._looked_up: OrderedDict[str, Held] = OrderedDict()
+        self._looked_up: OrderedDict[str, StoredRow] = OrderedDict()
         self._found_last: dict[str, bool] = {}
 
     @classmethod
@@ -192,7 +192,7 @@ class MongoStore:
 
     async def _save(self, collection: str, document: Document, body: Mapping[str, Any]) -> Saved:
         held = await self._known(collection, document.urn)
-        others: Sequence[Held] = ()
+        others: Sequence[StoredRow] = ()
         for _ in range(ATTEMPTS):
             known, whole = await self._whole(collection, held, document)
             done = merged(known, document, whole)
@@ -209,8 +209,8 @@ class MongoStore:
         raise StoreError(f"{document.urn} is being saved by too many at once", urn=document.urn)
 
     async def _whole(
-        self, collection: str, held: Held | None, document: Document
-    ) -> tuple[rules.Held | None, Document | None]:
+        self, collection: str, held: StoredRow | None, document: Document
+    ) -> tuple[rules.StoredState | None, Document | None]:
         """What is remembered of the stored document; and the whole of it, if the merge needs its body."""
         known = held.remembered.held if held else None
         if held is None or not wants_body(known, document):
@@ -219,7 +219,7 @@ class MongoStore:
         row = await self._mongo.find_one(collection, which)
         return known, None if row is None else document_of(row)
 
-    async def _known(self, collection: str, urn: str) -> Held | None:
+    async def _known(self, collection: str, urn: str) -> StoredRow | None:
         """What is remembered of the stored document.
 
         Reads it unless it was looked up before; but returns None without reading while documents of this type are
@@ -232,7 +232,12 @@ class MongoStore:
         return held
 
     async def _written(
-        self, collection: str, held: Held | None, row: Mapping[str, Any] | None, remembered: Remembered, revision: Any
+        self,
+        collection: str,
+        held: StoredRow | None,
+        row: Mapping[str, Any] | None,
+        remembered: Remembered,
+        revision: Any,
     ) -> bool:
         """Write `row`, or without one only what is `remembered`. Returns False if another writer was faster.
 
@@ -259,11 +264,11 @@ class MongoStore:
                 return False
         return True
 
-    async def _held(self, collection: str, urn: str) -> Held | None:
+    async def _held(self, collection: str, urn: str) -> StoredRow | None:
         found = await self._shared(collection).find("_id", [safe_text(urn)])
         return held_of(found[0]) if found else None
 
-    async def _claimants(self, collection: str, urls: Iterable[str]) -> Sequence[Held]:
+    async def _claimants(self, collection: str, urls: Iterable[str]) -> Sequence[StoredRow]:
         """The documents that have a place for one of these URLs."""
         names = [safe_text(place) for url in urls for place in places(url)]
         found = await self._shared(collection).find("_metadata.urls", names)

@@ -232,7 +232,7 @@ class Mongo:
         await self.strict().update(_SCHEMA_IN, {"_id": "schema"}, {"$max": {"version": SCHEMA}})
 
     async def index(self, collection: str, *indexes: Index) -> None:
-        """Create the collection with these indexes. Raises Refused if one exists with other options."""
+        """Create the collection with these indexes. Raises NeedsOperator if one exists with other options."""
         models = [
             IndexModel(
                 [(name, 1) for name in index.fields],

@@ -40,7 +40,7 @@ _TROUBLES: Final[Mapping[int, str]] = {
 """Messages of errors that a retry overcomes once an operator fixes the cause."""
 
 
-class Refused(StoreError):
+class NeedsOperator(StoreError):
     """An error that only an operator can fix: credentials, rights, an index with other options."""
 
 
@@ -50,10 +50,10 @@ class Rejected(StoreError):
 
 @contextmanager
 def opening() -> Iterator[None]:
-    """Turn Refused into ConfigError while a database is opened: then it is an error in the configuration."""
+    """Turn NeedsOperator into ConfigError while a database is opened: then it is an error in the configuration."""
     try:
         yield
-    except Refused as error:
+    except NeedsOperator as error:
         raise ConfigError(str(error)) from error
 
 
@@ -71,7 +71,7 @@ def translated(error: Exception, settings: MongoSettings) -> StoreError:
     if isinstance(error, DocumentTooLarge) or code in _TOO_LARGE:
         return Unstorable(f"a document became larger than MongoDB takes: {_why(error)}")
     if code in _REFUSALS:
-        return Refused(f"{_REFUSALS[code].format(place=place)}: {_why(error)}")
+        return NeedsOperator(f"{_REFUSALS[code].format(place=place)}: {_why(error)}")
     if code in _TROUBLES:
         return StoreError(f"{_TROUBLES[code].format(place=place)}: {_why(error)}")
     return Rejected(f"MongoDB at {place} refused: {_why(error)}")

@@ -71,7 +71,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
     entries: URL → its place in `urls`. A URL whose places all belong to stronger claimants has none.
     """
 
-    held: rules.Held
+    held: rules.StoredState
     strengths: Mapping[str, str]
     entries: Mapping[str, str]
 
@@ -93,7 +93,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
         }
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class StoredRow(Struct, frozen=True, kw_only=True):
     """A stored document without its body."""
 
     urn: str
@@ -122,13 +122,13 @@ class Held(Struct, frozen=True, kw_only=True):
         )
 
 
-def held_of(stored: Mapping[str, Any]) -> Held:
+def held_of(stored: Mapping[str, Any]) -> StoredRow:
     """Read a row of the projection `HELD_FIELDS`."""
     meta = from_bson({name: item for name, item in stored["_metadata"].items() if name != "revision"})
     deleted_at, validator = meta.get("deletedAt"), meta.get("validator")
     url, aliases, found = meta["url"], tuple(meta.get("aliases", ())), set(meta["urls"])
     claims = {claim["url"]: claim["as"] for claim in meta.get("claims", ())}
-    held = rules.Held(
+    held = rules.StoredState(
         url=url,
         changed_at=meta.get("changedAt", ""),
         observed_at=moment(meta["observedAt"]),
@@ -142,7 +142,7 @@ def held_of(stored: Mapping[str, Any]) -> Held:
         aliases=aliases,
         forms=forms_of(meta.get("forms", {})),
     )
-    return Held(
+    return StoredRow(
         urn=plain_text(stored["_id"]),
         type_name=TypeName(meta.get("platform", LEGACY_PLATFORM), meta["type"]),
         processed_at=moment(meta["processedAt"]),
@@ -208,7 +208,7 @@ def touch_of(touch: Touch, revision: Any, before: Mapping[str, datetime]) -> dic
 # Saving ------------------------------------------------------------------------------------------------------
 
 
-def remembered(held: Held | None, done: Merged) -> Remembered:
+def remembered(held: StoredRow | None, done: Merged) -> Remembered:
     """What is remembered after a save over `held`. New URLs have no places yet: see `placed`."""
     url, aliases = done.held.url, done.held.aliases
     before, entries = (held.remembered.strengths, held.remembered.entries) if held else ({}, {})
@@ -226,10 +226,10 @@ class Placed(Struct, frozen=True, kw_only=True):
     """
 
     remembered: Remembered
-    evicted: Sequence[tuple[Held, str]] = ()
+    evicted: Sequence[tuple[StoredRow, str]] = ()
 
 
-def placed(urn: str, remembered: Remembered, others: Collection[Held]) -> Placed:
+def placed(urn: str, remembered: Remembered, others: Collection[StoredRow]) -> Placed:
     """Assign each URL of the document a free place; if none is free, that of the weakest claimant.
 
     A URL gets no place if all other claimants are stronger. others: all documents that have a place for these URLs.
@@ -249,7 +249,7 @@ def placed(urn: str, remembered: Remembered, others: Collection[Held]) -> Placed
     return Placed(remembered=replace(remembered, entries=entries), evicted=evicted)
 
 
-def claimant(url: str, found: Iterable[Held]) -> Held | None:
+def claimant(url: str, found: Iterable[StoredRow]) -> StoredRow | None:
     """The document with the strongest claim to `url`; of equal claims, the last by URN."""
     claims = [(held.remembered.strengths[url], held.urn, held) for held in found if url in held.remembered.entries]
     return max(claims, key=lambda claim: claim[:2])[2] if claims else None

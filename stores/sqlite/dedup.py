@@ -1,4 +1,4 @@
-"""Dedup markers (tags) and crash counts (starts) in the SQLite file, for processes of one machine and one broker."""
+"""Dedup markers and crash counts in the SQLite file, for processes of one machine and one broker."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ SCHEMA: Final = (
     "CREATE TABLE starts (message TEXT PRIMARY KEY, begun INTEGER NOT NULL, at INTEGER NOT NULL)",
 )
 MIGRATION: Final = ("DROP TABLE IF EXISTS tags", "DROP TABLE IF EXISTS starts", *SCHEMA)
-"""Replaces the tables of older files, which were created on demand. A request without its tag may be queued twice."""
+"""Replaces the tables of older files, created on demand. A request without its marker may be queued twice."""
 
-_TAG: Final = "key, token, queued, queue, asked_at, not_before, at, platform"
-_FIND: Final = f"SELECT {_TAG} FROM tags WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants of ours
+_MARKER: Final = "key, token, queued, queue, asked_at, not_before, at, platform"
+_FIND: Final = f"SELECT {_MARKER} FROM tags WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608  # constants of ours
 _WRITTEN: Final = f"""
-    SELECT {_TAG}, body FROM tags
+    SELECT {_MARKER}, body FROM tags
     WHERE key > ?1 AND at < ?2 AND (?3 IS NULL AND not_before IS NOT NULL OR platform = ?3 AND queue = ?4)
     ORDER BY key LIMIT 100"""  # noqa: S608
-_INSERT: Final = f"INSERT OR IGNORE INTO tags ({_TAG}, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_INSERT: Final = f"INSERT OR IGNORE INTO tags ({_MARKER}, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _REPLACE: Final = """
     UPDATE tags SET token = ?, queued = ?, queue = ?, asked_at = ?, not_before = ?, at = ?, platform = ?, body = ?
     WHERE key = ? AND token = ?"""
@@ -63,11 +63,11 @@ class SqliteDedupMarkers:
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
         """As the port says."""
         texts = ",".join(f'"{key}"' for key in keys)  # hex digits
-        return {row[0]: _tag(row) for row in self._file.rows(_FIND, (f"[{texts}]",), StoreError)}
+        return {row[0]: _marker(row) for row in self._file.rows(_FIND, (f"[{texts}]",), StoreError)}
 
-    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
+    async def insert(self, markers: Sequence[DedupMarker]) -> frozenset[str]:
         """As the port says, in one transaction."""
-        rows = [_row(tag) for tag in tags]
+        rows = [_row(marker) for marker in markers]
 
         def run(connection: sqlite3.Connection) -> frozenset[str]:
             return frozenset([row[0] for row in rows if not connection.execute(_INSERT, row).rowcount])
@@ -102,7 +102,7 @@ class SqliteDedupMarkers:
         while rows := await self._file.scan(_WRITTEN, (last, _micros(before), *(lane or (None, None))), StoreError):
             last = rows[-1][0]
             for row in rows:
-                yield _tag(row)
+                yield _marker(row)
 
     async def clear(self, lane: Lane) -> int:
         """As the port says."""
@@ -152,13 +152,23 @@ def _counting(sql: str, parameters: tuple[Any, ...]) -> Work[int]:
     return Work(lambda connection: connection.execute(sql, parameters).rowcount)
 
 
-def _row(tag: DedupMarker) -> tuple[Any, ...]:
-    asked_at = None if tag.asked_at is None else _micros(tag.asked_at)
-    not_before = None if tag.not_before is None else _micros(tag.not_before)
-    return tag.key, tag.token, tag.queued, tag.queue, asked_at, not_before, _micros(tag.at), tag.platform, tag.body
+def _row(marker: DedupMarker) -> tuple[Any, ...]:
+    asked_at = None if marker.asked_at is None else _micros(marker.asked_at)
+    not_before = None if marker.not_before is None else _micros(marker.not_before)
+    return (
+        marker.key,
+        marker.token,
+        marker.queued,
+        marker.queue,
+        asked_at,
+        not_before,
+        _micros(marker.at),
+        marker.platform,
+        marker.body,
+    )
 
 
-def _tag(row: Sequence[Any]) -> DedupMarker:
+def _marker(row: Sequence[Any]) -> DedupMarker:
     key, token, queued, queue, asked_at, not_before, at, platform, *body = row
     return DedupMarker(
         key=key,

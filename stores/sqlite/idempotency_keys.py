@@ -8,7 +8,7 @@ from typing import Final
 
 from ghcrawl.embedded.file import SqliteFile, storable
 from ghcrawl.embedded.writer import Work
-from ghcrawl.ports.inbox import Claim
+from ghcrawl.ports.inbox import ClaimResult
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.model import time_text
 
@@ -33,11 +33,11 @@ class SqliteIdempotencyKeys:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
-    async def claim(self, id: str, token: str, at: datetime, *, stale_before: datetime) -> Claim:
+    async def claim(self, id: str, token: str, at: datetime, *, stale_before: datetime) -> ClaimResult:
         """As the port says, in one transaction."""
         name, claimed_at, stale = storable(id), time_text(at), time_text(stale_before)
 
-        def run(connection: sqlite3.Connection) -> Claim:
+        def run(connection: sqlite3.Connection) -> ClaimResult:
             held = connection.execute(_HELD, (name,)).fetchone()
             if held is not None:
                 held_at, confirmed = held

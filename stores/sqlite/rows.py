@@ -28,7 +28,7 @@ from ghcrawl.values.model import (
     time_text,
 )
 from stores.jsontext import from_text, to_text
-from stores.rules import Held
+from stores.rules import StoredState
 
 SCHEMA: Final = (
     """CREATE TABLE documents (
@@ -150,7 +150,7 @@ def row_of(document: Document) -> DocumentRow:
     )
 
 
-def kept_of(row: DocumentRow, held: Held) -> DocumentRow:
+def kept_of(row: DocumentRow, held: StoredState) -> DocumentRow:
     """The row with the columns that `held` holds replaced."""
     return row._replace(
         url=storable(held.url),
@@ -165,10 +165,10 @@ def kept_of(row: DocumentRow, held: Held) -> DocumentRow:
     )
 
 
-def held_of(row: Row) -> Held:
+def held_of(row: Row) -> StoredState:
     """Read the columns of `documents` that a save compares or changes."""
     url, precedence, observed_at, checked_at, digest, version, deleted_at, validator, visits, link, aliases, forms = row
-    return Held(
+    return StoredState(
         url=restored(url),
         changed_at=restored(precedence).rpartition("|")[0],
         observed_at=moment(observed_at),

@@ -14,7 +14,7 @@ from ghcrawl.ports.queue import Pushed, by_queue
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM, Deadletter, Push
 from queues.memory import MemoryQueue
-from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
+from stores.deadletters import Forgotten, Requeued, TimeBudget, forget, requeue
 from stores.memory import MemoryDeadletters
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at, by_type
@@ -33,10 +33,10 @@ async def numbers(rig: Rig, which: DeadletterFilter = ALL, *, limit: int = 100, 
     return [int(letter.urn.rpartition("-")[2]) for letter in letters]
 
 
-def pieces(number: int) -> Allowance:
+def pieces(number: int) -> TimeBudget:
     """Time for so many pairs of deadletters, however long they take."""
     seconds = count()
-    return Allowance(number, at_once=2, monotonic=lambda: next(seconds))
+    return TimeBudget(number, at_once=2, monotonic=lambda: next(seconds))
 
 
 class DeadletterContract:
@@ -158,7 +158,9 @@ class DeadletterContract:
     async def test_requeued_requests_go_where_they_are_sent_in_batches(self, rig: Rig) -> None:
         for number in range(25):
             await rig.deadletters.bury(buried(number, at_s=number))
-        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, to="immediate", allowance=Allowance(at_once=4))
+        done = await requeue(
+            rig.deadletters, rig.queue, ALL, now=LATER, to="immediate", time_budget=TimeBudget(at_once=4)
+        )
         assert done == Requeued(queued=25)
         assert by_queue(await rig.queue.depths())["immediate"].ready == 25
 
@@ -174,7 +176,7 @@ class DeadletterContract:
     async def test_what_never_was_a_request_stays(self, rig: Rig) -> None:
         for number in range(6):
             await rig.deadletters.bury(buried(number, at_s=number, raw=b"?" if number % 2 else None))
-        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=Allowance(at_once=2))
+        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, time_budget=TimeBudget(at_once=2))
         assert done == Requeued(queued=3, unreadable=3)
         assert await numbers(rig) == [5, 3, 1]
 
@@ -185,7 +187,7 @@ class DeadletterContract:
             await rig.deadletters.bury(buried(number, at_s=number, raw=b"?" if number in (8, 5, 4) else None))
         which, answers = DeadletterFilter(types=(a_type("issue"),)), list[Requeued]()
         while not answers or answers[-1].left:
-            answers.append(await requeue(rig.deadletters, rig.queue, which, now=LATER, allowance=pieces(1)))
+            answers.append(await requeue(rig.deadletters, rig.queue, which, now=LATER, time_budget=pieces(1)))
             await rig.deadletters.bury(buried(100 + len(answers), at_s=50))
             which = replace(which, before=answers[-1].before)
         assert answers == [
@@ -201,29 +203,29 @@ class DeadletterContract:
     async def test_as_many_pieces_are_done_as_there_is_time_for(self, rig: Rig) -> None:
         for number in range(9):
             await rig.deadletters.bury(buried(number, at_s=number))
-        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=pieces(3))
+        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, time_budget=pieces(3))
         assert done == Requeued(queued=6, left=3, before=at(3))
 
     async def test_what_was_buried_in_one_moment_is_done_in_one_answer(self, rig: Rig) -> None:
         for number in range(7):
             await rig.deadletters.bury(buried(number, at_s=1 if number else 0, raw=b"?" if number > 3 else None))
-        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=pieces(1))
+        done = await requeue(rig.deadletters, rig.queue, ALL, now=LATER, time_budget=pieces(1))
         assert done == Requeued(queued=3, unreadable=3, left=1, before=at(1))
         rest = DeadletterFilter(before=done.before)
-        assert await requeue(rig.deadletters, rig.queue, rest, now=LATER, allowance=pieces(1)) == Requeued(queued=1)
+        assert await requeue(rig.deadletters, rig.queue, rest, now=LATER, time_budget=pieces(1)) == Requeued(queued=1)
 
     async def test_nothing_is_left_where_the_last_piece_was_the_end(self, rig: Rig) -> None:
         for number in range(4):
             await rig.deadletters.bury(buried(number, at_s=number))
-        assert await requeue(rig.deadletters, rig.queue, ALL, now=LATER, allowance=pieces(2)) == Requeued(queued=4)
+        assert await requeue(rig.deadletters, rig.queue, ALL, now=LATER, time_budget=pieces(2)) == Requeued(queued=4)
 
     async def test_deleting_is_left_off_and_goes_on_as_well(self, rig: Rig) -> None:
         for number in range(5):
             await rig.deadletters.bury(buried(number, at_s=number))
-        first = await forget(rig.deadletters, ALL, now=at(4), allowance=pieces(1))
+        first = await forget(rig.deadletters, ALL, now=at(4), time_budget=pieces(1))
         assert first == Forgotten(deleted=2, left=2, before=at(4))
         rest = DeadletterFilter(before=first.before)
-        assert await forget(rig.deadletters, rest, now=LATER, allowance=pieces(1)) == Forgotten(deleted=2)
+        assert await forget(rig.deadletters, rest, now=LATER, time_budget=pieces(1)) == Forgotten(deleted=2)
         assert await numbers(rig) == [4]
 
     async def test_what_is_buried_again_meanwhile_is_not_requeued_for_ever(self, rig: Rig) -> None:
@@ -260,9 +262,9 @@ class DeadletterContract:
 
         for number in range(9):
             await rig.deadletters.bury(buried(number, at_s=number))
-        few = Allowance(at_once=2)
+        few = TimeBudget(at_once=2)
         with pytest.raises(Away):
-            await requeue(rig.deadletters, Breaking(rig.clock), ALL, now=LATER, allowance=few)
+            await requeue(rig.deadletters, Breaking(rig.clock), ALL, now=LATER, time_budget=few)
         left = await numbers(rig)
         assert len(left) >= 5
         waiting = {request.url for request in await rig.queue.peek("normal", limit=9)}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from ghcrawl.ports.inbox import Claim, IdempotencyKeys
+from ghcrawl.ports.inbox import ClaimResult, IdempotencyKeys
 from tests.support.builders import NOW, at
 
 ID = "5d3c1f80-0000-11ef-8000-0242ac120002"
 STALE = at(-30)
 
 
-async def claim(idempotency_keys: IdempotencyKeys, token: str = "mine", *, seconds: float = 0.0, id: str = ID) -> Claim:
+async def claim(
+    idempotency_keys: IdempotencyKeys, token: str = "mine", *, seconds: float = 0.0, id: str = ID
+) -> ClaimResult:
     return await idempotency_keys.claim(id, token, at(seconds), stale_before=at(seconds - 30))
 
 

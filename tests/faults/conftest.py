@@ -11,7 +11,7 @@
      9  a slow wire                                       test_wire
     10  cut between publish and confirm                   test_wire    with 8
     11  a channel closed under its consumers              test_broker  an acknowledgement that takes too long;
-                                                          tests/integration/amqp/test_bad_days.py  a wrong tag
+                                                          tests/integration/amqp/test_bad_days.py  a wrong marker
     12  a queue deleted                                   test_broker
     13  a binding removed                                 test_broker
     14  a broker short of memory                          test_broker
@@ -23,7 +23,7 @@
     20  the older answer comes last                       test_order
     21  clocks that are wrong                             test_order
     22  a full disk                                       test_disk
-    23  tags that vanish                                  test_order
+    23  markers that vanish                                  test_order
     24  many restarts with full buffers                   test_broker
     25  delays that end while the broker is down          test_broker
     26  a flood in `later`; weights and loops live        test_order; tests/integration/amqp/test_manners.py

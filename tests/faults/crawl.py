@@ -196,7 +196,7 @@ class Crawl:
     async def _nothing_waits(self, backend: Backend) -> bool:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
-        return not await queue._tags.any_queued() and not await queue._inspection.anything([PLATFORM])
+        return not await queue._markers.any_queued() and not await queue._inspection.anything([PLATFORM])
 
     def _idle(self) -> bool:
         """Whether no living worker holds anything, by its own word: the broker tells that only some seconds later."""
@@ -222,7 +222,7 @@ class Crawl:
         """The nine.
 
         duplicates: fetches for each time that a node is to be fetched, at the most.
-        pending: tags of dead pushers may be left.
+        pending: markers of dead pushers may be left.
         """
         documents, dead = expected(self.size, self.poison)
         async with self.watching() as backend:
@@ -259,9 +259,9 @@ class Crawl:
         queue = backend.queue
         assert isinstance(queue, AmqpQueue)
         keys = [key_of(node(number, None, policy=policy)) for number in numbers for policy in (ONWARD, ALONE)]
-        left = await queue._tags.find(keys)
-        assert not [tag for tag in left.values() if tag.queued], "I3: a queued tag has its copy"
-        assert pending or not left, "I3: no tag is left"
+        left = await queue._markers.find(keys)
+        assert not [marker for marker in left.values() if marker.queued], "I3: a queued marker has its copy"
+        assert pending or not left, "I3: no marker is left"
 
     async def _hold_queues(self) -> None:
         vhost = quote(urlsplit(self.settings["amqp"]["url"]).path[1:].replace("%2F", "/") or "/", safe="")

@@ -11,7 +11,7 @@ from ghcrawl.backend import open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.frozen import replace
-from stores.deadletters import Allowance, requeue
+from stores.deadletters import TimeBudget, requeue
 
 AT_ONCE = 100
 ROUND_S = 0.5
@@ -23,8 +23,8 @@ async def main(settings: dict[str, Any]) -> None:
         sys.stdout.flush()
         which, left = DeadletterFilter(), 1
         while left:
-            now, allowance = backend.clock.now(), Allowance(ROUND_S, at_once=AT_ONCE)
-            done = await requeue(backend.deadletters, backend.queue, which, now=now, allowance=allowance)
+            now, time_budget = backend.clock.now(), TimeBudget(ROUND_S, at_once=AT_ONCE)
+            done = await requeue(backend.deadletters, backend.queue, which, now=now, time_budget=time_budget)
             which, left = replace(which, before=done.before), done.left
 
 

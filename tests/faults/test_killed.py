@@ -82,13 +82,13 @@ async def doomed(it: Crawl, point: str, times: int) -> None:
 
 @pytest.mark.timeout(120)
 async def test_the_protocol_with_one_state_is_found_out(rabbitmq: Server, tmp_path: Path) -> None:
-    """The negative control: whoever dies between tag and publish has told everybody that something waits."""
+    """The negative control: whoever dies between marker and publish has told everybody that something waits."""
     async with crawl(rabbitmq, tmp_path, size=60, over={"naive": True}) as it:
         await it.seed()
         await doomed(it, "tag_inserted", times=1)
         await it.start()
         await it.settled(1)
-        await asyncio.sleep(2)  # the tags that lie keep it from ever being quiet
+        await asyncio.sleep(2)  # the markers that lie keep it from ever being quiet
         with pytest.raises(AssertionError, match="I1"):
             await it.hold_invariants(pending=True)
 
@@ -113,7 +113,7 @@ async def test_a_node_that_kills_its_worker_is_given_up_and_its_neighbours_are_n
 
 @pytest.mark.timeout(120)
 async def test_the_same_message_twice_is_one_document(rabbitmq: Server, tmp_path: Path) -> None:
-    """Case 19: copies without tags, as if the broker had delivered them twice."""
+    """Case 19: copies without markers, as if the broker had delivered them twice."""
     async with crawl(rabbitmq, tmp_path, size=SIZE) as it:
         await it.begin(2)
         for _ in range(3):

@@ -83,7 +83,7 @@ async def test_tags_that_vanish_at_any_moment_cost_duplicates_and_nothing_else(
             queue = backend.queue
             assert isinstance(queue, AmqpQueue)
             for _ in range(30):
-                await queue._tags.clear(dice.choice(lanes(platform=PLATFORM)))
+                await queue._markers.clear(dice.choice(lanes(platform=PLATFORM)))
                 await asyncio.sleep(0.1)
         await it.quiet()
         await it.hold_invariants(duplicates=2.0)

@@ -46,7 +46,7 @@ class Assignment(Struct, frozen=True):
     """What a worker is told.
 
     settings: of ghcrawl. poison: the node that kills it. slow: the one that takes slow_s to fetch.
-    naive: tags have one state, as in the protocol that loses. skew_s: how wrong its clock is.
+    naive: markers have one state, as in the protocol that loses. skew_s: how wrong its clock is.
     """
 
     settings: dict[str, Any]
@@ -142,12 +142,12 @@ class Crash:
         setattr(thing, method, done)
 
     def place(self, queue: AmqpQueue, store: Any) -> None:
-        tags, publisher = queue._tags, queue.link
-        self.after(tags, "insert", "tag_inserted")
+        markers, publisher = queue._markers, queue.link
+        self.after(markers, "insert", "tag_inserted")
         self.after(publisher, "_send", "publishing")
         self.after(publisher, "send", "published")
-        self.after(tags, "confirm", "marked")
-        self.after(tags, "delete", "untagged")
+        self.after(markers, "confirm", "marked")
+        self.after(markers, "delete", "untagged")
         self.after(queue, "push", "children")
         self.after(store, "save", "saved")
         self.after(queue.pops, "settle", "acked")
@@ -172,20 +172,20 @@ def write_down(journal: Journal, queue: AmqpQueue, store: Any) -> None:
     store.save = saved
 
 
-def one_state(tags: Any) -> None:
-    """A tag that is queued from the beginning, whether or not its copy ever is."""
-    insert = tags.insert
+def one_state(markers: Any) -> None:
+    """A marker that is queued from the beginning, whether or not its copy ever is."""
+    insert = markers.insert
 
     async def queued(some: list[DedupMarker]) -> Any:
-        return await insert([replace(tag, queued=True) for tag in some])
+        return await insert([replace(marker, queued=True) for marker in some])
 
-    tags.insert = queued
+    markers.insert = queued
 
 
 async def tell(path: str, queue: AmqpQueue) -> None:
     """Keep a file up to date that says how many messages are held here, in hand or not."""
     while True:
-        Path(path).write_text(str(len(queue.pops.in_hand) + len(queue.held())))  # noqa: ASYNC240  # a byte or two
+        Path(path).write_text(str(len(queue.pops.in_flight) + len(queue.held())))  # noqa: ASYNC240  # a byte or two
         await asyncio.sleep(0.2)
 
 
@@ -201,7 +201,7 @@ async def work(assignment: Assignment) -> None:
         crash.place(queue, backend.store)
         crash.after(fetcher, "fetch", "fetched")
         if assignment.naive:
-            one_state(queue._tags)
+            one_state(queue._markers)
         ports = Ports(
             queue=queue,
             store=backend.store,
@@ -228,7 +228,7 @@ async def work(assignment: Assignment) -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await stop.wait()
-        running, in_hand = supervisor.running, len(queue.pops.in_hand)
+        running, in_hand = supervisor.running, len(queue.pops.in_flight)
         drained = await supervisor.drain(10.0)
         telling.cancel()
     said = {"running": running, "in_hand": in_hand, "restarts": supervisor.restarts, "drained": drained}

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ghcrawl.fetch.budgets import Allowance
+from ghcrawl.fetch.budgets import CallWindow
 from ghcrawl.fetch.github.budget import CORE, GRAPHQL, Budget, Quota, Wait, WaitReason
 from ghcrawl.fetch.github.call_windows import Load
 
@@ -55,7 +55,7 @@ class Limits:
         self._concurrency = concurrency
         self._spacing_s = 60.0 / calls_per_min if calls_per_min else 0.0
         self._reserve = reserve
-        self._pace = Allowance(calls_per_min, 60.0) if calls_per_min else None
+        self._pace = CallWindow(calls_per_min, 60.0) if calls_per_min else None
         self._load = Load(load_s) if load_s else None
         self._strikes = 0
         self._struck_at = -math.inf

@@ -17,7 +17,7 @@ __all__ = ["broker", "mongo_url", "rabbitmq", "vhost"]
 
 @pytest.fixture
 async def rig(rabbitmq: Server) -> AsyncIterator[AmqpRig]:
-    """The queue on the broker of this run, with tags, documents and deadletters in memory."""
+    """The queue on the broker of this run, with markers, documents and deadletters in memory."""
     async with AmqpRig.opened(rabbitmq) as opened:
         yield opened
 

@@ -30,8 +30,8 @@ class Place:
 
     server: Server
     prefix: str = field(default_factory=lambda: f"test-{uuid4().hex[:8]}")
-    tags: MemoryDedupMarkers = field(default_factory=MemoryDedupMarkers)
-    starts: MemoryCrashCounter = field(default_factory=MemoryCrashCounter)
+    markers: MemoryDedupMarkers = field(default_factory=MemoryDedupMarkers)
+    crashes: MemoryCrashCounter = field(default_factory=MemoryCrashCounter)
     deadletters: MemoryDeadletters = field(default_factory=MemoryDeadletters)
 
     def settings(self, **over: Any) -> AmqpSettings:
@@ -52,8 +52,8 @@ class Place:
         """The queue as one process has it."""
         async with open_amqp_queue(
             self.settings(**over),
-            tags=self.tags,
-            starts=self.starts,
+            markers=self.markers,
+            crashes=self.crashes,
             bury=self.deadletters.bury,
             clock=SystemClock(),
         ) as queue:

@@ -57,8 +57,8 @@ class UnhurriedDelivery:
 
     async def release(self) -> None:
         amqp, before = self._rig.amqp, self._rig.unsettled
-        is_over = self._delivery not in amqp.pops.in_hand
-        covered = await amqp._tagging.take(self.request, self.queue, token=None) == "superfluous"
+        is_over = self._delivery not in amqp.pops.in_flight
+        covered = await amqp._dedup.take(self.request, self.queue, token=None) == "superfluous"
         await self._delivery.release()
         if not is_over and not covered:
             await until(lambda: self._rig.here_are(before))
@@ -102,7 +102,7 @@ class AmqpRig(Rig):
     def __init__(self, server: Server, link: AmqpLink) -> None:
         self.clock = self._clock = FakeClock()
         self.store, self.deadletters = MemoryStore(), MemoryDeadletters()
-        self.tags, self.starts = MemoryDedupMarkers(), MemoryCrashCounter()
+        self.markers, self.crashes = MemoryDedupMarkers(), MemoryCrashCounter()
         self.settings = AmqpSettings(
             url=server.url, prefix=f"test-{uuid4().hex[:8]}", loops=100, waits_s=(HOUR_S,), in_flight=20
         )
@@ -129,8 +129,8 @@ class AmqpRig(Rig):
     async def open(self) -> None:
         opening = open_amqp_queue(
             self.settings,
-            tags=self.tags,
-            starts=self.starts,
+            markers=self.markers,
+            crashes=self.crashes,
             bury=self.deadletters.bury,
             clock=self.clock,
             platforms=self._platforms,
@@ -179,7 +179,7 @@ class AmqpRig(Rig):
     @property
     def unsettled(self) -> int:
         """How many messages are here, popped or not."""
-        return len(self.amqp.pops.in_hand) + len(self.amqp.held())
+        return len(self.amqp.pops.in_flight) + len(self.amqp.held())
 
     async def here_are(self, number: int) -> bool:
         return self.unsettled >= number

@@ -134,7 +134,7 @@ async def test_what_no_broker_takes_is_refused_with_that_reason(place: Place) ->
             await queue.push([*push_of(2), Push(request=large, queue="event")])
         await queue.push(push_of(2))
         await (await popped(queue)).ack()
-        assert not await place.tags.any_queued()
+        assert not await place.markers.any_queued()
 
 
 async def test_what_is_too_large_as_it_is_travels_compressed(place: Place) -> None:
@@ -191,7 +191,7 @@ async def test_a_channel_that_the_broker_closes_for_a_wrong_tag_comes_back_and_n
         await channel.basic_ack(1_000_000)
         await until(lambda: stale(in_hand[0].incoming))
         assert all(delivery.incoming.stale for delivery in in_hand)
-        assert await in_hand[0].incoming.ack() is False, "on the new channel its tag is somebody else's"
+        assert await in_hand[0].incoming.ack() is False, "on the new channel its marker is somebody else's"
         await in_hand[1].ack()
         await in_hand[2].release()
         seen: list[str] = []
@@ -243,7 +243,7 @@ async def test_a_broker_that_lost_its_disk_gets_back_what_waited(broker: Broker)
             return again is None and await queue.is_empty()
 
         await until(settled)
-        assert not await place.tags.any_queued()
+        assert not await place.markers.any_queued()
         assert await idle.push(push_of(*range(10))) == Pushed(queued=10), "nothing bounces off what is not there"
 
 
@@ -283,7 +283,7 @@ async def test_a_consumer_that_could_not_be_stopped_is_stopped_later(
         (lane,) = lanes("later")
         await queue.consumers.want([lane])
 
-        async def fails(_channel: Channel, _tag: str) -> None:
+        async def fails(_channel: Channel, _marker: str) -> None:
             raise aiormq.exceptions.ConnectionClosed
 
         with monkeypatch.context() as patched:
@@ -309,8 +309,8 @@ async def test_no_clock_ends_what_waits(place: Place) -> None:
     """A request that waits for months is found again every day, and waits once."""
     async with place.process() as queue:
         await queue.push(push_of(1, queue="later"))
-        (tag,) = place.tags._tags.values()
-        place.tags._tags[tag.key] = replace(tag, at=tag.at - timedelta(days=90))
+        (marker,) = place.markers._markers.values()
+        place.markers._markers[marker.key] = replace(marker, at=marker.at - timedelta(days=90))
         await queue.sweep()
         assert await queue.push(push_of(1, queue="later")) == Pushed(bounced=1)
         assert by_queue(await queue.depths())["later"].ready == 1

@@ -173,5 +173,5 @@ async def test_who_looks_or_purges_leaves_what_others_delay_where_it_is(
 async def test_a_purge_finds_delayed_messages_that_no_tag_tells_of(place: Place) -> None:
     async with place.process() as queue:
         await queue.push(push_of(1, 2, queue="soon", not_before=datetime.now(UTC) + timedelta(hours=1)))
-        await place.tags.clear(lanes("soon")[0])  # as by a purge that was cut short
+        await place.markers.clear(lanes("soon")[0])  # as by a purge that was cut short
         assert await queue.purge("soon") == 2

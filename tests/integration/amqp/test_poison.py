@@ -92,14 +92,14 @@ async def test_what_survives_a_death_is_not_suspected_for_ever(place: Place) -> 
 async def test_a_suspect_is_cleared_while_the_broker_does_not_answer(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.starts = starts = MemoryCrashCounter()
+    place.crashes = crashes = MemoryCrashCounter()
     async with place.process() as queue:
         await queue.push(push_of(1))
         await popped(queue)
         await die(queue)
     async with place.process() as queue:
         delivery = await popped(queue)
-        assert await starts.count(delivery.name) == 1
+        assert await crashes.count(delivery.name) == 1
         answers, send = asyncio.Event(), queue.link.send
 
         async def late(messages: Sequence[Outgoing]) -> None:
@@ -110,7 +110,7 @@ async def test_a_suspect_is_cleared_while_the_broker_does_not_answer(
         releasing = asyncio.create_task(delivery.release())
 
         async def cleared() -> bool:
-            return await starts.count(delivery.name) == 0
+            return await crashes.count(delivery.name) == 0
 
         await until(cleared)
         assert not releasing.done(), "the broker has not answered yet"
@@ -164,26 +164,26 @@ class SilentStarts(MemoryCrashCounter):
 
 
 async def test_a_pop_that_is_cut_short_is_no_start(place: Place) -> None:
-    place.starts = starts = SilentStarts()
+    place.crashes = crashes = SilentStarts()
     async with place.process() as queue:
         await queue.push(push_of(1))
         await popped(queue)
         await die(queue)
-    starts.silent = True
+    crashes.silent = True
     async with place.process() as queue:
         for _ in range(5):
-            starts.reached.clear()
+            crashes.reached.clear()
             popping = asyncio.create_task(queue.pop(LANES, patience_s=PATIENT_S))
-            await starts.reached.wait()
+            await crashes.reached.wait()
             popping.cancel()
             await asyncio.wait([popping])
-        starts.silent = False
+        crashes.silent = False
         await (await popped(queue)).ack()
     assert list(await place.deadletters.list(DeadletterFilter(), limit=10)) == []
 
 
 async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_then(place: Place) -> None:
-    """As where nobody remembers starts: the broker's own limit is all there is."""
+    """As where nobody remembers crashes: the broker's own limit is all there is."""
     if not place.server.management_url:
         pytest.skip(f"{MANAGEMENT_URL} is not set")
     async with place.process(max_starts=1000, delivery_limit=5) as queue:
@@ -195,8 +195,8 @@ async def test_what_the_broker_sets_aside_goes_back_to_work_thrice_and_is_filed_
             if delivery is not None:
                 returned += 1
                 await delivery.incoming.give_back()
-                queue.pops.in_hand.discard(delivery)
-                await place.starts.forget(delivery.name)
+                queue.pops.in_flight.discard(delivery)
+                await place.crashes.forget(delivery.name)
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)
     assert (letter.kind, letter.queue, letter.request.url) == ("delivery_limit", "soon", a_request(1).url)
     assert 20 <= returned <= 30, "five returns, pardoned three times"
@@ -253,7 +253,7 @@ async def test_what_somebody_rejected_by_hand_is_filed(place: Place) -> None:
         message = delivery.incoming._message
         await message.channel.basic_nack(message.delivery_tag or 0, requeue=False)
         await until(lambda: filed(place))
-        queue.pops.in_hand.clear()
+        queue.pops.in_flight.clear()
         async with asyncio.timeout(10):
             assert await queue.is_empty()
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=10)

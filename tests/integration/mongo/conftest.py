@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SUITES = ("forms", "store", "url", "listing", "deadletter", "ledger", "tags")
+SUITES = ("forms", "store", "url", "listing", "deadletter", "ledger", "markers")
 pytest.register_assert_rewrite(*(f"tests.contracts.{suite}_contract" for suite in SUITES))
 
 from stores.mongo.driver import Mongo  # noqa: E402  # after the line above, or asserts say nothing

@@ -207,7 +207,7 @@ class TestMeanwhile:
         self, through: MongoSettings, between: Refusing
     ):
         mongo, store = await opened(through)
-        for type in ("issue", "label", "release", "tag", "user"):
+        for type in ("issue", "label", "release", "marker", "user"):
             await store.save(a_document(type=type, urn=f"urn:{type}:1", url=f"https://api.example/{type}"))
         between.refuse(refusing.NO_RIGHT, "find")
         with pytest.raises(StoreError, match="not authorized"):
@@ -219,15 +219,20 @@ class TestMeanwhile:
     async def test_a_server_that_is_killed_comes_back_with_everything_that_was_saved(self, mongo_server: MongoServer):
         async with database(mongo_server.url) as theirs:
             mongo, store = await opened(replace(theirs, timeout_s=6.0))
-            tags = await MongoDedupMarkers.open(mongo)
+            markers = await MongoDedupMarkers.open(mongo)
             await asyncio.gather(*(store.save(a_document(number)) for number in range(50)))
             await asyncio.to_thread(mongo_server.kill)
-            work = (store.save(a_document(1)), store.look_up(a_type("issue"), "x"), tags.any_queued(), store.counts())
+            work = (
+                store.save(a_document(1)),
+                store.look_up(a_type("issue"), "x"),
+                markers.any_queued(),
+                store.counts(),
+            )
             for error in await asyncio.gather(*work, return_exceptions=True):
                 assert isinstance(error, StoreError)
                 assert "MongoDB" in str(error)
             await asyncio.to_thread(mongo_server.start)
             assert await store.counts() == by_type(issue=50)
             assert await store.save(titled("after", 9)) == "saved"
-            assert not await tags.any_queued()
+            assert not await markers.any_queued()
             await mongo.close()

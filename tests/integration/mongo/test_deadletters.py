@@ -14,7 +14,7 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.values.model import Deadletter
 from queues import codec
 from queues.memory import MemoryQueue
-from stores.deadletters import Allowance, Requeued, requeue
+from stores.deadletters import Requeued, TimeBudget, requeue
 from stores.mongo.deadletters import DEADLETTERS, RAW_KEPT, MongoDeadletters
 from stores.mongo.driver import Mongo
 from stores.mongo.settings import MongoSettings
@@ -73,8 +73,8 @@ async def test_ten_thousand_are_listed_counted_found_and_requeued_in_answers_wit
     clock, answers = FakeClock(at(MANY)), list[Requeued]()
 
     async def requeue_some() -> None:
-        allowance = Allowance(ROUND_S)
-        some = await requeue(letters, MemoryQueue(clock), DeadletterFilter(), now=clock.now(), allowance=allowance)
+        time_budget = TimeBudget(ROUND_S)
+        some = await requeue(letters, MemoryQueue(clock), DeadletterFilter(), now=clock.now(), time_budget=time_budget)
         answers.append(some)
 
     assert await soonest(requeue_some) < PATIENCE_S
@@ -86,8 +86,8 @@ async def test_what_a_filter_means_is_requeued_and_the_rest_stays(letters: Mongo
     for number in range(30):
         await letters.bury(one_of_many(number))
     clock = FakeClock(at(1000))
-    which, allowance = DeadletterFilter(types=(a_type("repo"),)), Allowance(at_once=4)
-    done = await requeue(letters, MemoryQueue(clock), which, now=clock.now(), allowance=allowance)
+    which, time_budget = DeadletterFilter(types=(a_type("repo"),)), TimeBudget(at_once=4)
+    done = await requeue(letters, MemoryQueue(clock), which, now=clock.now(), time_budget=time_budget)
     assert done == Requeued(queued=15)
     assert (await letters.count(DeadletterFilter())).by_type == by_type(issue=15)
 

@@ -47,7 +47,7 @@ from ghcrawl.wiring import SETTINGS
 from queues import codec
 from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryDedupMarkers
-from stores.deadletters import Allowance, Forgotten, Requeued, forget, requeue
+from stores.deadletters import Forgotten, Requeued, TimeBudget, forget, requeue
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore
@@ -200,16 +200,16 @@ class Rig:
         self.told.set()
 
     async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
-        now, allowance = self.clock.now(), self._allowance()
-        return await requeue(self.deadletters, self.queue, which, now=now, to=to, allowance=allowance)
+        now, time_budget = self.clock.now(), self._time_budget()
+        return await requeue(self.deadletters, self.queue, which, now=now, to=to, time_budget=time_budget)
 
     async def _forget(self, which: DeadletterFilter) -> Forgotten:
-        return await forget(self.deadletters, which, now=self.clock.now(), allowance=self._allowance())
+        return await forget(self.deadletters, which, now=self.clock.now(), time_budget=self._time_budget())
 
-    def _allowance(self) -> Allowance:
+    def _time_budget(self) -> TimeBudget:
         """Time for so many pieces of two deadletters each, whatever the machine does."""
         seconds = count()
-        return Allowance(self.pieces, at_once=2, monotonic=lambda: next(seconds))
+        return TimeBudget(self.pieces, at_once=2, monotonic=lambda: next(seconds))
 
     async def _use_tokens(self, text: str) -> None:
         self.used_tokens.append(text)

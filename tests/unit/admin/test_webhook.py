@@ -23,7 +23,7 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.signature import is_signed
 from ghcrawl.admin.webhook import SECRETS, Webhook, _parsed
-from ghcrawl.ports.inbox import Claim
+from ghcrawl.ports.inbox import ClaimResult
 from ghcrawl.telemetry.load_shedding import Answering
 from ghcrawl.values.errors import (
     ConfigError,
@@ -174,7 +174,7 @@ async def test_what_can_never_be_taken_is_not_asked_for_again(rig: Rig):
 
 
 class AwayReceipts(MarkerIdempotencyKeys):
-    async def claim(self, id: str, *_: Any, **__: Any) -> Claim:
+    async def claim(self, id: str, *_: Any, **__: Any) -> ClaimResult:
         raise StoreError("the database is away")
 
 

@@ -11,7 +11,7 @@ from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Deadletter, Request
-from stores.deadletters import Allowance
+from stores.deadletters import TimeBudget
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at
 from tests.support.cli import fill
 from tests.unit.cli.conftest import Command, Fill
@@ -270,7 +270,7 @@ def test_deleted_ones_are_gone(ghcrawl: Command, db: Path) -> None:
 def test_what_takes_several_answers_is_done_to_the_end(
     ghcrawl: Command, db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ghcrawl.backend.Allowance", lambda _: Allowance(0, at_once=1))
+    monkeypatch.setattr("ghcrawl.backend.TimeBudget", lambda _: TimeBudget(0, at_once=1))
     assert ghcrawl("deadletters", "delete", "--class", "http_503", "--yes").err == "2 deadletters deleted.\n"
     filled = [a_letter(f"{digits}00", last_at=OLD + timedelta(seconds=digits)) for digits in (31, 32, 33)]
     asyncio.run(fill(db, deadletters=filled))

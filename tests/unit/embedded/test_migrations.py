@@ -67,7 +67,7 @@ async def test_an_older_file_becomes_what_a_new_one_is(tmp_path: Path) -> None:
     for path in (old, new):
         await (await open_file(path)).close()
         assert read(path, "PRAGMA user_version") == [(len(STORES) + 1,)]
-    for table in ("documents", "deadletters", "whole_documents", "saved_documents", "tags", "starts", "receipts"):
+    for table in ("documents", "deadletters", "whole_documents", "saved_documents", "markers", "starts", "receipts"):
         assert columns(old, table) == columns(new, table)
     names = "SELECT name, tbl_name FROM sqlite_schema WHERE sql LIKE '%INDEX%by_type%' ORDER BY name"
     assert read(old, names) == read(new, names)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ghcrawl.fetch.budgets import Allowance
+from ghcrawl.fetch.budgets import CallWindow
 from ghcrawl.fetch.github import headers
 from ghcrawl.fetch.github.budget import Budget, Quota
 from ghcrawl.fetch.github.call_windows import Load
@@ -307,14 +307,14 @@ def test_no_window_of_the_servers_ever_holds_more_than_was_declared(
     steps: list[tuple[float, float]], calls: int
 ) -> None:
     """Whenever between take and finish a call reaches the server, and whenever the server's windows begin."""
-    allowance = Allowance(calls, 5.0)
+    window = CallWindow(calls, 5.0)
     now, taken, arrivals = 0.0, list[float](), list[tuple[float, float]]()
     for pause, takes in steps:
         now += pause
         while taken and taken[0] <= now:
-            allowance.finish(heapq.heappop(taken))
-        if allowance.wait(now) is None:
-            allowance.take()
+            window.finish(heapq.heappop(taken))
+        if window.wait(now) is None:
+            window.take()
             heapq.heappush(taken, now + takes)
             arrivals.append((now, now + takes))
     rng = random.Random(len(steps))

@@ -1,8 +1,8 @@
 """Every order in which pushers and consumers of one key can take their steps, die, and be cut off: the real code.
 
-A program is run one call at a time: each call on tags, broker or clock suspends it, the explorer carries the call out
-on a state that is plain data, and whoever is next goes on. What a program remembers follows from the answers it got,
-so a state is small, and no state is looked at twice.
+A program is run one call at a time: each call on markers, broker or clock suspends it, the explorer carries the call
+out on a state that is plain data, and whoever is next goes on. What a program remembers follows from the answers it
+got, so a state is small, and no state is looked at twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Lane, Push, QueueName, Request
 from queues.codec import encode
-from queues.dedup_protocol import Tagging, key_of
+from queues.dedup_protocol import DedupProtocol, key_of
 from tests.support.builders import NOW, a_request
 
 Program: TypeAlias = Coroutine[Any, Any, Any]
@@ -35,13 +35,13 @@ class Call(NamedTuple):
 
 
 class World:
-    """Tags, broker and clock as the programs see them: everything is a call that suspends."""
+    """Markers, broker and clock as the programs see them: everything is a call that suspends."""
 
     async def find(self, keys: Sequence[str]) -> Mapping[str, DedupMarker]:
         return dict(await Call("find", ()))
 
-    async def insert(self, tags: Sequence[DedupMarker]) -> frozenset[str]:
-        return frozenset(await Call("insert", tuple(tags)))
+    async def insert(self, markers: Sequence[DedupMarker]) -> frozenset[str]:
+        return frozenset(await Call("insert", tuple(markers)))
 
     async def replace(self, pairs: Sequence[tuple[DedupMarker, DedupMarker]]) -> None:
         await Call("replace", tuple(pairs))
@@ -55,9 +55,9 @@ class World:
     async def pack(self, request: Request) -> bytes:
         return encode(request)
 
-    async def publish(self, tags: Sequence[DedupMarker]) -> None:
-        (tag,) = tags
-        await Call("publish", (Message(tag.token, tag.queue, tag.asked_at),))
+    async def publish(self, markers: Sequence[DedupMarker]) -> None:
+        (marker,) = markers
+        await Call("publish", (Message(marker.token, marker.queue, marker.asked_at),))
 
     async def sleep(self, seconds: float) -> None:
         """No step: what others do meanwhile, they may do before whatever comes next."""
@@ -116,22 +116,22 @@ class Protocol(Struct, frozen=True):
 
 
 async def _push(world: World, want: Want, token: str) -> None:
-    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep, settle_s=(0.0,))
-    await tagging.push([Push(request=want.request(), queue=want.queue)], token=token, now=NOW)
+    dedup = DedupProtocol(markers=world, pack=world.pack, publish=world.publish, sleep=world.sleep, settle_s=(0.0,))
+    await dedup.push([Push(request=want.request(), queue=want.queue)], token=token, now=NOW)
 
 
 async def _consume(world: World, message: Message) -> None:
-    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
+    dedup = DedupProtocol(markers=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
     request = a_request(asked_at=message.asked_at)
-    if await tagging.take(request, message.queue, token=message.token) != "superfluous":
+    if await dedup.take(request, message.queue, token=message.token) != "superfluous":
         await world.work()
 
 
 async def _renew(world: World, token: str) -> None:
-    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
+    dedup = DedupProtocol(markers=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
     if found := await world.find([KEY]):
-        tag = replace(found[KEY], body=b"as it travels")
-        await tagging.renew([tag], token=token, now=NOW)
+        marker = replace(found[KEY], body=b"as it travels")
+        await dedup.renew([marker], token=token, now=NOW)
 
 
 async def nothing_is_renewed(world: World, token: str) -> None:
@@ -160,7 +160,7 @@ class Consumer(NamedTuple):
 
 
 class State(NamedTuple):
-    tag: DedupMarker | None
+    marker: DedupMarker | None
     broker: tuple[Message, ...]
     pushers: tuple[Pusher, ...]
     consumers: tuple[Consumer, ...]
@@ -177,10 +177,10 @@ class Explorer:
     """All reachable states of these pushers and that many consumers.
 
     crashes: how many times a pusher or a consumer may die; a pusher's work is then done again, with a new token, and
-    what a consumer had in hand comes back. losses: how many times the tag may vanish. wipes: how many times the broker
-    may lose all it has, which somebody finds then.
+    what a consumer had in hand comes back. losses: how many times the marker may vanish. wipes: how many times the
+    broker may lose all it has, which somebody finds then.
 
-    lies: in how many states a tag was queued whose copy does not wait.
+    lies: in how many states a marker was queued whose copy does not wait.
     """
 
     def __init__(
@@ -221,12 +221,12 @@ class Explorer:
     # What holds
 
     def _check(self, state: State) -> None:
-        """A queued tag's copy waits, or is in the hand of somebody who will delete the tag first."""
-        tag = state.tag
-        if tag is None or not tag.queued:
+        """A queued marker's copy waits, or is in the hand of somebody who will delete the marker first."""
+        marker = state.marker
+        if marker is None or not marker.queued:
             return
         untaken = [c.message for c in state.consumers if c.message is not None and not c.answers]
-        if Message(tag.token, tag.queue, tag.asked_at) not in (*state.broker, *untaken):
+        if Message(marker.token, marker.queue, marker.asked_at) not in (*state.broker, *untaken):
             self.lies += 1
 
     def _check_end(self, state: State) -> None:
@@ -254,8 +254,8 @@ class Explorer:
         yield from self._harmed(state)
 
     def _harmed(self, state: State) -> Iterator[State]:
-        if state.tag is not None and state.losses:
-            yield state._replace(tag=None, losses=state.losses - 1)
+        if state.marker is not None and state.losses:
+            yield state._replace(marker=None, losses=state.losses - 1)
         renewer = state.pushers[-1]
         if state.wipes and renewer.done:
             anew = _with(state.pushers, len(self._wants), Pusher(attempt=renewer.attempt + 1))
@@ -276,15 +276,15 @@ class Explorer:
         if call.name == "publish" and not begun.sent:
             sent = _with(state.pushers, index, begun._replace(sent=True))
             return state._replace(broker=_put(state.broker, call.arguments[0]), pushers=sent)
-        tag, answer = (state.tag, None) if call.name == "publish" else _applied(call, state.tag)
+        marker, answer = (state.marker, None) if call.name == "publish" else _applied(call, state.marker)
         gone_on = begun._replace(answers=(*(begun.answers or ()), answer), sent=False)
-        return state._replace(tag=tag, pushers=_with(state.pushers, index, gone_on))
+        return state._replace(marker=marker, pushers=_with(state.pushers, index, gone_on))
 
     def _consumed(self, state: State, index: int, consumer: Consumer, message: Message) -> State:
         call = self._consumes_next(message, consumer.answers)
         if call is None:
             return state._replace(consumers=_like(state.consumers, index, Consumer()))
-        pushers, tag, answer = state.pushers, state.tag, None
+        pushers, marker, answer = state.pushers, state.marker, None
         if call.name == "work":
             begun = [pusher.answers is not None for pusher in pushers]
             pushers = (
@@ -295,9 +295,9 @@ class Explorer:
                 + pushers[-1:]
             )
         else:
-            tag, answer = _applied(call, tag)
+            marker, answer = _applied(call, marker)
         gone_on = consumer._replace(answers=(*consumer.answers, answer))
-        return state._replace(tag=tag, pushers=pushers, consumers=_like(state.consumers, index, gone_on))
+        return state._replace(marker=marker, pushers=pushers, consumers=_like(state.consumers, index, gone_on))
 
     # The programs
 
@@ -323,20 +323,22 @@ def _next_call(program: Program, answers: tuple[Any, ...]) -> Call | None:
     return call
 
 
-def _applied(call: Call, tag: DedupMarker | None) -> tuple[DedupMarker | None, Any]:
-    """The tag after the call, and the answer to it."""
+def _applied(call: Call, marker: DedupMarker | None) -> tuple[DedupMarker | None, Any]:
+    """The marker after the call, and the answer to it."""
     match call:
         case Call("find", _):
-            return tag, ((KEY, tag),) if tag is not None else ()
+            return marker, ((KEY, marker),) if marker is not None else ()
         case Call("insert", (new,)):
-            return (new, ()) if tag is None else (tag, (KEY,))
+            return (new, ()) if marker is None else (marker, (KEY,))
         case Call("replace", ((old, new),)):
-            return (new if tag is not None and tag.token == old.token else tag), None
+            return (new if marker is not None and marker.token == old.token else marker), None
         case Call("confirm", (token,)):
-            return (replace(tag, queued=True) if tag is not None and token in (tag.token, "any") else tag), None
+            return (
+                replace(marker, queued=True) if marker is not None and token in (marker.token, "any") else marker
+            ), None
         case Call("delete", (token,)):
-            return (None, True) if tag is not None and token in (tag.token, "any") else (tag, False)
-    return tag, None
+            return (None, True) if marker is not None and token in (marker.token, "any") else (marker, False)
+    return marker, None
 
 
 def _put(broker: tuple[Message, ...], message: Message) -> tuple[Message, ...]:

@@ -18,7 +18,7 @@ from queues.amqp.dead_letters import (
 )
 from queues.amqp.message import TOKEN, Incoming, Outgoing
 from queues.codec import encode
-from queues.dedup_protocol import Tagging
+from queues.dedup_protocol import DedupProtocol
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from stores.memory import MemoryDeadletters
 from tests.support.builders import NOW, a_request
@@ -32,20 +32,22 @@ class Place:
     """A request that was pushed, the copy of it that the broker set aside, and what goes back to work."""
 
     def __init__(self) -> None:
-        self.tags, self.starts, self.deadletters = MemoryDedupMarkers(), MemoryCrashCounter(), MemoryDeadletters()
-        self.tagging = Tagging(tags=self.tags, pack=self.packed, publish=self.published, sleep=FakeClock().sleep)
-        self.undertaker = DeadLetterHandler(self.deadletters.bury, self.tags, self.starts, FakeClock())
+        self.markers, self.crashes, self.deadletters = MemoryDedupMarkers(), MemoryCrashCounter(), MemoryDeadletters()
+        self.dedup = DedupProtocol(
+            markers=self.markers, pack=self.packed, publish=self.published, sleep=FakeClock().sleep
+        )
+        self.undertaker = DeadLetterHandler(self.deadletters.bury, self.markers, self.crashes, FakeClock())
         self.sent: list[Outgoing] = []
 
     async def packed(self, request: Request) -> bytes:
         return encode(request)
 
-    async def published(self, tags: Any) -> None:
-        self.posts: list[DedupMarker] = list(tags)
+    async def published(self, markers: Any) -> None:
+        self.posts: list[DedupMarker] = list(markers)
 
     async def pushed(self) -> Incoming:
         """The copy, dead."""
-        await self.tagging.push([Push(request=a_request(1), queue="later")], token="t1", now=NOW)
+        await self.dedup.push([Push(request=a_request(1), queue="later")], token="t1", now=NOW)
         (post,) = self.posts
         return incoming("normal", body=post.body, headers={TOKEN: post.token, **DEATH})
 
@@ -73,13 +75,13 @@ async def test_what_was_only_looked_at_goes_back_to_work_however_often() -> None
     place = Place()
     assert await place.rounds(await place.pushed(), 50) == 50
     assert (place.sent[-1].spared, place.sent[-1].pardons) == (50, 0)
-    assert await place.tagging.take(a_request(1), "later", token=place.sent[-1].token) == "first"
+    assert await place.dedup.take(a_request(1), "later", token=place.sent[-1].token) == "first"
 
 
 async def test_what_was_popped_once_is_pardoned_thrice_and_filed_then() -> None:
     place = Place()
     dead = await place.pushed()
-    assert await place.tagging.take(a_request(1), "later", token="t1") == "first"
+    assert await place.dedup.take(a_request(1), "later", token="t1") == "first"
     assert await place.rounds(dead, 50) == MAX_PARDONS
     (letter,) = await place.deadletters.list(DeadletterFilter(), limit=2)
     assert (letter.kind, letter.queue) == ("delivery_limit", "later")
@@ -88,8 +90,8 @@ async def test_what_was_popped_once_is_pardoned_thrice_and_filed_then() -> None:
 async def test_what_killed_somebody_is_not_pardoned() -> None:
     place = Place()
     dead = await place.pushed()
-    await place.tagging.take(a_request(1), "later", token="t1")
-    await place.starts.add(name_of(a_request(1), "t1"), NOW)
+    await place.dedup.take(a_request(1), "later", token="t1")
+    await place.crashes.add(name_of(a_request(1), "t1"), NOW)
     assert await place.files(dead)
 
 

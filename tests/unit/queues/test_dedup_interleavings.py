@@ -1,4 +1,4 @@
-"""The protocol of tags, explored exhaustively: no order of steps, deaths and losses loses a request.
+"""The protocol of markers, explored exhaustively: no order of steps, deaths and losses loses a request.
 
 Protocols that look as good are explored too and found out, or else the explorer sees nothing.
 GHCRAWL_TEST_DEEP=1 explores further, for some minutes.
@@ -15,7 +15,7 @@ import pytest
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import LEGACY_PLATFORM
-from queues.dedup_protocol import Tagging
+from queues.dedup_protocol import DedupProtocol
 from tests.support.builders import NOW, a_request, at
 from tests.unit.queues.interleavings import (
     KEY,
@@ -61,13 +61,15 @@ BOUNDS = DEEP if os.environ.get("GHCRAWL_TEST_DEEP") else QUICK
 def test_no_order_of_steps_loses_a_request(wants: list[Want], bounds: dict[str, Any]) -> None:
     explorer = Explorer(wants, **bounds)
     assert explorer.run() > 1000
-    assert explorer.lies == 0, "a queued tag's copy waits, or is in the hand of somebody who will delete the tag first"
+    assert explorer.lies == 0, (
+        "a queued marker's copy waits, or is in the hand of somebody who will delete the marker first"
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_what_a_broker_loses_is_published_again_from_its_tags() -> None:
-    """Its tags hold it. In between they tell of copies that are not there, and nobody relies on that for ever."""
+    """Its markers hold it. In between they tell of copies that are not there, and nobody relies on that for ever."""
     assert Explorer([SAME, SAME], wipes=1).run() > 1000
 
 
@@ -80,27 +82,27 @@ def test_what_a_broker_loses_is_lost_where_nobody_publishes_it_again() -> None:
 
 
 async def tag_once_then_publish(world: World, want: Want, token: str) -> None:
-    """One state: whoever dies after tagging has told everybody that something waits."""
+    """One state: whoever dies after dedup has told everybody that something waits."""
     if not await world.insert([a_tag(want, token, queued=True)]):
         await world.publish([a_tag(want, token, queued=False)])
 
 
 async def publish_then_tag(world: World, want: Want, token: str) -> None:
-    """No state before the copy is there: it may be gone again before it is tagged."""
+    """No state before the copy is there: it may be gone again before it is marked."""
     if not await world.find([KEY]):
         await world.publish([a_tag(want, token, queued=False)])
         await world.insert([a_tag(want, token, queued=True)])
 
 
 class AnyTokenWorld(World):
-    """A database that is told neither whose tag to confirm nor whose to delete."""
+    """A database that is told neither whose marker to confirm nor whose to delete."""
 
     async def confirm(self, keys: Sequence[str], token: str) -> None:
         await super().confirm(keys, "any")
 
 
 async def confirm_whatever_is_there(world: World, want: Want, token: str) -> None:
-    """Confirming by key alone: the tag may be somebody else's by now, whose copy was never sent."""
+    """Confirming by key alone: the marker may be somebody else's by now, whose copy was never sent."""
     await OURS.push(AnyTokenWorld(), want, token)
 
 
@@ -111,7 +113,7 @@ async def tag_last(world: World, message: Message) -> None:
 
 
 async def trust_pending(world: World, want: Want, token: str) -> None:
-    """Bouncing off a tag whose copy nobody has confirmed."""
+    """Bouncing off a marker whose copy nobody has confirmed."""
     if await world.insert([a_tag(want, token, queued=False)]):
         return
     await world.publish([a_tag(want, token, queued=False)])
@@ -120,9 +122,9 @@ async def trust_pending(world: World, want: Want, token: str) -> None:
 
 async def ignore_what_was_asked(world: World, message: Message) -> None:
     """Letting a copy go because any other one waits, even one that was asked for earlier."""
-    tagging = Tagging(tags=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
+    dedup = DedupProtocol(markers=world, pack=world.pack, publish=world.publish, sleep=world.sleep)
     eager = replace(a_request(), asked_at=at(-100))
-    if await tagging.take(eager, "later", token=message.token) != "superfluous":
+    if await dedup.take(eager, "later", token=message.token) != "superfluous":
         await world.work()
 
 

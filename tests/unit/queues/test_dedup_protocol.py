@@ -1,4 +1,4 @@
-"""The tags of this process and of the embedded file, by their contract."""
+"""The markers of this process and of the embedded file, by their contract."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.contracts.dedup_contract import StartsContract, TagsContract  # noqa:
 
 
 @pytest.fixture
-def tags() -> MemoryDedupMarkers:
+def markers() -> MemoryDedupMarkers:
     return MemoryDedupMarkers()
 
 
 @pytest.fixture
-def starts() -> MemoryCrashCounter:
+def crashes() -> MemoryCrashCounter:
     return MemoryCrashCounter()
 
 
@@ -37,18 +37,18 @@ class TestMemoryStarts(StartsContract):
 
 @pytest.fixture
 async def file(tmp_path: Path) -> AsyncIterator[SqliteFile]:
-    opened = await open_file(tmp_path / "tags.db")
+    opened = await open_file(tmp_path / "markers.db")
     yield opened
     await opened.close()
 
 
 class TestSqliteTags(TagsContract):
     @pytest.fixture
-    async def tags(self, file: SqliteFile) -> SqliteDedupMarkers:
+    async def markers(self, file: SqliteFile) -> SqliteDedupMarkers:
         return SqliteDedupMarkers(file)
 
 
 class TestSqliteStarts(StartsContract):
     @pytest.fixture
-    async def starts(self, file: SqliteFile) -> SqliteCrashCounter:
+    async def crashes(self, file: SqliteFile) -> SqliteCrashCounter:
         return SqliteCrashCounter(file)

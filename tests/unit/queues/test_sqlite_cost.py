@@ -69,7 +69,7 @@ async def effort(crawl: Crawl, number: int) -> dict[str, int]:
             "claim": cost(lambda: table.claim(connection, [lanes("normal")], [number], 1)),
             "put back": cost(lambda: table.put_back(connection, number)),
             "claim again": cost(lambda: table.claim(connection, [lanes("normal")], [number], 1)),
-            "forget": cost(lambda: table.forget(connection, table.Claim(number, lanes("normal")[0], b""))),
+            "forget": cost(lambda: table.forget(connection, table.ClaimedRow(number, lanes("normal")[0], b""))),
         }
         connection.set_progress_handler(None, 0)
         return costs

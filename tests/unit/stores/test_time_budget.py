@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stores.deadletters import FEW_AT_ONCE, HELD_BYTES, MOST_AT_ONCE, Allowance
+from stores.deadletters import FEW_AT_ONCE, HELD_BYTES, MOST_AT_ONCE, TimeBudget
 from tests.support.builders import a_deadletter, a_payload, a_request
 
 
@@ -21,12 +21,12 @@ class Watch:
 def sizes(seconds: float, took: list[float], at_once: int = 0) -> tuple[list[int], list[bool]]:
     """How large each piece is, and whether another is begun, where they take so long."""
     watch = Watch()
-    allowance = Allowance(seconds, at_once=at_once, monotonic=watch)
-    found, going = [allowance.at_once], []
+    time_budget = TimeBudget(seconds, at_once=at_once, monotonic=watch)
+    found, going = [time_budget.at_once], []
     for each in took:
         watch.now += each
-        going.append(allowance.has_another())
-        found.append(allowance.at_once)
+        going.append(time_budget.has_another())
+        found.append(time_budget.at_once)
     return found, going
 
 
@@ -71,12 +71,12 @@ def test_without_a_bound_there_is_always_time():
 def test_a_piece_holds_no_more_than_fits_into_memory(size: int, at_once: int):
     payload = a_payload({"text": "x" * size})
     piece = [a_deadletter(1, request=a_request(1, payload=payload))] * 20
-    allowance = Allowance()
+    time_budget = TimeBudget()
     for _ in range(5):
-        assert allowance.has_another()
-    allowance.weigh(piece)
-    assert allowance.has_another()
-    assert allowance.at_once == at_once
-    fixed = Allowance(at_once=7)
+        assert time_budget.has_another()
+    time_budget.weigh(piece)
+    assert time_budget.has_another()
+    assert time_budget.at_once == at_once
+    fixed = TimeBudget(at_once=7)
     fixed.weigh(piece)
     assert fixed.at_once == 7

@@ -1,4 +1,4 @@
-"""The contracts of tags and starts, on MongoDB."""
+"""The contracts of markers and crashes, on MongoDB."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from motor.motor_asyncio import AsyncIOMotorClient
 from ghcrawl.values.frozen import replace
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.mongo.dedup import (
+    MARKERS,
     RECEIPTS,
-    TAGS,
     MongoCrashCounter,
     MongoDedupMarkers,
 )
@@ -23,12 +23,12 @@ from tests.integration.mongo.commands import COMMANDS
 
 
 @pytest.fixture
-async def tags(mongo: Mongo) -> MongoDedupMarkers:
+async def markers(mongo: Mongo) -> MongoDedupMarkers:
     return await MongoDedupMarkers.open(mongo)
 
 
 @pytest.fixture
-def starts(mongo: Mongo) -> MongoCrashCounter:
+def crashes(mongo: Mongo) -> MongoCrashCounter:
     return MongoCrashCounter(mongo)
 
 
@@ -54,29 +54,29 @@ async def test_idempotency_keys_that_are_too_old_are_found_by_an_index_and_tags_
     client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(settings.url)
     try:
         database = client[settings.database]
-        idempotency_keys, tags = [await database[name].index_information() for name in (RECEIPTS, TAGS)]
+        idempotency_keys, markers = [await database[name].index_information() for name in (RECEIPTS, MARKERS)]
     finally:
         client.close()
     assert idempotency_keys["at"]["key"] == [("at", 1)]
-    assert set(idempotency_keys) - set(tags) == {"at"}
+    assert set(idempotency_keys) - set(markers) == {"at"}
 
 
-async def test_a_key_that_no_utf8_has_is_a_key(tags: MongoDedupMarkers):
-    tag = a_tag("lone \ud800")
-    assert await tags.insert([tag]) == frozenset()
-    assert await tags.insert([tag]) == {tag.key}
-    assert await tags.find([tag.key]) == {tag.key: tag}
-    await tags.confirm([tag.key], tag.token)
-    assert await tags.delete(tag.key, tag.token)
+async def test_a_key_that_no_utf8_has_is_a_key(markers: MongoDedupMarkers):
+    marker = a_tag("lone \ud800")
+    assert await markers.insert([marker]) == frozenset()
+    assert await markers.insert([marker]) == {marker.key}
+    assert await markers.find([marker.key]) == {marker.key: marker}
+    await markers.confirm([marker.key], marker.token)
+    assert await markers.delete(marker.key, marker.token)
 
 
-async def test_every_step_of_a_push_and_of_a_pop_is_one_round_trip(tags: MongoDedupMarkers):
+async def test_every_step_of_a_push_and_of_a_pop_is_one_round_trip(markers: MongoDedupMarkers):
     many = [a_tag(f"{n:032x}") for n in range(300)]
-    keys = [tag.key for tag in many]
+    keys = [marker.key for marker in many]
     with COMMANDS.heard() as heard:
-        await tags.insert(many)
-        await tags.find(keys)
-        await tags.replace([(tag, replace(tag, token="yours")) for tag in many])
-        await tags.confirm(keys, "yours")
-        await tags.delete(keys[0], "yours")
+        await markers.insert(many)
+        await markers.find(keys)
+        await markers.replace([(marker, replace(marker, token="yours")) for marker in many])
+        await markers.confirm(keys, "yours")
+        await markers.delete(keys[0], "yours")
     assert heard == ["insert", "find", "update", "update", "delete"]
