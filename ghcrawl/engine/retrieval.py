@@ -231,7 +231,7 @@ def current(request: Request, stored: Stored) -> bool:
 def _new_in_its_scenario(request: Request, policy: Policy, stored: Stored) -> bool:
     """Whether this page of a list was never read in this scenario: of its elements we kept no more than their names.
 
-    Not where a walk only goes on to what is known.
+    Not where a pagination only goes on to what is known.
     """
     pagination = request.context.pagination
     return (

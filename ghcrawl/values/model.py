@@ -168,11 +168,11 @@ class Pagination(Struct, frozen=True, kw_only=True):
     """What the pages of one list hand on to the next.
 
     page: ordinal of this page, from 1; names the page's document.
-    first: URL of page 1, for a walk that must start again.
+    first: URL of page 1, for a pagination that must start again.
     fresh: ask unconditionally, because every page must be of one generation.
     started_at: when page 1 was seen; on a relation it names the generation. None while page 1 was unchanged.
-    since: the lower bound this walk asked the platform for, in the platform's own text.
-    until: a newest-first walk stops at the element with this URN: everything behind it is known.
+    since: the lower bound this pagination asked the platform for, in the platform's own text.
+    until: a newest-first pagination stops at the element with this URN: everything behind it is known.
     newest: the largest change text (or, newest-first, the first URN) seen so far.
     known: the list, or what it is of, was stored before; changed: some page so far was not what was stored.
     partial: some page so far left out what this credential may not see, and said so.

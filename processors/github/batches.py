@@ -117,7 +117,7 @@ def _follow_users(node: Node, accounts: Mapping[str, tuple[JsonObject, str]]) ->
 
 
 def _covers_pulls(page: Page, items: Sequence[JsonObject]) -> bool:
-    """Whether the list of pull requests stands for those that a complete walk of the issues leads to.
+    """Whether the list of pull requests stands for those that a complete pagination of the issues leads to.
 
     The first page that was read and names some asks for it; the pages behind it rely on that.
     """

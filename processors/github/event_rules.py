@@ -1,4 +1,4 @@
-"""From what an event tells to the requests that follow from it."""
+"""Applies the rules of an event: the requests that follow from it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ghcrawl.values.model import (
 )
 from ghcrawl.values.outcome import Visit
 from processors.github.entity import Entity
-from processors.github.events_table import Tells, Verb
+from processors.github.events_table import Action, EventRule
 from processors.github.graph import Node, mapping, org_url, scope_of, sequence, text
-from processors.github.listing import Listing, Listings, Walking
+from processors.github.listing import Listing, Listings, UpdateMode
 from processors.github.webhook import POLICY, api_url, urn_of
 
 ASKING: Final = "event"
@@ -44,7 +44,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class EventRules:
-    """Turns what one event tells into requests. Lives for one call of one processor."""
+    """Turns the rules of one event into requests. Lives for one call of one processor."""
 
     def __init__(self, visit: Visit, node: Node, entities: Mapping[str, Entity], listings: Listings) -> None:
         self._visit = visit
@@ -58,40 +58,40 @@ class EventRules:
         self._place = Place(urn=urn_of(repo, {}), url=text(repo.get("url")))
         self.pushes: list[Push] = []
 
-    def tell(self, tells: Tells) -> None:
+    def apply(self, rule: EventRule) -> None:
         """Queue what follows from it; nothing where the payload lacks what it needs."""
-        if not tells.applies(self._body) or tells.type not in self._visit.onward.links:
+        if not rule.applies(self._body) or rule.type not in self._visit.onward.links:
             return
-        if (listing := self._listing(tells)) is not None:
-            self._walk(tells, listing)
+        if (listing := self._listing(rule)) is not None:
+            self._read_list(rule, listing)
             return
-        for thing in self._things(tells):
-            match tells.verb:
-                case Verb.TAKE if tells.whole(thing):
-                    self._take(tells, thing)
-                case Verb.GONE:
-                    self._bury(tells, thing)
-                case Verb.FILL | Verb.SEEK:
-                    name = POLICY if tells.verb is Verb.FILL else ASKING
-                    self._ask(tells, thing, policy=f"{name}:{tells.type}")
-                case Verb.TAKE:
+        for thing in self._things(rule):
+            match rule.action:
+                case Action.SAVE if rule.whole(thing):
+                    self._save(rule, thing)
+                case Action.DELETE:
+                    self._delete(rule, thing)
+                case Action.FETCH_MISSING | Action.FETCH_ALL:
+                    name = POLICY if rule.action is Action.FETCH_MISSING else ASKING
+                    self._fetch(rule, thing, policy=f"{name}:{rule.type}")
+                case Action.SAVE:
                     self._name_people(thing)
-                    self._ask(tells, thing)
+                    self._fetch(rule, thing)
                 case _:
-                    self._ask(tells, thing)
+                    self._fetch(rule, thing)
 
     # Things --------------------------------------------------------------------------------------------------
 
-    def _things(self, tells: Tells) -> Sequence[JsonObject]:
+    def _things(self, rule: EventRule) -> Sequence[JsonObject]:
         """The things in the payload that are meant, each with what gives it its name."""
-        if tells.at == ("ref",):
+        if rule.at == ("ref",):
             return self._refs()
-        if not tells.at:
+        if not rule.at:
             return (mapping(self._body.get("repository")) or mapping(self._node.body.get("repo")),)
         found: Json = self._body
-        for step in tells.at:
+        for step in rule.at:
             found = mapping(found).get(step)
-        if found is None and tells.at == ("organization",):
+        if found is None and rule.at == ("organization",):
             found = self._org
         return [thing for thing in map(mapping, found if isinstance(found, list) else [found]) if thing]
 
@@ -101,15 +101,15 @@ class EventRules:
             name = name.removeprefix(prefix)
         return ({"name": name},) if name else ()
 
-    def _placed(self, tells: Tells, thing: JsonObject) -> tuple[str, Context] | None:
+    def _placed(self, rule: EventRule, thing: JsonObject) -> tuple[str, Context] | None:
         """URL and context of `thing`; None where the payload does not tell them, or not what it is called."""
         place = self._place
-        if tells.lies_in:
+        if rule.lies_in:
             other: Json = self._body
-            for step in tells.lies_in:
+            for step in rule.lies_in:
                 other = mapping(other).get(step)
             place = Place(urn=urn_of(mapping(other), {}), url=api_url(mapping(other)))
-        entity = self._entities[tells.type]
+        entity = self._entities[rule.type]
         if entity.parent == "org":
             place = self._org_place
         qualifier = place.urn if entity.parent else ""
@@ -118,7 +118,7 @@ class EventRules:
             urn = entity.urn(thing, qualifier)
         except Malformed:
             return None
-        self._node.link(tells.type, urn)
+        self._node.link(rule.type, urn)
         scope = scope_of(url) or self._node.scope
         context = Context(qualifier=qualifier, urn=urn, scope=scope, private=self._node.private)
         return (url, context) if url else None
@@ -143,45 +143,45 @@ class EventRules:
 
     # Verbs ---------------------------------------------------------------------------------------------------
 
-    def _take(self, tells: Tells, thing: JsonObject) -> None:
-        if (placed := self._placed(tells, thing)) is None:
+    def _save(self, rule: EventRule, thing: JsonObject) -> None:
+        if (placed := self._placed(rule, thing)) is None:
             return
         url, context = placed
-        policy = self._visit.onward.links[tells.type].thing or f"{POLICY}:self"
-        payload = self._payload(thing, self._visit.fetched.observed_at if tells.dated else self._asked_at)
-        self._push(self._request(tells.type, url, policy, context, payload), "event")
+        policy = self._visit.onward.links[rule.type].thing or f"{POLICY}:self"
+        payload = self._payload(thing, self._visit.fetched.observed_at if rule.dated else self._asked_at)
+        self._push(self._request(rule.type, url, policy, context, payload), "event")
         self._node.account("sender", self._sender)
 
-    def _bury(self, tells: Tells, thing: JsonObject) -> None:
+    def _delete(self, rule: EventRule, thing: JsonObject) -> None:
         """What is gone never comes back under its name, so it is gone from whenever we heard of it."""
-        if (placed := self._placed(tells, thing)) is None:
+        if (placed := self._placed(rule, thing)) is None:
             return
         url, context = placed
         context = replace(context, deleted_at=self._asked_at)
         payload = self._payload(thing, self._asked_at)
-        self._push(self._request(tells.type, url, f"{POLICY}:self", context, payload), "event")
+        self._push(self._request(rule.type, url, f"{POLICY}:self", context, payload), "event")
 
-    def _ask(self, tells: Tells, thing: JsonObject, *, policy: str = "") -> None:
-        if (placed := self._placed(tells, thing)) is None:
+    def _fetch(self, rule: EventRule, thing: JsonObject, *, policy: str = "") -> None:
+        if (placed := self._placed(rule, thing)) is None:
             return
         url, context = placed
         if not policy:
-            position = (self._visit.onward.links[tells.type].thing or "").partition(":")[2]
+            position = (self._visit.onward.links[rule.type].thing or "").partition(":")[2]
             policy = f"{ASKING}:{'self' if position in ('', 'people') else position}"
-        if tells.verb is not Verb.LATER:
-            self._push(self._request(tells.type, url, policy, context), "soon")
+        if rule.action is not Action.FETCH_LATER:
+            self._push(self._request(rule.type, url, policy, context), "soon")
             return
-        request = self._request(tells.type, url, policy, replace(context, only_known=True))
-        self._push(request, "later", wait=BUSY if tells.type == "repo" else BURST)
+        request = self._request(rule.type, url, policy, replace(context, only_known=True))
+        self._push(request, "later", wait=BUSY if rule.type == "repo" else BURST)
 
-    def _walk(self, tells: Tells, listing: Listing) -> None:
-        for owner in self._owners(tells):
-            self._walk_of(owner, tells, listing)
+    def _read_list(self, rule: EventRule, listing: Listing) -> None:
+        for owner in self._owners(rule):
+            self._walk_of(owner, rule, listing)
 
-    def _walk_of(self, owner: Place, tells: Tells, listing: Listing) -> None:
-        later, url = tells.verb is Verb.LATER, listing.url(owner.url)
+    def _walk_of(self, owner: Place, rule: EventRule, listing: Listing) -> None:
+        later, url = rule.action is Action.FETCH_LATER, listing.url(owner.url)
         pagination = Pagination(first=url)
-        if later and listing.walking is Walking.SINCE:
+        if later and listing.updates is UpdateMode.SINCE:
             since = self._bucket()
             url, pagination = listing.url_since(owner.url, since), Pagination(since=since)
         context = Context(
@@ -191,9 +191,9 @@ class EventRules:
             pagination=pagination,
             only_known=later,
         )
-        policy = f"{ASKING}:{self._visit.onward.links[tells.type].pages.partition(':')[2]}"
-        request = self._request(tells.type, url, policy, context)
-        wait = BUSY if later else BURST if tells.of == "commit" else None
+        policy = f"{ASKING}:{self._visit.onward.links[rule.type].pages.partition(':')[2]}"
+        request = self._request(rule.type, url, policy, context)
+        wait = BUSY if later else BURST if rule.of == "commit" else None
         self._push(request, "later" if wait else "soon", wait=wait)
 
     def _bucket(self) -> str:
@@ -217,12 +217,12 @@ class EventRules:
         """Since when an answer is fresh enough: since we heard of it."""
         return self._visit.request.asked_at or self._visit.fetched.checked_at
 
-    def _owners(self, tells: Tells) -> Sequence[Place]:
+    def _owners(self, rule: EventRule) -> Sequence[Place]:
         """What the list is of: that which the payload says enough of to name it."""
-        if tells.of:
-            things = [self._placed(replace(tells, type=tells.of), thing) for thing in self._things(tells)]
+        if rule.of:
+            things = [self._placed(replace(rule, type=rule.of), thing) for thing in self._things(rule)]
             found = [Place(urn=context.urn, url=url) for url, context in filter(None, things)]
-        elif tells.at == ("organization",):
+        elif rule.at == ("organization",):
             found = [self._org_place]
         else:
             found = [self._place]
@@ -232,12 +232,12 @@ class EventRules:
     def _org_place(self) -> Place:
         return Place(urn=urn_of({}, self._org), url=org_url(text(self._org.get("url"))))
 
-    def _listing(self, tells: Tells) -> Listing | None:
-        kind = tells.of or ("org" if tells.at == ("organization",) else "repo")
-        return self._listings.get((kind, tells.type))
+    def _listing(self, rule: EventRule) -> Listing | None:
+        kind = rule.of or ("org" if rule.at == ("organization",) else "repo")
+        return self._listings.get((kind, rule.type))
 
     def _payload(self, thing: JsonObject, observed_at: datetime) -> Payload:
-        """A body that was long under way answers nothing that was asked since the moment it tells of."""
+        """A body that was long under way answers nothing that was asked since the moment it is of."""
         payload = self._visit.request.payload
         origin, received_at = payload.origin if payload else "event", min(self._asked_at, observed_at)
         return Payload.of(thing, origin=origin, observed_at=observed_at, received_at=received_at)

@@ -1,4 +1,4 @@
-"""What events become: each is a document of its own, and leads to what it tells of.
+"""What events become: each is a document of its own, and leads to what its rules say.
 
 Webhooks and elements of the event feed are processed alike. Things that a payload holds whole are saved from it with no
 call; others are asked for, at once or when a burst is over, or become tombstones. `events_table` says which.
@@ -15,7 +15,7 @@ from ghcrawl.values.outcome import Processor, Save, Visit
 from processors.github.entity import Entity
 from processors.github.event_rules import EventRules
 from processors.github.events_feed import TYPE, feed_kind, identity_of
-from processors.github.events_table import TOLD, Tells
+from processors.github.events_table import EVENT_RULES, EventRule
 from processors.github.graph import Node, owner_kind, required
 from processors.github.listing import Listings
 from processors.github.webhook import FALLBACK
@@ -24,7 +24,7 @@ POSITION: Final = "event"
 """The visitor map of events."""
 
 
-def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: Listings) -> Processor:
+def processor(rule: Sequence[EventRule], entities: Mapping[str, Entity], listings: Listings) -> Processor:
     """The function that processes events of one type."""
 
     def process(visit: Visit) -> Save:
@@ -37,8 +37,8 @@ def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: 
         if owner := owner_kind(request.context.qualifier):
             node.link(owner, request.context.qualifier)
         rules = EventRules(visit, node, entities, listings)
-        for each in tells:
-            rules.tell(each)
+        for each in rule:
+            rules.apply(each)
         return Save(document=node.document(request.type), follow_ups=(*rules.pushes, *node.follow_ups))
 
     return process
@@ -46,12 +46,12 @@ def processor(tells: Sequence[Tells], entities: Mapping[str, Entity], listings: 
 
 def event_kinds(entities: Mapping[str, Entity], listings: Listings) -> Mapping[str, Kind]:
     """The kinds of feeds and of all events: one for each type there is, and one for unknown events."""
-    told = {**TOLD, FALLBACK: ()}
+    told = {**EVENT_RULES, FALLBACK: ()}
     crawled = {*entities, *(type for _, type in listings)}
     events = {
         type: Event(
-            processor=processor([each for each in tells if each.type in crawled], entities, listings), position=POSITION
+            processor=processor([each for each in rule if each.type in crawled], entities, listings), position=POSITION
         )
-        for type, tells in told.items()
+        for type, rule in told.items()
     }
     return {**events, TYPE: feed_kind()}

@@ -28,7 +28,7 @@ from ghcrawl.values.model import (
     Request,
 )
 from ghcrawl.values.outcome import Save, Visit
-from processors.github.events_table import TOLD
+from processors.github.events_table import EVENT_RULES
 from processors.github.graph import NAME, Node, again, mapping, number, owner_kind, scope_of, text
 from processors.github.listing import PER_PAGE
 from processors.github.webhook import FALLBACK, POLICY, happened_at, urn_of
@@ -157,7 +157,7 @@ def _happened_at(event: JsonObject, seen_at: datetime) -> datetime | None:
 
 def _type(event: JsonObject) -> str:
     type = text(event.get("type"))
-    return type if type in TOLD else FALLBACK
+    return type if type in EVENT_RULES else FALLBACK
 
 
 def _reference(event: JsonObject, owner: str) -> JsonObject:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ghcrawl.values.visitor_map import NONE, Node, followed
-from processors.github.events_table import TOLD, Verb
+from processors.github.events_table import EVENT_RULES, Action
 
-_TAKEN: Final = sorted({tells.type for each in TOLD.values() for tells in each if tells.verb is Verb.TAKE})
+_TAKEN: Final = sorted({rule.type for each in EVENT_RULES.values() for rule in each if rule.action is Action.SAVE})
 """What events carry whole."""
 
 _EVENT_MAPS: Final[Mapping[str, Mapping[str, Node]]] = {

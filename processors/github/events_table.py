@@ -1,7 +1,7 @@
-"""What each event tells, as data: what to save from its payload, what to ask for, what is gone.
+"""What follows from each event, as rules: what to save from its payload, what to fetch, what was deleted.
 
 Rows go by GitHub's names of webhooks; `type_of` makes the names of types of them, which the event feed shares. An event
-without a row is kept as a document and tells nothing that is crawled here.
+without a row is kept as a document; nothing that is crawled follows from it.
 
 Sources: docs.github.com/webhooks/webhook-events-and-payloads; the 329 payloads of @octokit/webhooks-examples; what the
 predecessor did, as far as it did it right.
@@ -20,22 +20,22 @@ from processors.github.graph import count, mapping, text
 from processors.github.webhook import type_of
 
 
-class Verb(Enum):
-    """What to do about a thing that an event tells of."""
+class Action(Enum):
+    """What to do with a thing that an event is about."""
 
-    TAKE = "take"
+    SAVE = "save"
     """Save it from the payload, with no call; ask for it where the payload holds only part of it."""
-    ASK = "ask"
+    FETCH = "fetch"
     """Ask for it."""
-    LATER = "later"
+    FETCH_LATER = "fetch_later"
     """Ask for it once a burst of events is over, if we hold it: the event changed something about it in passing."""
-    GONE = "gone"
+    DELETE = "delete"
     """It is a tombstone from now on, with all that lies in it."""
-    WALK = "walk"
+    READ_LIST = "read_list"
     """Read a list again."""
-    SEEK = "seek"
+    FETCH_ALL = "fetch_all"
     """Ask for it and for all that is in it."""
-    FILL = "fill"
+    FETCH_MISSING = "fetch_missing"
     """Request the things in it that are not stored; stored ones cost no call."""
 
 
@@ -44,18 +44,18 @@ def always(_payload: JsonObject) -> bool:
     return True
 
 
-class Tells(Struct, frozen=True, kw_only=True):
-    """One thing that an event tells of.
+class EventRule(Struct, frozen=True):
+    """What to do with one thing that an event is about.
 
-    type: of the thing; for WALK, of the list. of: for a list that is neither the repository's nor the organisation's,
-    the type of what stands at `at`. at: where in the payload it stands; empty: what the event is about, the
-    repository, else the organisation; `ref` is made of the payload's name of a branch or tag. lies_in: where in the
-    payload the repository stands that it lies in, if not in the event's own.
-    on: the actions that tell it; empty: all. never_on: all but these. when: the payload says so.
+    type: of the thing; for READ_LIST, of the list. of: for a list that is neither the repository's nor the
+    organisation's, the type of what stands at `at`. at: where in the payload it stands; empty: what the event is
+    about, the repository, else the organisation; `ref` is made of the payload's name of a branch or tag. lies_in: where
+    in the payload the repository stands that it lies in, if not in the event's own.
+    on: the actions to which it applies; empty: all. never_on: all but these. when: a condition on the payload.
     whole: fields without which a payload holds only part of it. dated: it says when it last changed.
     """
 
-    verb: Verb
+    action: Action
     type: str
     of: str = ""
     at: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Tells(Struct, frozen=True, kw_only=True):
     dated: bool = True
 
     def applies(self, payload: JsonObject) -> bool:
-        """Whether this payload tells it."""
+        """Whether it holds for this payload."""
         action = text(payload.get("action"))
         return action not in self.never_on and (not self.on or action in self.on) and self.when(payload)
 
@@ -114,43 +114,48 @@ def _on(*actions: str) -> frozenset[str]:
     return frozenset(actions)
 
 
-REPO: Final = Tells(verb=Verb.ASK, type="repo")
-REPO_LATER: Final = Tells(verb=Verb.LATER, type="repo")
-ISSUES_LATER: Final = (Tells(verb=Verb.LATER, type="issues"), Tells(verb=Verb.LATER, type="issue_events"))
+REPO: Final = EventRule(Action.FETCH, "repo")
+REPO_LATER: Final = EventRule(Action.FETCH_LATER, "repo")
+ISSUES_LATER: Final = (
+    EventRule(Action.FETCH_LATER, "issues"),
+    EventRule(Action.FETCH_LATER, "issue_events"),
+)
 """The issue side of pull requests, changes within one second, and changes without a webhook: one call for all."""
-PROJECTS_LATER: Final = Tells(verb=Verb.LATER, type="projects", at=("organization",))
+PROJECTS_LATER: Final = EventRule(Action.FETCH_LATER, "projects", at=("organization",))
 """An item names its project by nothing that a URL could be made of; the list says which of them changed."""
-TEAM: Final = Tells(verb=Verb.ASK, type="team", at=("team",))
+TEAM: Final = EventRule(Action.FETCH, "team", at=("team",))
 PULL: Final = ("pull_request",)
-ISSUE: Final = Tells(verb=Verb.TAKE, type="issue", at=("issue",), never_on=_on("deleted"), whole=whole_issue)
-PULL_LATER: Final = Tells(verb=Verb.LATER, type="pull_request", at=PULL)
+ISSUE: Final = EventRule(Action.SAVE, "issue", at=("issue",), never_on=_on("deleted"), whole=whole_issue)
+PULL_LATER: Final = EventRule(Action.FETCH_LATER, "pull_request", at=PULL)
 APPEARING: Final = _on("created", "publicized", "transferred")
 """After that there may be more of a repository to see than we hold."""
 COUNTED: Final = _on("opened", "closed", "reopened", "deleted", "transferred")
 """What moves the repository's number of open issues."""
 
 
-def _taken(type: str, *at: str, gone: str = "deleted", dated: bool = True, whole: tuple[str, ...]) -> tuple[Tells, ...]:
+def _taken(
+    type: str, *at: str, gone: str = "deleted", dated: bool = True, whole: tuple[str, ...]
+) -> tuple[EventRule, ...]:
     """It is saved from the payload, until it is deleted."""
     return (
-        Tells(verb=Verb.TAKE, type=type, at=at, never_on=_on(gone), whole=has(*whole), dated=dated),
-        Tells(verb=Verb.GONE, type=type, at=at, on=_on(gone)),
+        EventRule(Action.SAVE, type, at=at, never_on=_on(gone), whole=has(*whole), dated=dated),
+        EventRule(Action.DELETE, type, at=at, on=_on(gone)),
     )
 
 
-_ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
+_ROWS: Final[Mapping[str, tuple[EventRule, ...]]] = {
     "check_run": _taken("check_run", "check_run", whole=("status", "check_suite", "output")),
     "check_suite": _taken("check_suite", "check_suite", whole=("status", "check_runs_url")),
     "commit_comment": _taken("commit_comment", "comment", whole=("body", "commit_id", "author_association")),
     "create": (
-        Tells(verb=Verb.FILL, type="repo", when=lambda payload: payload.get("ref_type") == "repository"),
-        Tells(verb=Verb.ASK, type="branch", at=("ref",), when=on_branch),
-        Tells(verb=Verb.ASK, type="tag", at=("ref",), when=on_tag),
+        EventRule(Action.FETCH_MISSING, "repo", when=lambda payload: payload.get("ref_type") == "repository"),
+        EventRule(Action.FETCH, "branch", at=("ref",), when=on_branch),
+        EventRule(Action.FETCH, "tag", at=("ref",), when=on_tag),
         REPO_LATER,
     ),
     "delete": (
-        Tells(verb=Verb.ASK, type="branch", at=("ref",), when=on_branch),
-        Tells(verb=Verb.ASK, type="tag", at=("ref",), when=on_tag),
+        EventRule(Action.FETCH, "branch", at=("ref",), when=on_branch),
+        EventRule(Action.FETCH, "tag", at=("ref",), when=on_tag),
         REPO_LATER,
     ),
     "dependabot_alert": _taken("dependabot_alert", "alert", whole=("number", "state", "security_advisory")),
@@ -161,84 +166,84 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
     ),
     "discussion": _taken("discussion", "discussion", whole=("title", "body", "comments")),
     "discussion_comment": (
-        Tells(verb=Verb.TAKE, type="discussion", at=("discussion",), whole=has("title", "body", "comments")),
+        EventRule(Action.SAVE, "discussion", at=("discussion",), whole=has("title", "body", "comments")),
     ),
     "fork": (REPO_LATER,),
     "installation_repositories": (
-        Tells(verb=Verb.FILL, type="repo", at=("repositories_added",)),
-        Tells(verb=Verb.ASK, type="repo", at=("repositories_removed",)),
+        EventRule(Action.FETCH_MISSING, "repo", at=("repositories_added",)),
+        EventRule(Action.FETCH, "repo", at=("repositories_removed",)),
     ),
     "installation": (
-        Tells(verb=Verb.FILL, type="repo", at=("repositories",), on=_on("created", "unsuspend")),
-        Tells(verb=Verb.ASK, type="repo", at=("repositories",), on=_on("deleted", "suspend")),
+        EventRule(Action.FETCH_MISSING, "repo", at=("repositories",), on=_on("created", "unsuspend")),
+        EventRule(Action.FETCH, "repo", at=("repositories",), on=_on("deleted", "suspend")),
     ),
     "issue_comment": (
         *_taken("issue_comment", "comment", whole=("body", "issue_url", "author_association")),
         ISSUE,
-        Tells(verb=Verb.ASK, type="issue", at=("issue",), on=_on("deleted")),
-        Tells(verb=Verb.LATER, type="pull_request", at=("issue",), when=on_a_pull),
+        EventRule(Action.FETCH, "issue", at=("issue",), on=_on("deleted")),
+        EventRule(Action.FETCH_LATER, "pull_request", at=("issue",), when=on_a_pull),
     ),
     "issues": (
-        Tells(
-            verb=Verb.TAKE,
-            type="issue",
+        EventRule(
+            Action.SAVE,
+            "issue",
             at=("issue",),
             never_on=_on("deleted", "transferred"),
             whole=whole_issue,
         ),
-        Tells(verb=Verb.GONE, type="issue", at=("issue",), on=_on("deleted", "transferred")),
-        Tells(
-            verb=Verb.TAKE,
-            type="issue",
+        EventRule(Action.DELETE, "issue", at=("issue",), on=_on("deleted", "transferred")),
+        EventRule(
+            Action.SAVE,
+            "issue",
             at=("changes", "new_issue"),
             lies_in=("changes", "new_repository"),
             on=_on("transferred"),
             whole=whole_issue,
         ),
-        Tells(
-            verb=Verb.WALK,
-            type="issue_comments",
+        EventRule(
+            Action.READ_LIST,
+            "issue_comments",
             of="issue",
             at=("changes", "new_issue"),
             lies_in=("changes", "new_repository"),
             on=_on("transferred"),
             when=with_comments,
         ),
-        Tells(verb=Verb.TAKE, type="milestone", at=("issue", "milestone"), whole=has("title", "open_issues")),
-        Tells(verb=Verb.LATER, type="milestone", at=("issue", "milestone"), on=_on("deleted", "transferred")),
-        Tells(verb=Verb.TAKE, type="milestone", at=("milestone",), whole=has("title", "open_issues")),
-        Tells(verb=Verb.LATER, type="repo", on=COUNTED),
-        Tells(verb=Verb.LATER, type="repo", at=("changes", "new_repository"), on=_on("transferred")),
+        EventRule(Action.SAVE, "milestone", at=("issue", "milestone"), whole=has("title", "open_issues")),
+        EventRule(Action.FETCH_LATER, "milestone", at=("issue", "milestone"), on=_on("deleted", "transferred")),
+        EventRule(Action.SAVE, "milestone", at=("milestone",), whole=has("title", "open_issues")),
+        EventRule(Action.FETCH_LATER, "repo", on=COUNTED),
+        EventRule(Action.FETCH_LATER, "repo", at=("changes", "new_repository"), on=_on("transferred")),
         *ISSUES_LATER,
     ),
     "label": _taken("label", "label", whole=("name", "color"), dated=False),
-    "member": (Tells(verb=Verb.WALK, type="collaborators"),),
+    "member": (EventRule(Action.READ_LIST, "collaborators"),),
     "membership": (TEAM,),
     "milestone": _taken("milestone", "milestone", whole=("title", "open_issues")),
     "organization": (
-        Tells(verb=Verb.ASK, type="org", at=("organization",), never_on=_on("deleted")),
-        Tells(verb=Verb.GONE, type="org", at=("organization",), on=_on("deleted")),
-        Tells(verb=Verb.WALK, type="members", at=("organization",), on=_on("member_added", "member_removed")),
-        Tells(verb=Verb.WALK, type="teams", at=("organization",), on=_on("member_removed")),
-        Tells(verb=Verb.WALK, type="repos", at=("organization",), on=_on("renamed")),
+        EventRule(Action.FETCH, "org", at=("organization",), never_on=_on("deleted")),
+        EventRule(Action.DELETE, "org", at=("organization",), on=_on("deleted")),
+        EventRule(Action.READ_LIST, "members", at=("organization",), on=_on("member_added", "member_removed")),
+        EventRule(Action.READ_LIST, "teams", at=("organization",), on=_on("member_removed")),
+        EventRule(Action.READ_LIST, "repos", at=("organization",), on=_on("renamed")),
     ),
     "projects_v2": (
-        Tells(verb=Verb.WALK, type="projects", at=("organization",), never_on=_on("deleted")),
-        Tells(verb=Verb.GONE, type="project", at=("projects_v2",), on=_on("deleted")),
+        EventRule(Action.READ_LIST, "projects", at=("organization",), never_on=_on("deleted")),
+        EventRule(Action.DELETE, "project", at=("projects_v2",), on=_on("deleted")),
     ),
     "projects_v2_item": (PROJECTS_LATER,),
     "projects_v2_status_update": (PROJECTS_LATER,),
     "public": (REPO,),
     "pull_request": (
-        Tells(verb=Verb.TAKE, type="pull_request", at=PULL, whole=has("additions", "merged", "base", "head")),
-        Tells(verb=Verb.TAKE, type="milestone", at=("pull_request", "milestone"), whole=has("title", "open_issues")),
-        Tells(verb=Verb.LATER, type="repo", on=COUNTED),
+        EventRule(Action.SAVE, "pull_request", at=PULL, whole=has("additions", "merged", "base", "head")),
+        EventRule(Action.SAVE, "milestone", at=("pull_request", "milestone"), whole=has("title", "open_issues")),
+        EventRule(Action.FETCH_LATER, "repo", on=COUNTED),
         *ISSUES_LATER,
     ),
     "pull_request_review": (
-        Tells(
-            verb=Verb.TAKE,
-            type="review",
+        EventRule(
+            Action.SAVE,
+            "review",
             at=("review",),
             whole=has("state", "submitted_at", "pull_request_url", "author_association"),
         ),
@@ -252,29 +257,29 @@ _ROWS: Final[Mapping[str, tuple[Tells, ...]]] = {
     ),
     "pull_request_review_thread": (PULL_LATER,),
     "push": (
-        Tells(verb=Verb.ASK, type="branch", at=("ref",), when=on_branch),
-        Tells(verb=Verb.ASK, type="tag", at=("ref",), when=on_tag),
-        Tells(verb=Verb.WALK, type="commits", when=on_default_branch),
+        EventRule(Action.FETCH, "branch", at=("ref",), when=on_branch),
+        EventRule(Action.FETCH, "tag", at=("ref",), when=on_tag),
+        EventRule(Action.READ_LIST, "commits", when=on_default_branch),
         REPO_LATER,
     ),
     "release": _taken("release", "release", whole=("tag_name", "assets", "body", "draft")),
     "repository": (
-        Tells(verb=Verb.ASK, type="repo", never_on=APPEARING | _on("deleted")),
-        Tells(verb=Verb.SEEK, type="repo", on=APPEARING),
-        Tells(verb=Verb.GONE, type="repo", on=_on("deleted")),
-        Tells(verb=Verb.LATER, type="org", at=("organization",)),
+        EventRule(Action.FETCH, "repo", never_on=APPEARING | _on("deleted")),
+        EventRule(Action.FETCH_ALL, "repo", on=APPEARING),
+        EventRule(Action.DELETE, "repo", on=_on("deleted")),
+        EventRule(Action.FETCH_LATER, "org", at=("organization",)),
     ),
     "repository_advisory": _taken("security_advisory", "repository_advisory", whole=("ghsa_id", "summary")),
     "repository_import": (REPO,),
-    "star": (REPO_LATER, Tells(verb=Verb.LATER, type="stargazers")),
-    "status": (Tells(verb=Verb.WALK, type="statuses", of="commit", at=("commit",)),),
+    "star": (REPO_LATER, EventRule(Action.FETCH_LATER, "stargazers")),
+    "status": (EventRule(Action.READ_LIST, "statuses", of="commit", at=("commit",)),),
     "team": (
-        Tells(verb=Verb.ASK, type="team", at=("team",), never_on=_on("deleted")),
-        Tells(verb=Verb.GONE, type="team", at=("team",), on=_on("deleted")),
-        Tells(verb=Verb.WALK, type="teams", at=("organization",), on=_on("created", "deleted", "edited")),
+        EventRule(Action.FETCH, "team", at=("team",), never_on=_on("deleted")),
+        EventRule(Action.DELETE, "team", at=("team",), on=_on("deleted")),
+        EventRule(Action.READ_LIST, "teams", at=("organization",), on=_on("created", "deleted", "edited")),
     ),
     "team_add": (TEAM,),
-    "watch": (REPO_LATER, Tells(verb=Verb.LATER, type="stargazers")),
+    "watch": (REPO_LATER, EventRule(Action.FETCH_LATER, "stargazers")),
     "workflow_run": _taken("workflow_run", "workflow_run", whole=("run_number", "jobs_url")),
 }
 
@@ -326,5 +331,5 @@ _UNTOLD: Final = frozenset(
 
 NAMES: Final = frozenset({*_ROWS, *_UNTOLD})
 """Every event of GitHub's webhook schemas, and the ones that it has dropped."""
-TOLD: Final[Mapping[str, tuple[Tells, ...]]] = {type_of(name): _ROWS.get(name, ()) for name in sorted(NAMES)}
-"""By type: what an event tells."""
+EVENT_RULES: Final[Mapping[str, tuple[EventRule, ...]]] = {type_of(name): _ROWS.get(name, ()) for name in sorted(NAMES)}
+"""The rules of each event, by its type."""

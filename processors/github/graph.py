@@ -113,7 +113,7 @@ class Node:
     def dealt_with(self) -> bool:
         """It is as we hold it, and was gone through from this very position: what its body carries was passed on then.
 
-        That we hold it is not enough: another walk may have brought it, and left alone what lies in it.
+        That we hold it is not enough: another pagination may have brought it, and left alone what lies in it.
         """
         return self.visit.fetched.origin == "storage" and self.visit.visited
 
@@ -195,7 +195,7 @@ class Node:
         self._follow_ups.append(Push(request=request, queue=chosen))
 
     def follow_again(self, request: Request, queue: QueueName, *, not_before: datetime | None = None) -> None:
-        """Another request of this very walk."""
+        """Another request of this very pagination."""
         request = replace(request, url=here(self.visit.request.url, request.url))
         self._follow_ups.append(Push(request=request, queue=queue, not_before=not_before))
 
@@ -255,7 +255,7 @@ class Node:
 
 
 def again(request: Request, url: str, **pagination: Any) -> Request:
-    """The request for another page of the same walk, or for the same page in another way."""
+    """The request for another page of the same pagination, or for the same page in another way."""
     context = replace(request.context, pagination=replace(request.context.pagination, **pagination))
     return replace(request, url=url, context=context, attempt=0, failures=())
 

@@ -29,15 +29,15 @@ from processors.github.scenarios import floor_of
 PER_PAGE: Final = 100
 
 
-class Walking(Enum):
+class UpdateMode(Enum):
     """How a list is kept up to date."""
 
     PAGES = "pages"
     """Page by page, conditionally."""
     SINCE = "since"
-    """What changed after the last completed walk, ascending by change."""
+    """What changed after the last completed pagination, ascending by change."""
     HEAD = "head"
-    """Grows at the front: an unchanged page 1 ends the walk, a changed one is followed to the newest known element."""
+    """Grows at the front: an unchanged page 1 ends it, a changed one is followed to the newest known element."""
     END = "end"
     """Grows at the end: read on from the last page that was read; an audit reads all pages."""
 
@@ -57,12 +57,12 @@ class Listing(Struct, frozen=True, kw_only=True):
 
     type: of its pages, and of the requests for them. name: of the link on its owner.
     of: the entity whose URL it lies below. element: the entity it lists; empty where its items are no documents.
-    path: below the owner's URL. query: of a complete walk; since_query: of one that continues (SINCE).
+    path: below the owner's URL. query: of a complete pagination; since_query: of one that continues (SINCE).
     complete: a list element is the whole resource (the measured table says which), so it is saved without a call.
     relation: its pages keep the elements themselves, as generations.
     newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
     when: the owner's counters say that there may be something; only_if says the same in words.
-    known_only: ask only if it was walked before, because the reason for a first pagination (a child's counter)
+    known_only: ask only if it was read before, because the reason for a first pagination (a child's counter)
     queues it. quiet: a later first element is not announced by any change of the children, so once the owner was
     visited the list is asked for in any case.
     moves_owner: any change in it changes the owner's `updated_at`.
@@ -70,7 +70,8 @@ class Listing(Struct, frozen=True, kw_only=True):
     dated, and so listed, behind the newest known one.
     still: while the owner is unchanged since it was traversed from this position, this says whether the list must be
     too. An empty repository answers without a validator, so asking it again would cost a call each time.
-    covered_by: this owner type has a list of the same type over all owners at once; in a walk that one is asked.
+    covered_by: this owner type has a list of the same type over all owners at once; while it is read, that one is
+    asked.
     item_at: the field that holds the elements, where they are not the whole answer.
     inside: the field of an item that holds the element, where items say more than that: a star has a date.
     embedded: the field of the owner's body that holds the whole list already, so that it costs no call.
@@ -94,7 +95,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     since_query: str = ""
     complete: bool = False
     relation: bool = False
-    walking: Walking = Walking.PAGES
+    updates: UpdateMode = UpdateMode.PAGES
     newest_first: bool = False
     known_only: bool = False
     quiet: bool = False
@@ -124,15 +125,15 @@ class Listing(Struct, frozen=True, kw_only=True):
     @property
     def grows_in_front(self) -> bool:
         """What is added stands on page 1, and moves all the rest to later places."""
-        return self.newest_first or self.walking is Walking.HEAD
+        return self.newest_first or self.updates is UpdateMode.HEAD
 
     def url(self, owner_url: str) -> str:
-        """URL of page 1 of a complete walk."""
+        """URL of page 1 of a complete pagination."""
         return f"{owner_url}{self.path}?{self.query}{'&' if self.query else ''}per_page={PER_PAGE}"
 
     def url_since(self, owner_url: str, since: str) -> str:
         """URL of page 1 of what changed since then; empty where the endpoint cannot tell."""
-        if self.walking is not Walking.SINCE and not self.dated:
+        if self.updates is not UpdateMode.SINCE and not self.dated:
             return ""
         query = [self.since_query] if self.since_query else []
         return f"{owner_url}{self.path}?{'&'.join([*query, f'since={since}', f'per_page={PER_PAGE}'])}"
@@ -142,7 +143,7 @@ class Listing(Struct, frozen=True, kw_only=True):
         return f"{owner}:{self.link}:pages" if self.relation else f"{owner}:{self.link}"
 
     def cursor(self, owner: str) -> str:
-        """URN of the document that remembers how far it was walked."""
+        """URN of the document that remembers how far it was read."""
         return f"{self.urn(owner)}:cursor"
 
 
@@ -189,7 +190,7 @@ def _carry(node: Node, listing: Listing) -> None:
 
 
 def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
-    """Whether `node` was found by walking a list of its owner, so that its siblings will be found too."""
+    """Whether `node` was found by reading a list of its owner, so that its siblings will be found too."""
     return any((owner, ancestor.type) in listings for ancestor in node.visit.request.context.history)
 
 
@@ -222,7 +223,7 @@ def continuation_of(listings: Listings) -> Continuation:
 
     def optional(request: Request) -> bool:
         listing = listing_of(listings, request)
-        return listing is not None and listing.walking is Walking.END
+        return listing is not None and listing.updates is UpdateMode.END
 
     return Continuation(cursor=cursor, resume=partial(_resumed, listings), restart=_restarted, optional=optional)
 
@@ -245,7 +246,7 @@ def asked_at_of(request: Request) -> str:
 
 
 def begun_again(request: Request) -> bool:
-    """Whether a walk of the same list led to this one."""
+    """Whether a pagination of the same list led to this one."""
     return any(ancestor.type == request.type for ancestor in request.context.history[-1:])
 
 
@@ -259,21 +260,21 @@ def _resumed(listings: Listings, request: Request, cursor: Document | None) -> R
         return request
     policy = parse(request.policy)
     elsewhere = text(cursor.body.get("scenario")) != policy.scenario  # which may have led to less
-    if listing.walking is Walking.END:
+    if listing.updates is UpdateMode.END:
         elsewhere = elsewhere and not request.context.only_known
         return request if policy.complete or elsewhere or begun_again(request) else _from_end(request, cursor)
-    if listing.walking is Walking.SINCE and (policy.complete or elsewhere):
+    if listing.updates is UpdateMode.SINCE and (policy.complete or elsewhere):
         return request
     since, newest = text(cursor.body.get("since")), text(cursor.body.get("newest"))
-    if not listing.complete and listing.walking is Walking.HEAD and cursor.body.get("alone") is not True:
+    if not listing.complete and listing.updates is UpdateMode.HEAD and cursor.body.get("alone") is not True:
         return request  # what was read so far was taken from the list, which tells less
-    if listing.walking is Walking.HEAD:
-        return _walking(request, request.url, replace(pagination, until=newest))
+    if listing.updates is UpdateMode.HEAD:
+        return _paginating(request, request.url, replace(pagination, until=newest))
     if text(cursor.body.get("asked")) >= asked_at_of(request) > "":
         return None  # several ask for the list that covers them all, the last of them when it was read already
     base = request.url.partition("?")[0]
     url = f"{base}?{listing.since_query}&since={since}&per_page={PER_PAGE}"
-    return _walking(request, url, replace(pagination, first=url, since=since, until=newest, newest=newest))
+    return _paginating(request, url, replace(pagination, first=url, since=since, until=newest, newest=newest))
 
 
 def _from_end(request: Request, cursor: Document) -> Request:
@@ -282,7 +283,7 @@ def _from_end(request: Request, cursor: Document) -> Request:
     page = count(cursor.body.get("page"))
     if page == 1 or not (url and known):
         return request
-    return _walking(request, url, replace(request.context.pagination, page=page, until=known))
+    return _paginating(request, url, replace(request.context.pagination, page=page, until=known))
 
 
 def _restarted(request: Request) -> Request | None:
@@ -290,8 +291,8 @@ def _restarted(request: Request) -> Request | None:
     pagination = request.context.pagination
     if not pagination.since or not pagination.first:
         return None
-    return _walking(request, pagination.first, Pagination(first=pagination.first, fresh=True))
+    return _paginating(request, pagination.first, Pagination(first=pagination.first, fresh=True))
 
 
-def _walking(request: Request, url: str, pagination: Pagination) -> Request:
+def _paginating(request: Request, url: str, pagination: Pagination) -> Request:
     return replace(request, url=url, context=replace(request.context, pagination=pagination))

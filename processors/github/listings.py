@@ -12,11 +12,11 @@ from processors.github.activity import has_reactions
 from processors.github.automation import head_of_pull, tip_of_branch
 from processors.github.entities import ENTITIES
 from processors.github.graph import count, mapping, number
-from processors.github.listing import Listing, Walking, never
+from processors.github.listing import Listing, UpdateMode, never
 from processors.github.parts import empty, may
 
 _BY_CREATION: Final = "sort=created&direction=asc"
-"""A complete walk in this order is not disturbed by what is added or changed meanwhile."""
+"""A complete pagination in this order is not disturbed by what is added or changed meanwhile."""
 _BY_CHANGE: Final = "sort=updated&direction=asc"
 
 
@@ -127,7 +127,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         query=f"state=all&{_BY_CREATION}",
         since_query=f"state=all&{_BY_CHANGE}",
         complete=True,
-        walking=Walking.SINCE,
+        updates=UpdateMode.SINCE,
         only_if="`has_issues`",
         when=lambda repo: repo.get("has_issues") is not False,
         was="issues",
@@ -151,7 +151,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         query=_BY_CREATION,
         since_query=_BY_CHANGE,
         complete=True,
-        walking=Walking.SINCE,
+        updates=UpdateMode.SINCE,
         known_only=True,
     ),
     Listing(
@@ -185,7 +185,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         query=_BY_CREATION,
         since_query=_BY_CHANGE,
         complete=True,
-        walking=Walking.SINCE,
+        updates=UpdateMode.SINCE,
         known_only=True,
     ),
     Listing(
@@ -207,7 +207,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         topic="code",
         path="/commits",
         complete=True,
-        walking=Walking.HEAD,
+        updates=UpdateMode.HEAD,
         still=empty,
         between="/compare/",
         dated=True,
@@ -305,7 +305,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         leads_to=PAGES,
         path="/stargazers",
         relation=True,
-        walking=Walking.END,
+        updates=UpdateMode.END,
         inside="user",
         only_if="`stargazers_count` > 0",
         when=counted("stargazers_count"),
@@ -318,7 +318,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         leads_to=PAGES,
         path="/subscribers",
         relation=True,
-        walking=Walking.END,
+        updates=UpdateMode.END,
         only_if="`subscribers_count` > 0",
         when=counted("subscribers_count"),
         was="subscribers",
@@ -331,7 +331,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         path="/forks",
         query="sort=oldest",
         relation=True,
-        walking=Walking.END,
+        updates=UpdateMode.END,
         only_if="`forks_count` > 0",
         when=counted("forks_count"),
     ),
@@ -351,7 +351,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         topic="issues",
         path="/issues/events",
         complete=True,
-        walking=Walking.HEAD,
+        updates=UpdateMode.HEAD,
         only_if="`has_issues`",
         when=lambda repo: repo.get("has_issues") is not False,
     ),
@@ -529,7 +529,7 @@ _MORE: Final[tuple[Listing, ...]] = (
         element="workflow_run",
         path="/actions/runs",
         complete=True,
-        walking=Walking.HEAD,
+        updates=UpdateMode.HEAD,
         lively=True,
         still=empty,
         item_at="workflow_runs",

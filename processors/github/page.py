@@ -34,7 +34,7 @@ from ghcrawl.values.policy import Fetch, parse
 from processors.github import batches
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, embedded, mapping, owner_kind, scope_of, sequence, text
-from processors.github.listing import Listing, Listings, Walking, begun_again, listing_of
+from processors.github.listing import Listing, Listings, UpdateMode, begun_again, listing_of
 from processors.github.pagination import LOOKED_AGAIN, Page, follow_next, look_again, move_cursor, reconcile
 from processors.github.webhook import POLICY
 
@@ -89,7 +89,7 @@ def _opened(visit: Visit, listing: Listing, element: Entity | None) -> Page | No
 
 
 def _breaks_generation(visit: Visit) -> bool:
-    """A later page changed although page 1 had not: a generation must be of one walk."""
+    """A later page changed although page 1 had not: a generation must be of one pagination."""
     pagination = visit.request.context.pagination
     return pagination.page > 1 and pagination.started_at is None and visit.fetched.origin != "storage"
 
@@ -97,7 +97,7 @@ def _breaks_generation(visit: Visit) -> bool:
 def _continued(visit: Visit, listing: Listing) -> Visit | None:
     """The visit to the last page that was read of a list that grows there: a page of the generation that we hold."""
     pagination, generation = visit.request.context.pagination, _GENERATION.search(visit.stored_urn)
-    if listing.walking is not Walking.END or not pagination.until or pagination.started_at or generation is None:
+    if listing.updates is not UpdateMode.END or not pagination.until or pagination.started_at or generation is None:
         return None
     seconds, milliseconds = generation[1], int(generation[2])
     began = moment(seconds, zone=UTC) + timedelta(milliseconds=milliseconds)
@@ -254,7 +254,7 @@ def _followed(page: Page) -> Iterator[tuple[JsonObject, JsonObject]]:
     listing = page.listing
     known = (
         page.pagination.until
-        if listing.walking is Walking.HEAD and not listing.lively and not page.pagination.since
+        if listing.updates is UpdateMode.HEAD and not listing.lively and not page.pagination.since
         else ""
     )
     for item, reference in zip(page.items, page.refs, strict=True):
@@ -327,7 +327,7 @@ def _by_id(document: Document) -> str:
 
 
 def cursor(visit: Visit) -> Save:
-    """Process the small document that remembers how far a list was walked."""
+    """Process the small document that remembers how far a list was read."""
     body, owner = visit.fetched.body, visit.request.context.qualifier
     collection = text(body.get("collection")) if isinstance(body, Mapping) else ""
     if not collection.startswith(owner) or not owner:

@@ -1,7 +1,7 @@
-"""Where the walk of a list goes from one of its pages, and what it leaves behind when it ends.
+"""Where the pagination of a list goes from one of its pages, and what it leaves behind when it ends.
 
-The last page of a walk queues the list's cursor as a payload request, so a watermark moves only when every page was
-dealt with.
+The last page of a pagination queues the list's cursor as a payload request, so a watermark moves only when every page
+was dealt with.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ghcrawl.values.outcome import Visit
 from ghcrawl.values.policy import Fetch, parse
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, sequence, text
-from processors.github.listing import PER_PAGE, Listing, Walking, asked_at_of, begun_again
+from processors.github.listing import PER_PAGE, Listing, UpdateMode, asked_at_of, begun_again
 from processors.github.scenarios import floor_of
 
 SETTLED: Final = timedelta(seconds=2)
-"""After that the documents of a walk's pages are where they can be read; if not, nothing is compared this time."""
+"""After this time the documents of all pages can be read; if not, nothing is compared this time."""
 _RECONCILED: Final[Mapping[str, tuple[str, ...]]] = {"org": ("repo", "team"), "user": ("repo",)}
 """Of what does not lie below its owner, what the owner's list must hold as long as it is there."""
 LOOKED_AGAIN: Final = 10
@@ -37,7 +37,7 @@ LOOKED_AGAIN: Final = 10
 _CURSOR: Final = "after="
 """In the URLs of a list that GitHub reads from an element on: there, nothing moves."""
 OVERLAP: Final = timedelta(seconds=60)
-"""How far a watermark stays behind the start of its walk: GitHub reads from replicas, which may lag."""
+"""How far a watermark stays behind the start of its pagination: GitHub reads from replicas, which may lag."""
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
     @property
     def pagination(self) -> Pagination:
-        """Where in its walk this page stands."""
+        """Where in its pagination this page stands."""
         return self.visit.request.context.pagination
 
     @property
@@ -74,8 +74,8 @@ class Page(Struct, frozen=True, kw_only=True):
 
     @property
     def newest(self) -> str:
-        """The largest change seen in this walk so far; where it grows at the head, its very first element."""
-        if self.listing.walking is Walking.HEAD:
+        """The largest change seen in this pagination so far; where it grows at the head, its very first element."""
+        if self.listing.updates is UpdateMode.HEAD:
             first = text(self.refs[0]["urn"]) if self.refs else ""
             return first if self.pagination.page == 1 and not self.pagination.since else self.pagination.newest
         if self.stored or self.element is None:
@@ -94,17 +94,17 @@ class Page(Struct, frozen=True, kw_only=True):
 
     @property
     def known(self) -> bool:
-        """This list, or what it is of, was stored before this walk began."""
+        """This list, or what it is of, was stored before this pagination began."""
         return self.pagination.known or (self.pagination.page == 1 and self.visit.known)
 
     @property
     def changed(self) -> bool:
-        """Some page of this walk, up to this one, was not what was stored."""
+        """Some page of this pagination, up to this one, was not what was stored."""
         return self.pagination.changed or not self.stored
 
     @property
     def partial(self) -> bool:
-        """Some page of this walk, up to this one, left things out: what is missing may well be there."""
+        """Some page of this pagination, up to this one, left things out: what is missing may well be there."""
         return self.pagination.partial or self.visit.fetched.partial
 
     @property
@@ -116,14 +116,14 @@ class Page(Struct, frozen=True, kw_only=True):
 
     @property
     def again(self) -> bool:
-        """This walk started at the end of another one, to find elements that moved meanwhile (`look_again`)."""
+        """This pagination started at the end of another one, to find elements that moved meanwhile (`look_again`)."""
         return begun_again(self.visit.request)
 
     @property
     def from_head(self) -> bool:
-        """This is page 1 of a list that grows there, and what stood there at the last completed walk is known."""
+        """This is page 1 of a list that grows there, and what stood there at the last completed pagination is known."""
         return (
-            self.listing.walking is Walking.HEAD
+            self.listing.updates is UpdateMode.HEAD
             and bool(self.pagination.until)
             and not (self.pagination.since or self.offline)
         )
@@ -134,7 +134,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 def follow_next(page: Page, *, covered: bool = False) -> bool:
-    """Queue the next page, or this one once more; False where the walk ends here. covered: as in `Pagination`."""
+    """Queue the next page, or this one once more; False where the pagination ends here. covered: as in `Pagination`."""
     request, pagination, url = page.visit.request, page.pagination, page.visit.fetched.link.get("next")
     if _ends_at_the_known(page):
         return False
@@ -170,7 +170,7 @@ def _by_change(page: Page) -> str:
     one for each. Empty where the list is not sorted so, or all of this page changed within one second.
     """
     listing, element = page.listing, page.element
-    if listing.walking is not Walking.SINCE or not page.pagination.since or element is None or not page.items:
+    if listing.updates is not UpdateMode.SINCE or not page.pagination.since or element is None or not page.items:
         return ""
     last = page.changed_at(page.items[-1])
     following = listing.url_since(page.owner_url, last) if last else ""
@@ -182,18 +182,18 @@ def _ends_at_the_known(page: Page) -> bool:
     if page.from_head:
         return _was_dealt_with(page) if page.stored else _joins_the_known(page)
     # Where a list grew at its head meanwhile, all of it moved: each page would have to be read and paid for again.
-    grew = page.listing.walking is Walking.HEAD and page.pagination.newest in [ref["urn"] for ref in page.refs[1:]]
+    grew = page.listing.updates is UpdateMode.HEAD and page.pagination.newest in [ref["urn"] for ref in page.refs[1:]]
     return page.again and page.pagination.page == 1 and grew
 
 
 def _was_dealt_with(page: Page) -> bool:
-    """Whether a completed walk began with this very page. The walk that brought it may have broken off behind it."""
+    """Whether a completed pagination started with this page: the one that brought it may have broken off behind it."""
     urns = [ref.get("urn") for ref in page.refs]
     return not urns or page.pagination.until in (urns[:1] if page.listing.between else urns)
 
 
 def _joins_the_known(page: Page) -> bool:
-    """Whether all that is new stands before the newest element of the last completed walk.
+    """Whether all that is new stands before the newest element of the last completed pagination.
 
     It does where each new commit has one parent. A merge brings in others, dated and so listed behind it.
     """
@@ -205,7 +205,7 @@ def _joins_the_known(page: Page) -> bool:
 
 
 def _follow_between(page: Page) -> None:
-    """Ask for exactly what lies between the last completed walk and the newest element."""
+    """Ask for exactly what lies between the last completed pagination and the newest element."""
     pagination, owner_url = page.pagination, page.owner_url
     rewritten = pagination.until not in {ref.get("urn") for ref in page.refs}
     if page.again and rewritten:  # while it was read for the first time
@@ -226,19 +226,19 @@ def _may_have_grown_unseen(page: Page) -> bool:
 
 
 def move_cursor(page: Page) -> None:
-    """Remember how far the list was walked, now that every page of the walk was dealt with."""
+    """Remember how far the list was read, now that every page of the pagination was dealt with."""
     listing, pagination = page.listing, page.pagination
-    if listing.walking is Walking.PAGES or not pagination.first or page.offline:
+    if listing.updates is UpdateMode.PAGES or not pagination.first or page.offline:
         return
-    if listing.walking is Walking.END:
+    if listing.updates is UpdateMode.END:
         _move_end(page)
         return
     newest = page.newest
-    if newest == pagination.until and (pagination.since or listing.walking is Walking.HEAD):
+    if newest == pagination.until and (pagination.since or listing.updates is UpdateMode.HEAD):
         return
     began = (page.started_at or page.visit.fetched.observed_at) - OVERLAP
     horizon = iso(began, "seconds")
-    since = max(pagination.since, min(newest or horizon, horizon)) if listing.walking is Walking.SINCE else ""
+    since = max(pagination.since, min(newest or horizon, horizon)) if listing.updates is UpdateMode.SINCE else ""
     node = page.node
     body: dict[str, Json] = {"collection": listing.urn(node.qualifier), "since": since, "newest": newest}
     if not listing.complete:
@@ -279,7 +279,7 @@ def _remember(page: Page, body: JsonObject) -> None:
 def reconcile(page: Page) -> None:
     """Compare what is stored with the pages of a complete pagination that found something changed."""
     listing, pagination, element, node = page.listing, page.pagination, page.element, page.node
-    complete = listing.walking is not Walking.HEAD and not (pagination.since or listing.covered_by)
+    complete = listing.updates is not UpdateMode.HEAD and not (pagination.since or listing.covered_by)
     complete = complete and not (page.offline or page.excerpt or page.partial)
     if element is None or not element.endpoint or not (complete and page.known and page.changed):
         return
@@ -300,7 +300,7 @@ def reconcile(page: Page) -> None:
 
 
 def look_again(page: Page) -> None:
-    """Ask once more for the pages of a walk that has ended: elements that moved meanwhile may have hidden others.
+    """Ask once more for the pages of a pagination that has ended: elements that moved meanwhile may have hidden others.
 
     What is deleted from a page moves all behind it to earlier places, one of them from a page that is still to be read
     to one that was. The pages say so: each is asked for conditionally, so that this costs nothing where nothing moved.
@@ -316,13 +316,13 @@ def look_again(page: Page) -> None:
         return
     if _CURSOR in request.url or (listing.relation and pagination.page > LOOKED_AGAIN):
         return
-    if listing.walking is Walking.END and pagination.until:
+    if listing.updates is UpdateMode.END and pagination.until:
         return  # no page before the last one was read
     if not page.stored and page.visit.fetched.validator is None:
         return  # it cannot be asked conditionally
     if parse(request.policy).fetch is Fetch.ORIGIN_ONLY:
         return  # which asks unconditionally, so that every page would be paid for twice
-    resumes = listing.walking is Walking.SINCE or (listing.walking is Walking.HEAD and not listing.between)
+    resumes = listing.updates is UpdateMode.SINCE or (listing.updates is UpdateMode.HEAD and not listing.between)
     whole = Pagination(first="" if resumes else pagination.first, newest=page.newest, known=page.known)
     renewed = request.child(request.type, pagination.first, request.policy, replace(request.context, pagination=whole))
     page.node.follow_again(replace(renewed, asked_at=page.visit.fetched.checked_at), "soon")

@@ -13,7 +13,7 @@ from processors.github import entity, page, part, repo
 from processors.github.batches import BATCHES
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
-from processors.github.listing import Listings, Walking, always, continuation_of, refusal_of
+from processors.github.listing import Listings, UpdateMode, always, continuation_of, refusal_of
 from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
 from processors.github.scenarios import Behind
@@ -53,14 +53,14 @@ def kinds(depths: Depths = USUAL) -> Mapping[str, Kind]:
     found: dict[str, Kind] = {row.type: _thing(row, lists, embeds_users=embeds_users) for row in ENTITIES}
     found |= {each.type: part.kind_of(each) for each in PARTS}
     for row in LISTINGS:
-        walked = row.walking is not Walking.PAGES
+        read = row.updates is not UpdateMode.PAGES
         found.setdefault(
             row.type,
             List(
                 processor=process,
                 position=f"{row.of}@/{row.link}",
                 refusal=refusal,
-                continuation=continuation if walked else None,
+                continuation=continuation if read else None,
             ),
         )
     return {

@@ -16,7 +16,7 @@ from processors.github.batches import BATCHES
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
 from processors.github.events import event_kinds
-from processors.github.listing import Listing, Walking
+from processors.github.listing import Listing, UpdateMode
 from processors.github.listings import LISTINGS
 from processors.github.maps import SCENARIOS
 from processors.github.part import Part
@@ -183,20 +183,20 @@ def _listing(row: Listing) -> Sequence[str]:
 def _upkeep(row: Listing) -> str:
     if row.embedded:
         return "with its owner, which holds it"
-    if row.relation and row.walking is not Walking.END:
+    if row.relation and row.updates is not UpdateMode.END:
         return "page by page, 304 if unchanged; any change makes a new generation"
     if row.covered_by:
-        return f"by the list of the whole {row.covered_by}, where that is walked"
-    if row.walking is Walking.HEAD and row.lively:
-        return f"{_UPKEEP[row.walking]}; page 1 is saved whole"
-    return _UPKEEP[row.walking]
+        return f"by the list of the whole {row.covered_by}, where that is read"
+    if row.updates is UpdateMode.HEAD and row.lively:
+        return f"{_UPKEEP[row.updates]}; page 1 is saved whole"
+    return _UPKEEP[row.updates]
 
 
 _UPKEEP: Final = {
-    Walking.SINCE: "`since=` the last complete walk",
-    Walking.HEAD: "page 1, then on to the newest known one",
-    Walking.END: "on from the last page; of more than ten pages, an audit finds what is gone",
-    Walking.PAGES: "page by page, 304 if unchanged",
+    UpdateMode.SINCE: "`since=` the last complete walk",
+    UpdateMode.HEAD: "page 1, then on to the newest known one",
+    UpdateMode.END: "on from the last page; of more than ten pages, an audit finds what is gone",
+    UpdateMode.PAGES: "page by page, 304 if unchanged",
 }
 
 

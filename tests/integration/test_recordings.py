@@ -40,7 +40,7 @@ from ghcrawl.values.outcome import (
 from ghcrawl.wiring import load, open_service
 from processors.github import ENTITIES, LISTINGS
 from processors.github.entities import BY_TYPE
-from processors.github.events_table import TOLD, Verb
+from processors.github.events_table import EVENT_RULES, Action
 from processors.github.tables import TABLES
 from processors.github.webhook import type_of
 from tests.support.builders import NOW
@@ -304,12 +304,12 @@ def read_things(exchanges: list[Exchange]) -> Iterable[tuple[str, Mapping[str, A
 def told_things() -> Iterable[tuple[str, Mapping[str, Any]]]:
     """The things that are saved from webhooks, as they are."""
     for hook in webhooks():
-        for tells in TOLD[type_of(hook.event)]:
+        for rule in EVENT_RULES[type_of(hook.event)]:
             thing: Any = hook.payload
-            for step in tells.at:
+            for step in rule.at:
                 thing = thing.get(step) if isinstance(thing, dict) else None
-            if tells.verb is Verb.TAKE and tells.applies(hook.payload) and isinstance(thing, dict):
-                yield tells.type, BY_TYPE[tells.type].as_rest(thing, "webhook") if tells.whole(thing) else {}
+            if rule.action is Action.SAVE and rule.applies(hook.payload) and isinstance(thing, dict):
+                yield rule.type, BY_TYPE[rule.type].as_rest(thing, "webhook") if rule.whole(thing) else {}
 
 
 def _kinds(values: Sequence[Any]) -> set[type]:

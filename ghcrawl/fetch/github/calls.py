@@ -18,7 +18,7 @@ from ghcrawl.fetch.github.limits import Finished
 from ghcrawl.fetch.github.pool import Grant
 from ghcrawl.fetch.github.principals import Installation, fingerprint
 from ghcrawl.fetch.github.refusals import Limited, limited, message
-from ghcrawl.fetch.github.responses import Asked, Moved, Verdict
+from ghcrawl.fetch.github.responses import CallContext, Moved, Verdict
 from ghcrawl.fetch.github.server_clock import ServerClock
 from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings, accept_for
 from ghcrawl.fetch.redaction import Secret
@@ -107,7 +107,7 @@ class Calls:
         return self._server.as_server_time(now, now.timestamp())
 
     async def ask(self, grant: Grant, redirects: RedirectState) -> Verdict | Limited:
-        """What `trip.url` answers to the credential of `grant`, which is spent then. Raises FetchError."""
+        """What `redirects.url` answers to the credential of `grant`, which is spent then. Raises FetchError."""
         conditional = self._condition(redirects, grant.fingerprint)
         headers: dict[str, str] = {"Accept": accept_for(redirects.type), **conditional}
         if grant.header:
@@ -165,7 +165,7 @@ class Calls:
         raise FetchError(f"{url} answered 201 without a token that expires", url=url, status=201)
 
     async def as_app(self, app: Installation, jwt: Secret, redirects: RedirectState) -> Verdict | Limited:
-        """What `trip.url` answers to the App itself, which is no installation's budget. Raises FetchError."""
+        """What `redirects.url` answers to the App itself, which is no installation's budget. Raises FetchError."""
         answer = await self._client.ask(redirects.method, redirects.url, {"Authorization": Secret(f"Bearer {jwt}")})
         self._server.learn(answer.headers.get("Date", ""), answer.started, answer.ended)
         stop = limited(answer, answer.ended + self._server.offset_s) if answer.status in (403, 429) else None
@@ -199,7 +199,7 @@ class Calls:
 
     def _settle(self, grant: Grant, answer: Answer, type: str) -> Limited | None:
         """Let the limits know, before anybody who waits for them goes on; and the observer."""
-        headers, status, lane = answer.headers, answer.status, grant.slot.lane
+        headers, status, limiter = answer.headers, answer.status, grant.slot.limiter
         self._server.learn(headers.get("Date", ""), answer.started, answer.ended)
         # A 401 is answered without a credential: its budget is that of our address.
         quota = said.quota(headers, grant.resource) if status != 401 else None
@@ -213,9 +213,9 @@ class Calls:
         if stop is not None:
             self._stop(grant, stop, quota, until, answer)
         elif status < 400:
-            lane.limits.succeeded(answer.started)
+            limiter.limits.succeeded(answer.started)
             grant.slot.accepted()
-        lane.serve()
+        limiter.serve()
         charged = status != 304 or grant.slot.anonymous
         principal, throttle = grant.slot.principal_id, stop.kind if stop is not None else ""
         self._observer.called(_call(principal, grant.resource, answer, quota, charged=charged, throttle=throttle))
@@ -223,7 +223,7 @@ class Calls:
 
     def _stop(self, grant: Grant, stop: Limited, quota: Quota | None, until: float, answer: Answer) -> None:
         """Ask nothing more of what was overdrawn, until the latest moment that anything in `answer` asks for."""
-        limits, now, wait_s = grant.slot.lane.limits, answer.ended, stop.retry_after_s
+        limits, now, wait_s = grant.slot.limiter.limits, answer.ended, stop.retry_after_s
         if stop.kind == "primary":
             resource = quota.resource if quota is not None else grant.resource
             until = max(until, now + (wait_s or 0.0))
@@ -241,7 +241,7 @@ class Calls:
         )
 
     def _read(self, answer: Answer, redirects: RedirectState, fingerprint: str, *, conditional: bool) -> Verdict:
-        asked = Asked(
+        asked = CallContext(
             url=redirects.url,
             name=redirects.name,
             aliases=redirects.aliases,

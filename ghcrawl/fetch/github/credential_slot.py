@@ -1,4 +1,4 @@
-"""One credential at work: whether it is accepted, what it was denied, and the lane of the principal behind it."""
+"""One credential at work: whether it is accepted, what it was denied, and the limiter of the principal behind it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NOBODY: Final = Secret()
 class CredentialSlot:
     """A credential, with everything that was learned about it."""
 
-    def __init__(self, credential: Credential, lane: RateLimiter, tokens: InstallationTokens | None) -> None:
+    def __init__(self, credential: Credential, limiter: RateLimiter, tokens: InstallationTokens | None) -> None:
         self.credential = credential
         self.principal_id = credential.principal_id
         self.traits = credential.traits
         self.anonymous = self.principal_id == ANONYMOUS_ID
-        self.lane = lane
+        self.limiter = limiter
         self.retired_until = 0.0
         self.retired_for = ""
         self._tokens = tokens
@@ -66,15 +66,15 @@ class CredentialSlot:
         """None: there is a token to ask for `resource` with. Else why not; none is minted that could not be used."""
         if self._tokens is None:
             return None
-        wait = self.lane.limits.wait(resource, self.lane.now())
-        if wait is not None and not self.lane.worth_waiting(wait):
+        wait = self.limiter.limits.wait(resource, self.limiter.now())
+        if wait is not None and not self.limiter.worth_waiting(wait):
             return wait
         try:
             minted = await self._tokens.renew()
         except FetchError as error:
-            until = self.lane.now() + UNMINTED_S
+            until = self.limiter.now() + UNMINTED_S
             log.warning("app_token_failed", installation=self.credential.label, error=str(error))
-            self.lane.limits.bench(until, "no_principal")
+            self.limiter.limits.bench(until, "no_principal")
             return Wait(until, "no_principal")
         if isinstance(minted, MintRefused):
             self._retire(minted.reason)
@@ -83,14 +83,14 @@ class CredentialSlot:
 
     def retired(self) -> Wait | None:
         """Why this credential is not used for now: the server refused it."""
-        if self.retired_until and self.lane.now() < self.retired_until:
+        if self.retired_until and self.limiter.now() < self.retired_until:
             return Wait(self.retired_until, "no_principal")
         return None
 
     def unfit(self) -> Wait | None:
         """Why this credential cannot ask after all: it was retired, or its token dropped, while we waited."""
         if self._tokens is not None and self._tokens.present is None:
-            return self.retired() or Wait(self.lane.now(), "busy", settles=True)
+            return self.retired() or Wait(self.limiter.now(), "busy", settles=True)
         return self.retired()
 
     # What is learned ----------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class CredentialSlot:
 
     def mark(self, owner: str, kind: str, denied: Denied) -> None:
         """Do not ask for `kind` (`*`: anything) of `owner` for a while: the answer would be `denied`."""
-        now = self.lane.now()
+        now = self.limiter.now()
         if len(self._marks) >= MAX_MARKS:
             self._marks = {key: mark for key, mark in self._marks.items() if mark[0] > now}
         if len(self._marks) < MAX_MARKS:
@@ -127,19 +127,19 @@ class CredentialSlot:
         if not self._marks:
             return None
         mark = self._marks.get((owner, "*")) or self._marks.get((scope, kind))
-        return mark[1] if mark is not None and self.lane.now() < mark[0] else None
+        return mark[1] if mark is not None and self.limiter.now() < mark[0] else None
 
-    async def close(self, *, lane_too: bool) -> None:
-        """No token is being minted, and with `lane_too` no call waits."""
+    async def close(self, *, limiter_too: bool) -> None:
+        """No token is being minted, and with `limiter_too` no call waits."""
         if self._tokens is not None:
             await self._tokens.close()
-        if lane_too:
-            await self.lane.close()
+        if limiter_too:
+            await self.limiter.close()
 
     def _retire(self, detail: str) -> None:
-        self.retired_until = self.lane.now() + RETIRED_S
+        self.retired_until = self.limiter.now() + RETIRED_S
         self.retired_for = detail or "refused"
-        for budget in self.lane.limits.budgets.values():
+        for budget in self.limiter.limits.budgets.values():
             budget.lapse()  # when its time is over, one call alone shall find out
-        self.lane.serve()
+        self.limiter.serve()
         log.error("principal_retired", principal=self.credential.label, reason=self.retired_for, rest_s=RETIRED_S)

@@ -135,13 +135,15 @@ class GitHubFetcher:
         if (polled_until := self._calls.polled_until(request.url)) is not None:
             return Throttled(until=polled_until, reason="poll_interval")
         validator = usable(stored, accept_for(request.type), self._settings.api_version)
-        return await self._asked(self._need(request, validator), lambda: _trip(request, stored, validator))
+        return await self._asked(self._need(request, validator), lambda: _redirects(request, stored, validator))
 
     async def post(self, request: Request) -> Retrieved:
         """Ask that something be done; `Pending` says that it is. Never sent twice. Raises FetchError."""
         if not self._settings.owns(request.url):
             return _foreign(request.url, self._settings)
-        return await self._asked(self._need(request, None), lambda: replace(_trip(request, None, None), method="POST"))
+        return await self._asked(
+            self._need(request, None), lambda: replace(_redirects(request, None, None), method="POST")
+        )
 
     async def as_app(self, app_id: str, method: Literal["GET", "POST"], url: str) -> Retrieved:
         """Ask as the App itself, with the key of one of its installations. Raises FetchError."""
@@ -265,7 +267,7 @@ def _said_anonymously(missing: Missing, need: Need) -> Missing | Denied:
     return replace(missing, anonymous=True)
 
 
-def _trip(request: Request, stored: Stored | None, validator: Validator | None) -> RedirectState:
+def _redirects(request: Request, stored: Stored | None, validator: Validator | None) -> RedirectState:
     url = smaller_page(request) if request.failures else request.url
     whole = url == request.url
     return RedirectState(

@@ -58,13 +58,13 @@ class Grant:
     spent: tuple[Spent, ...] = ()
 
     def finish(self, finished: Finished) -> None:
-        """The call has ended. Waiting calls are released by `lane.serve`, once all consequences are recorded."""
-        self.slot.lane.finish(self.resource, finished)
+        """The call has ended. Waiting calls are released by `limiter.serve`, once all consequences are recorded."""
+        self.slot.limiter.finish(self.resource, finished)
 
     def lost(self, seconds: float) -> None:
         """The result of a call is unknown after `seconds`: it counts as charged."""
         self.finish(Finished(seconds=seconds))
-        self.slot.lane.serve()
+        self.slot.limiter.serve()
 
 
 class Pool:
@@ -93,33 +93,33 @@ class Pool:
         """Work with these from now on. What stays keeps its budgets, benches and calls."""
         wanted = tuple(credentials) or (Anonymous(),)
         old = {slot.credential: slot for slot in self._slots}
-        lanes = {slot.principal_id: slot.lane for slot in self._slots}
+        limiters = {slot.principal_id: slot.limiter for slot in self._slots}
         slots = []
         for credential in wanted:
-            lane = lanes.get(credential.principal_id) or self._lane()
-            lanes[credential.principal_id] = lane
-            slots.append(old.get(credential) or self._slot(credential, lane))
+            limiter = limiters.get(credential.principal_id) or self._limiter()
+            limiters[credential.principal_id] = limiter
+            slots.append(old.get(credential) or self._slot(credential, limiter))
         self._slots, before = tuple(slots), self._slots
         self._declared = any_declared(slot.traits for slot in slots)
         self._orders.clear()
-        kept = {id(slot.lane) for slot in slots}
+        kept = {id(slot.limiter) for slot in slots}
         for slot in before:
             if slot not in slots:
-                await slot.close(lane_too=id(slot.lane) not in kept)
+                await slot.close(limiter_too=id(slot.limiter) not in kept)
 
     def limit(self, *, concurrency: int, reserve: float) -> None:
         """Apply these limits to every principal; waiting calls are checked against them again."""
         self._settings = replace(self._settings, concurrency=concurrency, reserve=reserve)
-        for lane in {id(slot.lane): slot.lane for slot in self._slots}.values():
-            lane.limits.change(concurrency=concurrency, reserve=reserve)
-            lane.serve()
+        for limiter in {id(slot.limiter): slot.limiter for slot in self._slots}.values():
+            limiter.limits.change(concurrency=concurrency, reserve=reserve)
+            limiter.serve()
 
     async def close(self) -> None:
         """No call waits, and no token is being minted."""
         for slot in self._slots:
-            await slot.close(lane_too=True)
+            await slot.close(limiter_too=True)
 
-    def _lane(self) -> RateLimiter:
+    def _limiter(self) -> RateLimiter:
         settings = self._settings
         limits = Limits(
             concurrency=settings.concurrency,
@@ -129,13 +129,13 @@ class Pool:
         )
         return RateLimiter(limits, self._clock, patience_s=settings.patience_s)
 
-    def _slot(self, credential: Credential, lane: RateLimiter) -> CredentialSlot:
+    def _slot(self, credential: Credential, limiter: RateLimiter) -> CredentialSlot:
         tokens = None
         if isinstance(credential, Installation):
             tokens = InstallationTokens(credential, self._mint, self._server_now)
         elif not isinstance(credential, Anonymous):
             REDACTOR.add(credential.secret)
-        return CredentialSlot(credential, lane, tokens)
+        return CredentialSlot(credential, limiter, tokens)
 
     # Who asks -----------------------------------------------------------------------------------------------
 
@@ -178,14 +178,14 @@ class Pool:
         try:
             spent = await self._budgets.take(slot.principal_id) if self._budgets else ()
         except BaseException:
-            slot.lane.cancel(resource)
+            slot.limiter.cancel(resource)
             raise
         if isinstance(spent, float):
-            slot.lane.limits.bench(spent, "budget")
-            slot.lane.cancel(resource)
+            slot.limiter.limits.bench(spent, "budget")
+            slot.limiter.cancel(resource)
             return Wait(spent, "budget")
         if (unfit := slot.unfit()) is not None:
-            slot.lane.cancel(resource)
+            slot.limiter.cancel(resource)
             await self._budgets.cancel(spent)
             return unfit
         return Grant(slot, resource, *slot.authorization, spent)
@@ -220,7 +220,7 @@ class Pool:
         first = math.inf
         now = self._clock.now().timestamp()
         for slot in self._slots:
-            wait = slot.retired() or slot.lane.limits.closed(now, self._settings.patience_s)
+            wait = slot.retired() or slot.limiter.limits.closed(now, self._settings.patience_s)
             if wait is None:
                 return None
             first = min(first, wait.until)
@@ -265,18 +265,18 @@ async def _take(slot: CredentialSlot, resource: str, *, patient: bool) -> Wait |
         wait = await slot.prepare(resource)
     if wait is not None:
         return wait
-    wait = slot.lane.try_take(resource)
+    wait = slot.limiter.try_take(resource)
     if wait is not None and patient:
-        wait = await slot.lane.take(resource)
+        wait = await slot.limiter.take(resource)
     if wait is None and (unfit := slot.unfit()) is not None:  # while we waited for a token, or for our turn
-        slot.lane.cancel(resource)
+        slot.limiter.cancel(resource)
         return unfit
     return wait
 
 
 def _put_off(waits: Sequence[tuple[Wait, CredentialSlot]], resource: str) -> Throttled:
     wait, slot = min(waits, key=lambda pair: pair[0].until)
-    until = slot.lane.limits.come_back(resource, wait, slot.lane.now())
+    until = slot.limiter.limits.come_back(resource, wait, slot.limiter.now())
     return Throttled(until=datetime.fromtimestamp(until, UTC), reason=wait.reason)
 
 

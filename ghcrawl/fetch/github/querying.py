@@ -163,7 +163,7 @@ class Queries:
         if types & {"RATE_LIMITED", "RATE_LIMIT", "graphql_rate_limit"}:
             return _no_points()
         if "secondary rate" in text.lower():
-            until = grant.slot.lane.limits.strike(answer.started, None, answer.ended)
+            until = grant.slot.limiter.limits.strike(answer.started, None, answer.ended)
             return Throttled(until=self._clock.now() + timedelta(seconds=until - answer.ended), reason="secondary")
         slow = any(words in text.lower() for words in _SLOW)
         if slow or "RESOURCE_LIMITS_EXCEEDED" in types:

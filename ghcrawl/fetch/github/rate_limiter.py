@@ -111,7 +111,7 @@ class RateLimiter:
                 return
             self._alarm.cancel()
         self._alarm_at = at
-        self._alarm = asyncio.get_running_loop().create_task(self._ring(at), name="lane-alarm")
+        self._alarm = asyncio.get_running_loop().create_task(self._ring(at), name="limiter-alarm")
 
     async def _ring(self, at: float) -> None:
         await self._clock.sleep(max(0.0, at - self.now()))

@@ -52,7 +52,7 @@ UNMANAGED: Final = "not part of externally managed enterprise"
 """Says that an organisation has no groups of an identity provider."""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class CallContext(Struct, frozen=True, kw_only=True):
     """What was asked, as far as it matters for reading the answer.
 
     url: of this call. name: the URL that the document will carry. aliases: the URLs that permanently led to it.
@@ -104,7 +104,7 @@ def parsed(answer: Answer) -> Json:
 # Statuses -----------------------------------------------------------------------------------------------------
 
 
-def read(answer: Answer, asked: Asked) -> Verdict:
+def read(answer: Answer, asked: CallContext) -> Verdict:
     """What `answer` means. Throttles were dealt with before. Raises FetchError for what is broken."""
     status = answer.status
     if answer.body is None and status < 500:
@@ -123,7 +123,7 @@ def read(answer: Answer, asked: Asked) -> Verdict:
     raise FetchError(REDACTOR.text(f"{asked.url} answered {status}"), url=asked.url, status=status)
 
 
-def _fetched(answer: Answer, asked: Asked, body: Json) -> Fetched:
+def _fetched(answer: Answer, asked: CallContext, body: Json) -> Fetched:
     headers = answer.headers
     gaps = isinstance(body, dict) and (body.get("incomplete_results") is True or body.get("truncated") is True)
     return Fetched(
@@ -139,7 +139,7 @@ def _fetched(answer: Answer, asked: Asked, body: Json) -> Fetched:
     )
 
 
-def _validator(headers: Mapping[str, str], asked: Asked) -> Validator | None:
+def _validator(headers: Mapping[str, str], asked: CallContext) -> Validator | None:
     etag, modified = headers.get("ETag"), headers.get("Last-Modified")
     if not asked.keeps or (etag is None and modified is None):
         return None
@@ -153,23 +153,23 @@ def _validator(headers: Mapping[str, str], asked: Asked) -> Validator | None:
     )
 
 
-def _pending(answer: Answer, asked: Asked) -> Pending:
+def _pending(answer: Answer, asked: CallContext) -> Pending:
     wait_s = min(PENDING_S * 2.0 ** min(asked.attempt, 16), PENDING_CAP_S)
     return Pending(wait_s=wait_s, detail=said(answer))
 
 
-def _empty(answer: Answer, asked: Asked) -> Fetched:
+def _empty(answer: Answer, asked: CallContext) -> Fetched:
     return _fetched(answer, asked, [])
 
 
-def _unchanged(answer: Answer, asked: Asked) -> Unchanged:
+def _unchanged(answer: Answer, asked: CallContext) -> Unchanged:
     if not asked.conditional:
         raise FetchError(f"{asked.url} answered 304 to an unconditional request", url=asked.url, status=304)
     # The ETag of this answer is not kept: after If-Modified-Since it may be that of a body we have never seen.
     return Unchanged(checked_at=answer.asked_at)
 
 
-def _moved(answer: Answer, asked: Asked) -> Moved | Refused:
+def _moved(answer: Answer, asked: CallContext) -> Moved | Refused:
     target = answer.headers.get("Location") or notice(answer).get("url")
     url = _joined(asked.url, target) if isinstance(target, str) and target else None
     if url is None:
@@ -187,21 +187,21 @@ def _joined(base: str, target: str) -> str | None:
     return str(url) if safe and url.host else None
 
 
-def _missing(answer: Answer, asked: Asked) -> Missing | Refused:
+def _missing(answer: Answer, asked: CallContext) -> Missing | Refused:
     text = said(answer)
     if answer.status == 410 and "version" in text.lower():
         return Refused(status=410, reason="api_version", detail=text)  # our fault, and no tombstone for anything
     return Missing(status=answer.status, detail=with_block(answer), observed_at=asked.observed_at)
 
 
-def _unmanaged(answer: Answer, asked: Asked) -> Missing | Refused:
+def _unmanaged(answer: Answer, asked: CallContext) -> Missing | Refused:
     """Groups of an identity provider: only organisations have them whose accounts an enterprise manages."""
     if UNMANAGED in message(answer).lower():
         return Missing(status=400, detail=said(answer), observed_at=asked.observed_at)
     return Refused(status=400, reason="refused", detail=said(answer))
 
 
-def _conflict(answer: Answer, asked: Asked) -> Fetched:
+def _conflict(answer: Answer, asked: CallContext) -> Fetched:
     if "empty" not in message(answer).lower():
         raise FetchError(f"{asked.url} answered 409: {said(answer)}", url=asked.url, status=409)
     return Fetched(
@@ -214,7 +214,7 @@ def _conflict(answer: Answer, asked: Asked) -> Fetched:
     )
 
 
-_READERS: Final[Mapping[int, Callable[[Answer, Asked], Verdict]]] = {
+_READERS: Final[Mapping[int, Callable[[Answer, CallContext], Verdict]]] = {
     202: _pending,
     204: _empty,
     301: _moved,

@@ -11,7 +11,7 @@ from ghcrawl.ports.source import BudgetView, PrincipalView
 
 def view(slot: CredentialSlot, now: float) -> PrincipalView:
     """The view of a credential slot at `now`."""
-    limits = slot.lane.limits
+    limits = slot.limiter.limits
     budgets = tuple(
         BudgetView(
             resource=name,

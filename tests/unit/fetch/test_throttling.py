@@ -232,9 +232,9 @@ async def test_a_throttle_is_logged_with_its_principal_and_no_token(start: Start
 
 
 async def waiting_for_turns(fetcher: GitHubFetcher, number: int) -> None:
-    """Return once `number` fetches wait in the first principal's lane."""
-    lane = fetcher._pool._slots[0].lane
-    await until(lambda: len(lane._waiters) == number)
+    """Return once `number` fetches wait in the first principal's limiter."""
+    limiter = fetcher._pool._slots[0].limiter
+    await until(lambda: len(limiter._waiters) == number)
 
 
 class TestWaitingForATurn:
@@ -347,15 +347,15 @@ class TestWaitingForATurn:
 
     async def test_who_is_cancelled_with_the_turn_in_hand_gives_it_back(self, start: Start) -> None:
         fetcher = await start(concurrency=1)
-        lane = fetcher._pool._slots[0].lane
-        assert await lane.take("core") is None
-        waiting = asyncio.create_task(lane.take("core"))
+        limiter = fetcher._pool._slots[0].limiter
+        assert await limiter.take("core") is None
+        waiting = asyncio.create_task(limiter.take("core"))
         await asyncio.sleep(0)
-        lane.cancel("core")  # the turn is given, and before its owner can run
+        limiter.cancel("core")  # the turn is given, and before its owner can run
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        assert lane.limits.in_flight == 0
+        assert limiter.limits.in_flight == 0
 
     async def test_a_cancelled_call_is_reckoned_as_charged(
         self, start: Start, server: Scripted, watching: Watching

@@ -20,7 +20,7 @@ from ghcrawl.values.model import (
 )
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from ghcrawl.values.policy import parse
-from processors.github.events_table import NAMES, TOLD
+from processors.github.events_table import EVENT_RULES, NAMES
 from processors.github.webhook import POLICY, delivery_request
 from tests.support.backend import CrawlBackend
 from tests.support.builders import API, NOW, a_document
@@ -102,7 +102,7 @@ def test_every_event_of_the_webhook_schemas_has_a_kind():
     schemas = {module.name for module in pkgutil.iter_modules(webhooks.__path__) if not module.name.startswith("_")}
 
     assert schemas - NAMES == set()
-    assert set(TOLD) - set(PLATFORM.kinds) == set()
+    assert set(EVENT_RULES) - set(PLATFORM.kinds) == set()
 
 
 def test_an_opened_issue_is_saved_from_the_payload_and_its_author_looked_up_where_unknown():

@@ -10,7 +10,7 @@ from ghcrawl.values.model import LEGACY_PLATFORM, Context, Document, Request
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from ghcrawl.values.policy import parse
 from processors.github.events_feed import HISTORY, REMEMBERED, cursor_urn, feed_request
-from processors.github.events_table import TOLD
+from processors.github.events_table import EVENT_RULES
 from processors.github.webhook import POLICY
 from tests.support.backend import CrawlBackend
 from tests.support.builders import API, NOW, at
@@ -97,7 +97,7 @@ def types(save: Save) -> list[str]:
 
 def test_the_predecessors_28_types_of_events_have_a_kind_each():
     assert len(PREDECESSOR.split()) == 28
-    assert {f"{name}Event" for name in PREDECESSOR.split()} - set(TOLD) == set()
+    assert {f"{name}Event" for name in PREDECESSOR.split()} - set(EVENT_RULES) == set()
 
 
 def test_what_a_feed_holds_at_the_first_poll_is_history():
