@@ -19,6 +19,7 @@ from ghcrawl.ports.store import DocumentFilter, Store
 from ghcrawl.schedule.ticker import answering
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Push, Request, TypeName
+from ghcrawl.values.policy import parse
 from ghcrawl.values.source import source_key
 
 POLL_EVERY: Final = timedelta(seconds=60)
@@ -101,5 +102,4 @@ class Follower:
 
 def _audit(policy: str) -> str:
     """The same place in the visitor map, with every list read from end to end."""
-    _, colon, position = policy.partition(":")
-    return f"audit{colon}{position}"
+    return parse(policy).named("audit").spec

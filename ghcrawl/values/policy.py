@@ -114,6 +114,10 @@ class Policy(Struct, frozen=True, kw_only=True):
         name, _, path = position.partition("@")
         return self.at(name, tuple(step for step in path.split("/") if step))
 
+    def named(self, name: str) -> Policy:
+        """At the same position, with the modes of another name. Raises SpecError."""
+        return replace(self, name=name, **_modes(name)._asdict())
+
     def stands_where(self, specs: Iterable[str]) -> bool:
         """Whether one of `specs` is at this policy's position, with any fetch mode and freshness."""
         return self.spec.partition(":")[2] in {spec.partition(":")[2] for spec in specs}

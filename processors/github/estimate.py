@@ -55,8 +55,6 @@ PROVEN: Final = 3
 PROVEN_ONE_IN: Final = 500
 CHECKED: Final = 36
 """Commits, of all examined repositories, whose checks are looked for."""
-_TWICE: Final = frozenset(part.type for part in PARTS if part.path.startswith("/stats/"))
-"""Statistics are not ready when they are first requested."""
 _CONNECTIONS: Final = {"releases": "releases", "deployments": "deployments"} | {
     "commit_comments": "commitComments",
     "branches": "refs",
@@ -437,7 +435,7 @@ class _Surveyor:
                 continue
             self._documents[part.type] += 1
             if part.embedded(repo) is None:
-                self._calls[part.type] += 2 if part.type in _TWICE or part.elsewhere else 1
+                self._calls[part.type] += 2 if part.computed or part.elsewhere else 1
 
     # Conclusions ----------------------------------------------------------------------------------------------
 

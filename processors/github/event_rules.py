@@ -22,6 +22,7 @@ from ghcrawl.values.model import (
     iso,
 )
 from ghcrawl.values.outcome import Visit
+from ghcrawl.values.policy import parse
 from processors.github.entity import Entity
 from processors.github.events_table import Action, EventRule
 from processors.github.graph import Node, mapping, org_url, scope_of, sequence, text
@@ -166,8 +167,8 @@ class EventRules:
             return
         url, context = placed
         if not policy:
-            position = (self._visit.onward.links[rule.type].thing or "").partition(":")[2]
-            policy = f"{ASKING}:{'self' if position in ('', 'people') else position}"
+            step = parse(self._visit.onward.links[rule.type].thing or ASKING).named(ASKING)
+            policy = (step.at("self") if step.map in ("", "people") else step).spec
         if rule.action is not Action.FETCH_LATER:
             self._push(self._request(rule.type, url, policy, context), "soon")
             return
@@ -176,9 +177,9 @@ class EventRules:
 
     def _read_list(self, rule: EventRule, listing: Listing) -> None:
         for owner in self._owners(rule):
-            self._walk_of(owner, rule, listing)
+            self._read_list_of(owner, rule, listing)
 
-    def _walk_of(self, owner: Place, rule: EventRule, listing: Listing) -> None:
+    def _read_list_of(self, owner: Place, rule: EventRule, listing: Listing) -> None:
         later, url = rule.action is Action.FETCH_LATER, listing.url(owner.url)
         pagination = Pagination(first=url)
         if later and listing.updates is UpdateMode.SINCE:
@@ -191,7 +192,7 @@ class EventRules:
             pagination=pagination,
             only_known=later,
         )
-        policy = f"{ASKING}:{self._visit.onward.links[rule.type].pages.partition(':')[2]}"
+        policy = parse(self._visit.onward.links[rule.type].pages).named(ASKING).spec
         request = self._request(rule.type, url, policy, context)
         wait = BUSY if later else BURST if rule.of == "commit" else None
         self._push(request, "later" if wait else "soon", wait=wait)

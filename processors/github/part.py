@@ -14,6 +14,7 @@ from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Json, JsonObject, Request
 from ghcrawl.values.outcome import Processor, Save, Visit
+from ghcrawl.values.policy import parse
 from processors.github.graph import Node, number, owner_kind
 from processors.github.listing import always
 from processors.github.webhook import POLICY
@@ -55,6 +56,7 @@ class Part(Struct, frozen=True, kw_only=True):
     when: the owner's body says that there may be one; only_if says the same in words.
     settled: it changes only when its owner does, so of an unchanged owner that was here before only what is missing is
     asked for.
+    computed: it is not ready when it is first requested: that call is answered with 202.
     limited: the words for what it is refused for with 422, because there is too much of it; empty: it never is.
     daily: each day's answer is a document of its own, because GitHub forgets.
     embedded: what makes its body of the owner's, so that it costs no call.
@@ -70,6 +72,7 @@ class Part(Struct, frozen=True, kw_only=True):
     when: Callable[[JsonObject], bool] = always
     only_if: str = ""
     settled: bool = False
+    computed: bool = False
     limited: str = ""
     daily: bool = False
     embedded: Callable[[JsonObject], JsonObject | None] = nothing
@@ -120,7 +123,7 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
         return
     policy = step.thing
     if node.dealt_with and part.settled:
-        policy = f"{POLICY}:{policy.partition(':')[2]}"
+        policy = parse(policy).named(POLICY).spec
     known_as = "" if part.daily else part.urn(node.urn)
     node.follow(part.type, url, policy, replace(context, urn=known_as), queue="later")
 

@@ -22,6 +22,7 @@ from ghcrawl.platforms.kind import Prospect
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document, Link, Push, Request, digest, iso, moment
 from ghcrawl.values.outcome import Save, Skip
+from ghcrawl.values.policy import parse
 from processors.web import pattern
 from processors.web.records import PLATFORM, noted
 from processors.web.urls import canonical, folder, host_of, may_be_page, urn
@@ -302,7 +303,7 @@ class Plan:
         step = self._prospect.onward.links.get({"page": "pages", POST: "posts", "feed": "feed"}[type])
         policy = (step.thing if step is not None else None) or "default:self"
         if type == "page" and url in self._known:  # one that is as it was has to say so to the plan as well
-            policy = f"always:{policy.partition(':')[2]}"
+            policy = parse(policy).named("always").spec
         rules = {name: [[vote.rule, vote.score] for vote in votes] for name, votes in self._rules.items()}
         more = {"rules": rules} if type == POST else {}
         plan = {"url": self._request.url, "policy": self._request.policy}
