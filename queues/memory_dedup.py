@@ -80,7 +80,7 @@ class MemoryDedupMarkers:
 
 
 class MemoryCrashCounter:
-    """As `ghcrawl.ports.dedup.Starts` says, except that a process which dies takes its memory along.
+    """As `ghcrawl.ports.dedup.CrashCounter` says, except that a process which dies takes its memory along.
 
     So it does not protect from a message that kills the process; the broker's delivery limit does.
     """

@@ -101,26 +101,6 @@ def _discounted(items: float, exposure: float, passed: float, half: float, seen:
     return items, exposure * keep + covered
 
 
-def observe_bit(estimate: Estimate, now: float, *, changed: bool, prior: float) -> Estimate:
-    """`estimate` after a source that only says whether it changed. prior: the pool's mean items a day.
-
-    "Changed" counts as the expected number of items given that there was at least one.
-    """
-    last = estimate.last
-    if last is None or now <= last or not changed:
-        return observe(estimate, Reading(now=now))
-    slow, _ = rates(estimate, prior)
-    x = max(slow * (now - last), 1e-9)
-    expected = x / -expm1(-x)
-    whole = observe(estimate, Reading(now=now, undated=1))
-    none = observe(estimate, Reading(now=now))
-    return replace(
-        whole,
-        slow_items=none.slow_items + expected * (whole.slow_items - none.slow_items),
-        fast_items=none.fast_items + expected * (whole.fast_items - none.fast_items),
-    )
-
-
 def rates(estimate: Estimate, prior: float) -> tuple[float, float]:
     """Items a day: what the source is like, and what it does at the moment."""
     slow = (PRIOR_ITEMS + estimate.slow_items) / (PRIOR_ITEMS / prior + estimate.slow_days)

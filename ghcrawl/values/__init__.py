@@ -1,1 +1,1 @@
-"""The ground floor: frozen values, and pure functions over them. Nothing here does I/O."""
+"""The ground floor: frozen values, pure functions over them, and the few things that all rooms do with asyncio."""

@@ -63,7 +63,6 @@ OURS: Final = "ghcrawl."
 
 _SCHEMA_IN: Final = f"{OURS}schema"
 _DUPLICATE: Final = 11000
-_READ_FROM: Final = {"primary": ReadPreference.PRIMARY, "primaryPreferred": ReadPreference.PRIMARY_PREFERRED}
 _BAD_URL: Final = (
     "the MongoDB URL cannot be used; it should look like mongodb://user:password@host:27017, with %-escapes for "
     "special characters in the password"
@@ -83,7 +82,7 @@ class Mongo:
         self._collections: dict[str, AsyncIOMotorCollection[dict[str, Any]]] = {}
         self._database = client.get_database(
             settings.database,
-            read_preference=_READ_FROM[settings.read_preference],
+            read_preference=ReadPreference.PRIMARY,
             read_concern=ReadConcern(settings.read_concern),
             write_concern=WriteConcern(w=settings.write_concern, j=settings.journal),
         )
@@ -110,7 +109,7 @@ class Mongo:
 
     def strict(self) -> Mongo:
         """The same database with majority writes, which no failover rolls back, and majority reads from the primary."""
-        sure = replace(self._settings, write_concern="majority", read_concern="majority", read_preference="primary")
+        sure = replace(self._settings, write_concern="majority", read_concern="majority")
         return Mongo(self._client, sure)
 
     # Writing

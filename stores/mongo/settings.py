@@ -14,7 +14,7 @@ class MongoSettings:
 
     url: may hold credentials, so it appears in no message, log line or repr.
     write_concern, journal: by default a save that returned survives a failover and a power loss.
-    read_concern, read_preference: by default a look-up returns neither stale data nor data a failover may roll back.
+    read_concern: by default a look-up returns neither stale data nor data a failover may roll back.
     timeout_s: for one operation with the driver's retries; longer than an election takes.
     connect_timeout_s: to find a server at startup.
     connections: size of the connection pool.
@@ -25,7 +25,6 @@ class MongoSettings:
     write_concern: int | Literal["majority"] = "majority"
     journal: bool = True
     read_concern: Literal["local", "majority", "linearizable"] = "majority"
-    read_preference: Literal["primary", "primaryPreferred"] = "primary"
     timeout_s: float = 15.0
     connect_timeout_s: float = 5.0
     connections: int = 100

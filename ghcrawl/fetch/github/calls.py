@@ -84,7 +84,6 @@ class Calls:
         self._clock = clock
         self._observer = observer
         self._server = ServerClock()
-        self._trusted = timedelta(days=settings.trust_modified_days)
         self._resources: dict[str, str] = {}
         self._polled: dict[str, datetime] = {}
 
@@ -181,7 +180,6 @@ class Calls:
             redirects.stored,
             url=redirects.url,
             fingerprint=fingerprint,
-            trusted=self._trusted,
             now=self._clock.now(),
         )
 

@@ -12,6 +12,8 @@ from ghcrawl.values.model import Request, Validator
 
 MODIFIED_KINDS: Final = frozenset({"repo", "user", "org", "issue", "commit"})
 """Kinds whose `Last-Modified` moves with (nearly) every change; a pull request's, for one, does not."""
+TRUSTED: Final = timedelta(days=30)
+"""A copy older than this is fetched whole: some changes do not move `Last-Modified`."""
 BREAKDOWNS: Final = frozenset({500, 502, 503, 504})
 SMALLEST_PAGE: Final = 10
 
@@ -24,19 +26,17 @@ def usable(stored: Stored | None, accept: str, api_version: str) -> Validator | 
     return validator
 
 
-def condition(
-    validator: Validator, stored: Stored, *, url: str, fingerprint: str, trusted: timedelta, now: datetime
-) -> dict[str, str]:
+def condition(validator: Validator, stored: Stored, *, url: str, fingerprint: str, now: datetime) -> dict[str, str]:
     """The one conditional header to ask `url` with, or none.
 
     GitHub's ETags hold for one token only, `Last-Modified` for all. Never both: `If-None-Match` would win. A 304 to
-    `If-Modified-Since` may hide changes that do not count as one, so a copy older than `trusted` is fetched whole.
+    `If-Modified-Since` may hide changes that do not count as one, so a copy older than `TRUSTED` is fetched whole.
     """
     if validator.url != url:
         return {}
     if validator.etag and validator.principal == fingerprint:
         return {"If-None-Match": validator.etag}
-    if validator.last_modified and stored.type_name.name in MODIFIED_KINDS and now - stored.observed_at < trusted:
+    if validator.last_modified and stored.type_name.name in MODIFIED_KINDS and now - stored.observed_at < TRUSTED:
         return {"If-Modified-Since": validator.last_modified}
     return {}
 

@@ -38,8 +38,6 @@ class GitHubSettings(Struct, frozen=True, kw_only=True):
         which is right for a simulator and for an Enterprise server that has them switched off.
     budgets: more limits, which the server does not report.
     patience_s: how long one fetch may wait for its turn before it is put off.
-    trust_modified_days: a copy older than this is fetched whole rather than asked for with `If-Modified-Since`,
-        because some changes do not move `Last-Modified`.
     max_body_bytes: of the decompressed body.
     batches: many things are asked for at once over the GraphQL API, where there is one and a token to ask with.
     """
@@ -53,7 +51,6 @@ class GitHubSettings(Struct, frozen=True, kw_only=True):
     response_s_per_min: float | None = 60.0
     budgets: tuple[DeclaredBudget, ...] = ()
     patience_s: float = 2.0
-    trust_modified_days: int = 30
     timeout_s: float = 60.0
     max_body_bytes: int = 100_000_000
     batches: bool = True

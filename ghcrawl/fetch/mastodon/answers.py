@@ -26,7 +26,6 @@ from ghcrawl.values.outcome import Denied, Fetched, Missing, Refused, Retrieved,
 SCHEME: Final = "mastodon"
 BLIND_S: Final = 300.0
 """How long to wait after a limit that does not say until when: Mastodon's period."""
-_SCHEMES: Final = ("https://", "http://")
 
 
 class Unauthorized(Struct, frozen=True):

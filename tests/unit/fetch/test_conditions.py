@@ -33,7 +33,6 @@ def asked(
             stored,
             url=url,
             fingerprint=fingerprint,
-            trusted=timedelta(days=30),
             now=NOW,
         )
     )

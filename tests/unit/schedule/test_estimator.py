@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from math import exp, isfinite
-from random import Random
-from statistics import fmean
+from math import isfinite
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.schedule.estimator import Reading, expected, observe, observe_bit, rates, window
+from ghcrawl.schedule.estimator import Reading, expected, observe, rates, window
 from ghcrawl.values.source import Estimate
 from tests.unit.schedule.builders import DAY
 
@@ -158,28 +156,3 @@ class TestPages:
     def test_a_page_of_a_hundred_thousand_items_is_a_rate_like_another(self):
         times = evenly(100_000, DAY - 1, DAY)
         assert rates(observe(Estimate(last=DAY - 1), Reading(now=DAY, times=times)), PRIOR)[1] > 50_000
-
-
-class TestOneBit:
-    def test_changed_counts_what_is_expected_given_that_there_was_something(self):
-        before = observe(Estimate(last=DAY - 30), Reading(now=DAY, times=evenly(2.0, DAY - 30, DAY)))
-        after = observe_bit(before, DAY + 1, changed=True, prior=PRIOR)
-        slow = slow_rate(before)
-        gained = after.slow_items - observe(before, Reading(now=DAY + 1)).slow_items
-        assert gained == pytest.approx(slow / (1 - 2.718281828**-slow), rel=0.05)
-
-    def test_the_same_counts_nothing(self):
-        assert observe_bit(Estimate(last=DAY), DAY + 1, changed=False, prior=PRIOR) == observe(
-            Estimate(last=DAY), Reading(now=DAY + 1)
-        )
-
-    @pytest.mark.parametrize("rate", [0.3, 1.0, 2.5])
-    def test_a_source_of_one_bit_is_estimated_at_its_rate(self, rate: float):
-        """Items come at random; every 12 hours it says whether there were any."""
-        random, now, estimate, mean = Random(3), DAY, Estimate(last=DAY), []
-        for step in range(1, 2001):
-            now = DAY + step / 2
-            changed = random.random() > exp(-rate / 2)
-            estimate = observe_bit(estimate, now, changed=changed, prior=PRIOR)
-            mean.append(slow_rate(estimate))
-        assert fmean(mean[200:]) == pytest.approx(rate, rel=0.2)
