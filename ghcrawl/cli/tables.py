@@ -20,7 +20,9 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted, number
 from ghcrawl.platforms.tables import Schema, together
-from ghcrawl.tables.choose import demand, format_of, target
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.tables.arrow import load_without_pandas
+from ghcrawl.tables.choose import NEEDS, demand, format_of, target
 from ghcrawl.tables.fill import Filled, Filling
 from ghcrawl.tables.target import State, Target
 from ghcrawl.values.errors import ConfigError
@@ -44,8 +46,10 @@ async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
     format = format_of(wanted.to)
     demand(format)
+    if "pyarrow" in NEEDS.get(format, ()):
+        load_without_pandas()
     async with opened(place) as backend:
-        filled = await filled_from(backend, wanted, lambda schema: target(wanted.to, format, schema))
+        filled = await filled_from(backend, wanted, lambda schema: target(wanted.to.resolve(), format, schema))
     if json:
         output.write_json({"to": str(wanted.to), "documents": filled.documents, "rows": filled.rows})
     say(f"{counted(filled.documents, 'document')} written to {wanted.to}.")
@@ -64,7 +68,7 @@ async def filled_from(backend: CrawlBackend, wanted: Wanted, choose: Callable[[S
     into = choose(schema)
     asked = _asked(wanted, selected)
     before = _before(into, wanted, schema, backend.where, asked)
-    filling = Filling(into, schema, before, bodies=wanted.bodies)
+    filling = Filling(into, schema, before, bodies=wanted.bodies, started_at=SystemClock().now())
     try:
         into.begin(whole=before is None)
         with _progress(wanted.to) as progress:

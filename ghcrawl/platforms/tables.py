@@ -26,6 +26,8 @@ document: the field `path[0]` of the document itself.
 KEY: Final = "urn"
 ACCOUNTS: Final = "accounts"
 """The table of all accounts that documents name, so that every `…_id` of a person resolves."""
+SEEN_AT: Final = "_observed_at"
+"""The column that says when a row was true."""
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -125,7 +127,7 @@ ACCOUNT_TABLE: Final = LinkTable(
         Column(name="login", type="text"),
         Column(name="type", type="text"),
         Column(name="html_url", type="text"),
-        Column(name="_observed_at", type="timestamp"),
+        Column(name=SEEN_AT, type="timestamp"),
     ),
 )
 
@@ -157,7 +159,7 @@ BEFORE: Final = (
     Column(name="url", type="text", source="document", path=("url",)),
 )
 AFTER: Final = (
-    Column(name="_observed_at", type="timestamp", source="document", path=("observed_at",)),
+    Column(name=SEEN_AT, type="timestamp", source="document", path=("observed_at",)),
     Column(name="_deleted_at", type="timestamp", source="document", path=("deleted_at",)),
     Column(name="_deleted_reason", type="text", source="document", path=("deleted_reason",)),
     Column(name="extra", type="json", source="document", path=("extra",)),

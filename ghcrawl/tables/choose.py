@@ -30,12 +30,17 @@ def format_of(where: Path) -> str:
 
     Raises ConfigError for an ending that means nothing.
     """
+    if not where.resolve().name:
+        raise ConfigError(f"{where} cannot be a target; name a file, or a folder of its own")
     found = SUFFIXES.get(where.suffix.lower())
     if found is not None:
         return found
     if where.suffix and not where.is_dir():
         endings = ", ".join(SUFFIXES)
-        raise ConfigError(f"{where} is no target; name a file that ends in {endings}, or a folder without an ending")
+        raise ConfigError(
+            f"{where} is no target; name a file that ends in {endings}, a folder without an ending for Parquet, or a "
+            f"folder whose name starts with {CSV} for CSV"
+        )
     return "csv" if where.name.startswith(CSV) else "parquet"
 
 

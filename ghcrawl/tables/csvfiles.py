@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -47,6 +48,15 @@ class CsvTable:
         if self._open is None:
             self._open = CsvRows(self._path.open("w", encoding="utf-8", newline=""), self._table)
         self._open.write(rows)
+
+    def newer(self, rows: Sequence[Row]) -> Collection[Any]:
+        """As the protocol says."""
+        known = {cell(row[0]): row for row in rows}
+        if self._before is None or not known:
+            return ()
+        with self._before.open(encoding="utf-8", newline="") as file:
+            records = (record for record in csv.reader(file) if record[0] in known)
+            return {known[first][0] for first, *_, last in records if last > cell(known[first][-1])}
 
     def finish(self, gone: Collection[Any]) -> None:
         """As the protocol says."""

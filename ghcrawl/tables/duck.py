@@ -9,8 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ghcrawl.platforms.tables import Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.tables import ACCOUNTS, SEEN_AT, Dialect, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.arrow import arrow_table
+from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
 
@@ -29,7 +30,7 @@ class DuckTarget:
     def __init__(self, where: Path, schema: Schema) -> None:
         self.where = where
         self._schema, self._tables = schema, by_name(schema)
-        self._partial = where.with_name(f"{where.name}.partial")
+        self._partial = Partial(where)
         self._connection: Any = None
         self._whole = False
 
@@ -65,14 +66,17 @@ class DuckTarget:
 
         self._whole = whole
         with self._translated():
+            self._partial.lock()
             if whole:
-                self._remove()
-            self._connection = duckdb.connect(str(self._partial if whole else self.where))
+                self._partial.clear()
+            self._connection = duckdb.connect(str(self._partial.path if whole else self.where))
             self._connection.execute(f"SET memory_limit = '{MEMORY}'")
             self._connection.execute("SET preserve_insertion_order = false")
             self._connection.execute("SET TimeZone = 'UTC'")
             if whole:
-                self._connection.execute(f"CREATE TABLE {STATE} (one INTEGER PRIMARY KEY, state VARCHAR NOT NULL)")
+                self._connection.execute(
+                    f"CREATE TABLE {STATE} (one INTEGER PRIMARY KEY, state VARCHAR NOT NULL, written_at TIMESTAMPTZ)"
+                )
                 for table in self._schema.everything:
                     self._connection.execute(_table(table))
                 for question in self._schema.questions:
@@ -89,20 +93,20 @@ class DuckTarget:
             for name, many in rows.items():
                 table = self._tables[name]
                 self._connection.register("incoming", arrow_table(table, many))
-                verb = "INSERT INTO" if self._whole and name != "accounts" else "INSERT OR REPLACE INTO"
-                self._connection.execute(f"{verb} {name} SELECT * FROM incoming")  # noqa: S608  # declared names
+                self._connection.execute(self._insertion(table))
                 self._connection.unregister("incoming")
 
     def commit(self, state: State) -> None:
         """As the port says."""
         with self._translated():
-            self._connection.execute(f"INSERT OR REPLACE INTO {STATE} VALUES (1, ?)", [state.text()])  # noqa: S608  # a constant
+            values = [state.text(), state.written_at]
+            self._connection.execute(f"INSERT OR REPLACE INTO {STATE} VALUES (1, ?, ?)", values)  # noqa: S608  # a constant
             if not self._whole:
                 self._connection.execute("COMMIT")
             self._connection.close()
             self._connection = None
             if self._whole:
-                self._partial.replace(self.where)
+                self._partial.path.replace(self.where)
 
     def abandon(self) -> None:
         """As the port says."""
@@ -112,13 +116,16 @@ class DuckTarget:
             with suppress(Exception):
                 self._connection.close()
             self._connection = None
-        if self._whole:
-            with suppress(OSError):
-                self._remove()
+        self._partial.release()
 
-    def _remove(self) -> None:
-        for suffix in ("", ".wal"):
-            Path(f"{self._partial}{suffix}").unlink(missing_ok=True)
+    def _insertion(self, table: Table | LinkTable) -> str:
+        """Writes incoming rows, each in place of the one with the same key; of accounts, unless that is newer."""
+        if table.name == ACCOUNTS:
+            sets = ", ".join(f'"{column.name}" = excluded."{column.name}"' for column in table.columns[1:])
+            newer = f"DO UPDATE SET {sets} WHERE excluded.{SEEN_AT} >= {ACCOUNTS}.{SEEN_AT}"
+            return f"INSERT INTO {ACCOUNTS} SELECT * FROM incoming ON CONFLICT (id) {newer}"  # noqa: S608  # declared names
+        verb = "INSERT INTO" if self._whole else "INSERT OR REPLACE INTO"
+        return f"{verb} {table.name} SELECT * FROM incoming"  # noqa: S608  # declared names
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from typing import Final
 from ghcrawl.platforms.tables import ACCOUNTS, Schema
 from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.target import State, Target
-from ghcrawl.values.model import Document
+from ghcrawl.values.model import Document, iso
 
 BATCH: Final = 5_000
 """Documents written at a time."""
@@ -36,11 +36,16 @@ class _Batch:
 
 
 class Filling:
-    """One run into `target`, in one transaction."""
+    """One run into `target`, in one transaction. started_at: before the first document is read.
 
-    def __init__(self, target: Target, schema: Schema, before: State | None, *, bodies: bool) -> None:
+    The cursor never passes that moment: a document that is processed while the run reads may have been passed already.
+    """
+
+    def __init__(
+        self, target: Target, schema: Schema, before: State | None, *, bodies: bool, started_at: datetime
+    ) -> None:
         self._target, self._schema = target, schema
-        self._before = before
+        self._before, self._started_at = before, started_at
         self._projector = Projector(schema, moments=target.moments, bodies=bodies)
         self._batch = _Batch()
         self._accounts: dict[int, tuple[datetime, Row]] = {}
@@ -69,13 +74,18 @@ class Filling:
         near = self._near(self._cursor) if self._cursor is not None else {}
         recent = {urn: mark for urn, (_, mark) in near.items()}
         return State(
-            version=self._schema.version, source=source, selection=selection, cursor=self._cursor, recent=recent
+            version=self._schema.version,
+            source=source,
+            selection=selection,
+            written_at=self._started_at,
+            cursor=self._cursor,
+            recent=recent,
         )
 
     def _see(self, document: Document) -> None:
         at, mark = document.processed_at, _mark(document)
         if self._cursor is None or at > self._cursor:
-            self._cursor = at
+            self._cursor = min(at, self._started_at)
         if at >= self._cursor - OVERLAP:
             self._recent[document.urn] = (at, mark)
             if len(self._recent) >= self._forget_at:
@@ -122,5 +132,6 @@ class Filling:
 
 
 def _mark(document: Document) -> str:
-    """Differs where anything that a row shows differs."""
-    return f"{document.digest}{'-' if document.deleted_at else ''}{document.url}"
+    """Differs where anything that a row shows differs. Without a digest, two documents differ by their moments."""
+    content = document.digest or iso(document.processed_at, "microseconds")
+    return f"{content}{'-' if document.deleted_at else ''}{document.url}"

@@ -13,10 +13,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from errno import EBUSY
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
+from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.projection import Row
 from ghcrawl.tables.target import Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
@@ -42,6 +44,9 @@ class TableFiles(Protocol):
     def write(self, rows: Sequence[Row]) -> None:
         """Appends `rows`."""
 
+    def newer(self, rows: Sequence[Row]) -> Collection[Any]:
+        """The first columns of those `rows` that the run before has with a later last column."""
+
     def finish(self, gone: Collection[Any]) -> None:
         """Takes over the rows of the run before, but for those whose first column is in `gone`."""
 
@@ -60,7 +65,7 @@ class FolderTarget:
         self.where = where
         self._schema, self._tables = schema, by_name(schema)
         self._holds, self._opens = holds, opens
-        self._partial = where.with_name(f"{where.name}.partial")
+        self._partial = Partial(where)
         self._files: dict[str, TableFiles] = {}
         self._accounts: dict[Any, Row] = {}
         self._gone: dict[str, set[Any]] = {}
@@ -84,8 +89,9 @@ class FolderTarget:
         """As the port says."""
         self._whole = whole
         with self._translated():
-            shutil.rmtree(self._partial, ignore_errors=True)
-            self._partial.mkdir()
+            self._partial.lock()
+            self._partial.clear()
+            self._partial.path.mkdir()
 
     def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:
         """As the port says."""
@@ -104,13 +110,15 @@ class FolderTarget:
         """As the port says."""
         with self._translated():
             if self._accounts:
-                self._file(ACCOUNTS).write(list(self._accounts.values()))
-                self._gone[ACCOUNTS] = set(self._accounts)
+                accounts = self._file(ACCOUNTS)
+                kept = accounts.newer([] if self._whole else list(self._accounts.values()))
+                if rows := [row for id, row in self._accounts.items() if id not in kept]:
+                    accounts.write(rows)
+                    self._gone[ACCOUNTS] = {row[0] for row in rows}
             with ThreadPoolExecutor(min(AT_ONCE, os.cpu_count() or 1)) as pool:
                 list(pool.map(self._finish, self._tables))
-            (self._partial / STATE).write_text(state.text(), encoding="utf-8")
-            exchange(self._partial, self.where)
-            shutil.rmtree(self._partial, ignore_errors=True)
+            (self._partial.path / STATE).write_text(state.text(), encoding="utf-8")
+            exchange(self._partial.path, self.where)
 
     def abandon(self) -> None:
         """As the port says."""
@@ -118,12 +126,12 @@ class FolderTarget:
             with suppress(Exception):
                 file.close()
         self._files = {}
-        shutil.rmtree(self._partial, ignore_errors=True)
+        self._partial.release()
 
     def _file(self, name: str) -> TableFiles:
         if name not in self._files:
             before = None if self._whole else self.where
-            self._files[name] = self._opens(self._partial, before, self._tables[name])
+            self._files[name] = self._opens(self._partial.path, before, self._tables[name])
         return self._files[name]
 
     def _finish(self, name: str) -> None:
@@ -134,7 +142,8 @@ class FolderTarget:
         try:
             yield
         except OSError as error:
-            raise ConfigError(f"{self.where} cannot be written: {error.strerror or error}") from error
+            why = "it is a mount point; name a folder below it" if error.errno == EBUSY else error.strerror or error
+            raise ConfigError(f"{self.where} cannot be written: {why}") from error
 
 
 def same(before: Path, path: Path) -> None:

@@ -3,8 +3,8 @@
 # ruff: noqa: PLC0415  # pyarrow is an extra
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,19 +47,32 @@ class ParquetTable:
         """As the protocol says."""
         self._hold(arrow_table(self._table, rows))
 
+    def newer(self, rows: Sequence[Row]) -> Collection[Any]:
+        """As the protocol says."""
+        known = {row[0]: row[-1] for row in rows}
+        first, *_, last = (column.name for column in self._table.columns)
+        among, found = Changed(self._table, known), set[Any]()
+        for part in self._before if known else ():
+            for group in among.of(part, [first, last]):
+                pairs = zip(*(column.to_pylist() for column in group.columns), strict=True)
+                found.update(key for key, at in pairs if at > known[key])
+        return found
+
     def finish(self, gone: Collection[Any]) -> None:
         """As the protocol says."""
         changed = Changed(self._table, gone)
-        small = [part for part in self._before if rows_in(part) < SMALL_ROWS]
-        merged = small if len(small) > SMALL_PARTS else []
-        for part in self._before:
-            if part in merged:
-                for rows in changed.kept(part, encoded=False):
-                    self._hold(rows)
-            elif changed.touches(part):
-                self._rewrite(part, changed)
-            else:
-                same(part, self._folder / part.name)
+        with ExitStack() as stack:
+            files = {part: stack.enter_context(_opened(part, changed.encoded)) for part in self._before}
+            small = [part for part, file in files.items() if file.metadata.num_rows < SMALL_ROWS]
+            merged = small if len(small) > SMALL_PARTS else []
+            for part, file in files.items():
+                if part in merged:
+                    for rows in changed.kept(file):
+                        self._hold(rows.cast(arrow_schema(self._table)))
+                elif changed.touches(file):
+                    self._rewrite(part, changed.kept(file))
+                else:
+                    same(part, self._folder / part.name)
         if self._open is None and not parts(self._folder):
             self._hold(arrow_schema(self._table).empty_table())  # a reader of the folder finds the columns
         self.close()
@@ -78,10 +91,10 @@ class ParquetTable:
         if self._open.rows >= PART_ROWS:
             self.close()
 
-    def _rewrite(self, part: Path, changed: Changed) -> None:
+    def _rewrite(self, part: Path, groups: Iterable[Any]) -> None:
         path, rows = self._folder / part.name, 0
         with closing(_writer(path, encoded_schema(self._table))) as file:
-            for group in changed.kept(part, encoded=True):
+            for group in groups:
                 rows += group.num_rows
                 file.write_table(group)
         if not rows:
@@ -89,26 +102,34 @@ class ParquetTable:
 
 
 class Changed:
-    """The rows of `table` whose first column is in `gone`: what a later run replaces or drops."""
+    """The rows of `table` whose first column is in `gone`: what a later run replaces or drops.
+
+    encoded: the columns that are read as dictionaries, see `encoded_schema`.
+    """
 
     def __init__(self, table: Table | LinkTable, gone: Collection[Any]) -> None:
         import pyarrow as pa
 
-        self._schema = arrow_schema(table)
-        self._encoded = [field.name for field in encoded_schema(table) if pa.types.is_dictionary(field.type)]
-        self._gone = pa.array(list(gone), type=self._schema.field(0).type)
+        first, *_ = arrow_schema(table)
+        self.encoded = [field.name for field in encoded_schema(table) if pa.types.is_dictionary(field.type)]
+        self._key = first.name
+        self._gone = pa.array(list(gone), type=first.type)
 
-    def touches(self, part: Path) -> bool:
+    def touches(self, file: Any) -> bool:
         """Whether one of them is there."""
-        if not len(self._gone):
-            return False
-        return any(self._among(group).true_count for group in _groups(part, [self._schema.field(0).name]))
+        return len(self._gone) > 0 and any(self._among(group).true_count for group in _groups(file, [self._key]))
 
-    def kept(self, part: Path, *, encoded: bool) -> Iterator[Any]:
-        """All other rows there, a row group at a time; encoded: of the types of `encoded_schema`."""
+    def of(self, part: Path, columns: Sequence[str]) -> Iterator[Any]:
+        """These columns of those rows, a row group at a time."""
+        with _opened(part, ()) as file:
+            for group in _groups(file, columns):
+                yield group.filter(self._among(group))
+
+    def kept(self, file: Any) -> Iterator[Any]:
+        """All other rows there, a row group at a time."""
         import pyarrow.compute as pc
 
-        for group in _groups(part, None, self._encoded if encoded else None):
+        for group in _groups(file):
             among = self._among(group)
             yield group.filter(pc.invert(among)) if among.true_count else group
 
@@ -154,14 +175,6 @@ class ParquetRows:
             self._held = []
 
 
-def rows_in(part: Path) -> int:
-    """How many."""
-    import pyarrow.parquet as pq
-
-    count: int = pq.read_metadata(part).num_rows
-    return count
-
-
 def encoded_schema(table: Table | LinkTable) -> Any:
     """The columns of `table`, most text as dictionaries: read and written as they are in the file, but for the key."""
     import pyarrow as pa
@@ -188,12 +201,15 @@ def _writer(path: Path, schema: Any) -> Any:
     )
 
 
-def _groups(part: Path, columns: Sequence[str] | None, encoded: Sequence[str] | None = None) -> Iterator[Any]:
+def _opened(part: Path, encoded: Sequence[str]) -> Any:
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(part, read_dictionary=encoded) as file:
-        for number in range(file.num_row_groups):
-            yield file.read_row_group(number, columns=columns, use_threads=False)
+    return pq.ParquetFile(part, read_dictionary=list(encoded))
+
+
+def _groups(file: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    for number in range(file.num_row_groups):
+        yield file.read_row_group(number, columns=columns, use_threads=False)
 
 
 def _number(part: Path) -> int:

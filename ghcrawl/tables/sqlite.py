@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from ghcrawl.platforms.tables import Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.tables import ACCOUNTS, SEEN_AT, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.search import metadata, metadata_beside, search_tables
 from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
@@ -29,7 +30,7 @@ class SqliteTarget:
     def __init__(self, where: Path, schema: Schema) -> None:
         self.where = where
         self._schema, self._tables = schema, by_name(schema)
-        self._partial = where.with_name(f"{where.name}.partial")
+        self._partial = Partial(where)
         self._connection: sqlite3.Connection | None = None
         self._whole = False
 
@@ -59,9 +60,10 @@ class SqliteTarget:
         """As the port says."""
         self._whole = whole
         with self._translated():
+            self._partial.lock()
             if whole:
-                self._remove()
-                self._connection = sqlite3.connect(self._partial, isolation_level=None)
+                self._partial.clear()
+                self._connection = sqlite3.connect(self._partial.path, isolation_level=None)
                 self._connection.execute("PRAGMA journal_mode=OFF")
                 self._connection.execute("PRAGMA synchronous=OFF")
             else:
@@ -88,13 +90,14 @@ class SqliteTarget:
             if self._whole:
                 for statement in (*indexes(self._schema), *search_tables(self._schema)):
                     self._open.execute(statement)
-            self._open.execute(f"REPLACE INTO {STATE} (one, state) VALUES (1, ?)", (state.text(),))  # noqa: S608  # a constant
+            written_at = iso(state.written_at) if state.written_at else None
+            self._open.execute(f"REPLACE INTO {STATE} VALUES (1, ?, ?)", (state.text(), written_at))  # noqa: S608  # a constant
             self._open.execute("COMMIT")
             self._open.execute("PRAGMA optimize")
             self._open.close()
             self._connection = None
             if self._whole:
-                self._partial.replace(self.where)
+                self._partial.path.replace(self.where)
                 metadata_beside(self.where).write_text(metadata(self.where, self._schema), encoding="utf-8")
 
     def abandon(self) -> None:
@@ -103,18 +106,12 @@ class SqliteTarget:
             with suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
-        if self._whole:
-            with suppress(OSError):
-                self._remove()
+        self._partial.release()
 
     @property
     def _open(self) -> sqlite3.Connection:
         assert self._connection is not None, "between begin and commit"
         return self._connection
-
-    def _remove(self) -> None:
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            Path(f"{self._partial}{suffix}").unlink(missing_ok=True)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -129,7 +126,7 @@ class SqliteTarget:
 def made(schema: Schema) -> Sequence[str]:
     """The statements that make all tables and views."""
     return (
-        f"CREATE TABLE {STATE} (one INTEGER PRIMARY KEY, state TEXT NOT NULL)",
+        f"CREATE TABLE {STATE} (one INTEGER PRIMARY KEY, state TEXT NOT NULL, written_at TEXT)",
         *(_table(table) for table in schema.everything),
         *(f"CREATE VIEW {question.name} AS {question.sql(DIALECT)}" for question in schema.questions),
     )
@@ -146,13 +143,14 @@ def indexes(schema: Schema) -> Sequence[str]:
 
 
 def upsert(table: Table | LinkTable) -> str:
-    """Writes a row in place of the one with the same key, which keeps its rowid."""
+    """Writes a row in place of the one with the same key, which keeps its rowid; of accounts, unless that is newer."""
     names = [column.name for column in table.columns]
     key = primary_key(table)
     sets = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
     listed = ", ".join(f'"{name}"' for name in names)
     marks = ", ".join("?" for _ in names)
-    values = f"({listed}) VALUES ({marks}) ON CONFLICT ({', '.join(key)}) DO UPDATE SET {sets}"
+    newer = f" WHERE excluded.{SEEN_AT} >= {SEEN_AT}" if table.name == ACCOUNTS else ""
+    values = f"({listed}) VALUES ({marks}) ON CONFLICT ({', '.join(key)}) DO UPDATE SET {sets}{newer}"
     return f"INSERT INTO {table.name} {values}"  # declared names
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from ghcrawl.platforms.tables import ColumnType, LinkTable, Schema, Table
 from ghcrawl.tables.projection import Row
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import iso, moment
 
 
 class Native(NamedTuple):
@@ -38,49 +37,39 @@ Rows = Mapping[str, Sequence[Row]]
 class State(Struct, frozen=True, kw_only=True):
     """What a target remembers of the run that filled it; committed together with the rows.
 
-    version: of the schema. source: the place. selection: what was asked for, as typed.
-    cursor: the latest `processed_at` that was read. recent: URN → digest of what was processed shortly before it, so
+    version: of the schema. source: the place. selection: what was asked for, as typed. written_at: when it started.
+    cursor: documents processed before it are written. recent: URN → digest of what was processed shortly before it, so
     that the overlap of the next run is not written again.
     """
 
     version: int
     source: str
     selection: Mapping[str, Any]
+    written_at: datetime | None = None
     cursor: datetime | None = None
     recent: Mapping[str, str] = {}
 
     def text(self) -> str:
         """As JSON."""
-        return json.dumps(
-            {
-                "version": self.version,
-                "source": self.source,
-                "selection": dict(self.selection),
-                "cursor": iso(self.cursor) if self.cursor else None,
-                "recent": dict(self.recent),
-            }
-        )
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def read(cls, text: str, where: Path, schema: Schema) -> State:
         """What `text` wrote. Raises ConfigError for something else, and for a newer schema."""
         try:
-            found = json.loads(text)
-            state = cls(
-                version=found["version"],
-                source=found["source"],
-                selection=found["selection"],
-                cursor=moment(found["cursor"]) if found["cursor"] else None,
-                recent=found["recent"],
-            )
-        except (ValueError, KeyError, TypeError) as error:
+            version = msgspec.json.decode(text, type=_Version).version
+            if version > schema.version:
+                raise ConfigError(
+                    f"{where} was written by a newer ghcrawl (tables {version}, this one knows {schema.version}); "
+                    "use that version, or name another target"
+                )
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
             raise not_ours(where) from error
-        if state.version > schema.version:
-            raise ConfigError(
-                f"{where} was written by a newer ghcrawl (tables {state.version}, this one knows {schema.version}); "
-                "use that version, or name another target"
-            )
-        return state
+
+
+class _Version(Struct):
+    version: int
 
 
 def not_ours(where: Path) -> ConfigError:

@@ -32,7 +32,7 @@ from processors.github.tables_fields import FIELDS, PLATFORM, Fields
 from processors.github.tables_parts import PART_TABLES
 from processors.github.tables_questions import QUESTIONS
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the schema. Raised when a column is added, is renamed, or means something else."""
 
 PARENTS: Final[Mapping[str, tuple[str, ...]]] = {
