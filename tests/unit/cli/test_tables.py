@@ -355,12 +355,12 @@ def test_a_newer_schema_stays_as_it_is(ghcrawl: Command, filled: Fill, to: Path)
     ghcrawl("tables", "--to", to)
     if to.suffix:
         connection: Any = sqlite3.connect(to) if to.suffix == ".sqlite" else import_module("duckdb").connect(str(to))
-        connection.execute("""UPDATE _ghcrawl SET state = replace(state, '"version": ', '"version": 99')""")
+        connection.execute("""UPDATE _ghcrawl SET state = replace(state, '"version":', '"version":99')""")
         connection.commit()
         connection.close()
     else:
         state = to / "_ghcrawl.json"
-        state.write_text(state.read_text().replace('"version": ', '"version": 99'))
+        state.write_text(state.read_text().replace('"version":', '"version":99'))
     ran = ghcrawl("tables", "--to", to)
     assert ran.status == 2
     assert "was written by a newer ghcrawl (tables 99" in ran.err
