@@ -122,8 +122,9 @@ def assign(world: World, repo: Repo, issue: Issue, users: Sequence[User]) -> Cha
 
 def label_issue(world: World, repo: Repo, issue: Issue, labels: Sequence[Label]) -> Change:
     """These are the labels from now on."""
-    for label in {*issue.labels} ^ {*labels}:
-        note(world, repo, issue, "labeled" if label in labels else "unlabeled", issue.user, label=label)
+    for label in [*issue.labels, *labels]:
+        if (label in issue.labels) != (label in labels):
+            note(world, repo, issue, "labeled" if label in labels else "unlabeled", issue.user, label=label)
     issue.labels = list(labels)
     issue.updated_at = world.now()
     return happened(world, "issues.labeled", issue, repo=repo)
