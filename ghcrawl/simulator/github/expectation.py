@@ -1,12 +1,16 @@
-"""One thing that a crawl should have saved."""
+"""One thing that a crawl should have saved, and many of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from ghcrawl.simulator.github.shapes.site import Body
+
+T = TypeVar("T")
 
 
 class Expected(Struct, frozen=True, kw_only=True):
@@ -23,3 +27,25 @@ class Expected(Struct, frozen=True, kw_only=True):
     def bodies(self) -> list[Body]:
         """Every body that would be true of it now."""
         return [shape() for shape in (self.single, self.listed) if shape is not None]
+
+
+def all_of(
+    type: str,
+    parent: str,
+    things: Mapping[Any, T],
+    single: Callable[[T], Body] | None,
+    listed: Callable[[T], Body] | None = None,
+) -> Iterator[Expected]:
+    """What is expected of `things` below `parent`. They are named by their keys, `parent:type:key`."""
+    for key, thing in things.items():
+        yield Expected(
+            type=type,
+            urn=f"{parent}:{type}:{key}",
+            single=partial(single, thing) if single else None,
+            listed=partial(listed, thing) if listed else None,
+        )
+
+
+def by_id(things: Iterable[Any]) -> dict[int, Any]:
+    """For `all_of`: `things` under their ids."""
+    return {thing.id: thing for thing in things}

@@ -15,12 +15,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from ghcrawl.simulator.github.entities import Commit, Issue, Release, Repo
-from ghcrawl.simulator.github.expectation import Expected
+from ghcrawl.simulator.github.entities import Commit, Release, Repo
+from ghcrawl.simulator.github.expectation import Expected, all_of, by_id
 from ghcrawl.simulator.github.oracle_records import PARTS, named_in, of_everybody, of_org, of_owner, of_repo
 from ghcrawl.simulator.github.people import Org, Owner, User
 from ghcrawl.simulator.github.principals import Viewer
-from ghcrawl.simulator.github.records import Project
 from ghcrawl.simulator.github.shapes import accounts, commits, issues, pulls, releases, repos
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.simulator.github.world import World
@@ -108,10 +107,7 @@ class _Judge(Struct, frozen=True):
         """Everything of `owner`, and everybody named in it."""
         visible = [each for each in self.world.repos_of(owner) if self.viewer.sees(each) and each.standing == "fine"]
         if isinstance(owner, Org):
-            yield self._org(owner)
-            yield from self._teams(owner)
-            if self.everything and self.viewer.insider(owner):
-                yield from of_org(self.site, owner)
+            yield from self._org(owner)
         if self.everything:
             yield from of_owner(self.site, self.world, owner, self.viewer)
         for repo in visible:
@@ -123,18 +119,14 @@ class _Judge(Struct, frozen=True):
         people |= {user.id: user for repo in visible for user in self._named_in(repo)}
         if isinstance(owner, Org):
             people |= {user.id: user for user in self._people_of(owner)}
-        for user in people.values():
-            shape = partial(accounts.user, self.site, self.world, user, self.viewer)
-            yield Expected(type="user", urn=f"urn:user:{user.id}", single=shape)
+        yield from all_of("user", "urn", people, lambda user: accounts.user(self.site, self.world, user, self.viewer))
 
-    def _org(self, org: Org) -> Expected:
+    def _org(self, org: Org) -> Iterator[Expected]:
         shape = partial(accounts.org, self.site, self.world, org, self.viewer)
-        return Expected(type="org", urn=f"urn:org:{org.id}", single=shape)
-
-    def _teams(self, org: Org) -> Iterator[Expected]:
-        for team in org.teams.values() if self.viewer.insider(org) else ():
-            shape = partial(accounts.team, self.site, self.world, team)
-            yield Expected(type="team", urn=f"urn:team:{team.id}", single=shape)
+        yield Expected(type="org", urn=f"urn:org:{org.id}", single=shape)
+        if self.viewer.insider(org):
+            yield from all_of("team", "urn", org.teams, partial(accounts.team, self.site, self.world))
+            yield from of_org(self.site, org) if self.everything else ()
 
     def _people_of(self, org: Org) -> Iterator[User]:
         insider = self.viewer.insider(org)
@@ -145,74 +137,50 @@ class _Judge(Struct, frozen=True):
             yield from team.members.values()
         if self.everything and insider:
             yield from org.outsiders.values()
-            yield from (user for project in org.projects.values() for user in (project.creator, *_makers(project)))
+            for project in org.projects.values():
+                yield from (project.creator, *(item.creator for item in project.items))
 
     def _repo(self, repo: Repo) -> Iterator[Expected]:
         urn, site = f"urn:repo:{repo.id}", self.site
-        shape = partial(repos.repo, site, self.world, repo, self.viewer)
-        yield Expected(type="repo", urn=urn, single=shape)
-        for label in repo.labels.values():
-            form = partial(issues.label, site, repo, label)
-            yield Expected(type="label", urn=f"{urn}:label:{label.id}", single=form)
-        for milestone in repo.milestones.values():
-            form = partial(issues.milestone, site, repo, milestone)
-            yield Expected(type="milestone", urn=f"{urn}:milestone:{milestone.number}", single=form)
-        for release in self._releases(repo):
-            form = partial(releases.release, site, repo, release)
-            yield Expected(type="release", urn=f"{urn}:release:{release.id}", single=form)
+        yield Expected(type="repo", urn=urn, single=partial(repos.repo, site, self.world, repo, self.viewer))
+        yield from all_of("label", urn, repo.labels, partial(issues.label, site, repo))
+        yield from all_of("milestone", urn, repo.milestones, partial(issues.milestone, site, repo))
+        yield from all_of("release", urn, by_id(self._releases(repo)), partial(releases.release, site, repo))
+        single, listed = partial(issues.issue, site, repo), partial(issues.listed_issue, site, repo)
+        yield from all_of("issue", urn, repo.issues, single, listed)
         for issue in repo.issues.values():
-            yield from self._issue(repo, issue)
+            parent = f"{urn}:issue:{issue.number}"
+            yield from all_of("issue_comment", parent, by_id(issue.comments), partial(issues.issue_comment, site, repo))
+        yield from self._pulls(repo)
         yield from self._code(repo)
 
-    def _issue(self, repo: Repo, issue: Issue) -> Iterator[Expected]:
-        site, urn = self.site, f"urn:repo:{repo.id}:issue:{issue.number}"
-        single, listed = partial(issues.issue, site, repo, issue), partial(issues.listed_issue, site, repo, issue)
-        yield Expected(type="issue", urn=urn, single=single, listed=listed)
-        for comment in issue.comments:
-            form = partial(issues.issue_comment, site, repo, comment)
-            yield Expected(type="issue_comment", urn=f"{urn}:issue_comment:{comment.id}", single=form)
-        if issue.pull is None:
-            return
-        urn = f"urn:repo:{repo.id}:pull_request:{issue.number}"
-        whole, part = pulls.pull, pulls.listed_pull
-        yield Expected(
-            type="pull_request",
-            urn=urn,
-            single=partial(whole, site, self.world, repo, issue),
-            listed=partial(part, site, self.world, repo, issue),
-        )
-        for review in issue.pull.reviews:
-            form = partial(pulls.review, site, repo, issue, review)
-            yield Expected(type="review", urn=f"{urn}:review:{review.id}", single=form)
-        for remark in issue.pull.comments:
-            form = partial(pulls.review_comment, site, repo, remark)
-            yield Expected(type="review_comment", urn=f"{urn}:review_comment:{remark.id}", single=form)
+    def _pulls(self, repo: Repo) -> Iterator[Expected]:
+        urn, site, found = f"urn:repo:{repo.id}", self.site, {issue.number: issue for issue in repo.pulls}
+        single, listed = partial(pulls.pull, site, self.world, repo), partial(pulls.listed_pull, site, self.world, repo)
+        yield from all_of("pull_request", urn, found, single, listed)
+        for number, issue in found.items():
+            assert issue.pull is not None
+            parent, remarks = f"{urn}:pull_request:{number}", by_id(issue.pull.comments)
+            yield from all_of("review", parent, by_id(issue.pull.reviews), partial(pulls.review, site, repo, issue))
+            yield from all_of("review_comment", parent, remarks, partial(pulls.review_comment, site, repo))
 
     def _code(self, repo: Repo) -> Iterator[Expected]:
         urn, site = f"urn:repo:{repo.id}", self.site
-        for commit in self._commits(repo):
-            single, listed = (
-                partial(commits.commit, site, repo, commit),
-                partial(commits.listed_commit, site, repo, commit),
-            )
-            yield Expected(type="commit", urn=f"{urn}:commit:{commit.sha}", single=single, listed=listed)
+        single, listed = partial(commits.commit, site, repo), partial(commits.listed_commit, site, repo)
+        yield from all_of("commit", urn, self._commits(repo), single, listed)
         for comment in repo.commit_comments.values():
-            form = partial(commits.commit_comment, site, repo, comment)
-            name = f"{urn}:commit:{comment.commit.sha}:commit_comment:{comment.id}"
-            yield Expected(type="commit_comment", urn=name, single=form)
-        for ref in repo.branches.values():
-            single, listed = partial(commits.branch, site, repo, ref), partial(commits.listed_branch, site, repo, ref)
-            yield Expected(type="branch", urn=f"{urn}:branch:{ref.name}", single=single, listed=listed)
-        for ref in repo.tags.values():
-            form = partial(commits.tag, site, repo, ref)
-            yield Expected(type="tag", urn=f"{urn}:tag:{ref.name}", listed=form)
+            parent, form = f"{urn}:commit:{comment.commit.sha}", partial(commits.commit_comment, site, repo)
+            yield from all_of("commit_comment", parent, {comment.id: comment}, form)
+        single, listed = partial(commits.branch, site, repo), partial(commits.listed_branch, site, repo)
+        yield from all_of("branch", urn, repo.branches, single, listed)
+        yield from all_of("tag", urn, repo.tags, None, partial(commits.tag, site, repo))
 
-    def _commits(self, repo: Repo) -> Iterable[Commit]:
+    def _commits(self, repo: Repo) -> dict[str, Commit]:
         found = {commit.sha: commit for commit in repo.history(repo.head)}
         for issue in repo.pulls if self.pull_request_commits else ():
             if issue.pull is not None:
                 found |= {commit.sha: commit for commit in issue.pull.commits}
-        return found.values()
+        return found
 
     def _releases(self, repo: Repo) -> Iterable[Release]:
         drafts = self.viewer.insider(repo.owner)
@@ -225,7 +193,7 @@ class _Judge(Struct, frozen=True):
         names += [comment.user for comment in repo.issue_comments.values()]
         names += [comment.user for comment in repo.review_comments.values()]
         names += [comment.user for comment in repo.commit_comments.values()]
-        for commit in self._commits(repo):
+        for commit in self._commits(repo).values():
             names += [commit.author, commit.committer]
         for issue in repo.issues.values():
             names += [issue.user, issue.closed_by, *issue.assignees]
@@ -235,7 +203,3 @@ class _Judge(Struct, frozen=True):
             names += repo.collaborators.values()
         names += named_in(repo, self.viewer, everything=self.everything)
         return (user for user in names if user is not None)
-
-
-def _makers(project: Project) -> list[User]:
-    return [item.creator for item in project.items]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
 from ghcrawl.simulator.github.entities import Release, Repo
-from ghcrawl.simulator.github.expectation import Expected
+from ghcrawl.simulator.github.expectation import Expected, all_of, by_id
 from ghcrawl.simulator.github.manners import FREQUENCY_CAP
 from ghcrawl.simulator.github.people import Org, Owner, User
 from ghcrawl.simulator.github.principals import Viewer
@@ -25,7 +25,14 @@ from ghcrawl.simulator.github.shapes import (
 from ghcrawl.simulator.github.shapes.site import Body, Site
 from ghcrawl.simulator.github.world import World
 
-_FILES: Final = ("languages", "license", "readme", "codeowners", "community_profile", "sbom")
+_FILES: Final[Mapping[str, Callable[[Site, Repo], Body | None]]] = {
+    "languages": lambda site, repo: parts.languages(site, repo) if repo.commits else None,
+    "license": parts.license_file,
+    "readme": parts.readme,
+    "codeowners": parts.codeowners,
+    "community_profile": parts.community_profile,
+    "sbom": protection.sbom,
+}
 _TRAFFIC: Final = ("views", "clones", "paths", "referrers")
 _STATISTICS: Final = {
     "contributor_statistics": "contributors",
@@ -38,14 +45,12 @@ PARTS: Final = (*_FILES, *_TRAFFIC, *_STATISTICS)
 def of_everybody(site: Site, repo: Repo, published: Iterable[Release]) -> Iterator[Expected]:
     """What costs so little that everybody gets it: events of issues, files of releases, topics."""
     urn = f"urn:repo:{repo.id}"
-    yield Expected(type="topics", urn=f"{urn}:topics", single=lambda: {"names": list(repo.topics)})
+    yield Expected(type="topics", urn=f"{urn}:topics", single=partial(parts.topics, site, repo))
     for event in repo.records.issue_events.values() if repo.has_issues else ():
-        name = f"{urn}:issue:{event.issue.number}:issue_event:{event.id}"
-        yield Expected(type="issue_event", urn=name, single=partial(records.issue_event, site, repo, event))
+        parent, form = f"{urn}:issue:{event.issue.number}", partial(records.issue_event, site, repo)
+        yield from all_of("issue_event", parent, {event.id: event}, form)
     for release in published:
-        for asset in release.assets:
-            name, shape = f"{urn}:release_asset:{asset.id}", partial(releases.asset, site, repo, release, asset)
-            yield Expected(type="release_asset", urn=name, single=shape)
+        yield from all_of("release_asset", urn, by_id(release.assets), partial(releases.asset, site, repo, release))
 
 
 def of_repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Iterator[Expected]:
@@ -60,9 +65,8 @@ def of_repo(site: Site, world: World, repo: Repo, viewer: Viewer) -> Iterator[Ex
 
 def _reactions(site: Site, repo: Repo) -> Iterator[Expected]:
     for urn, thing in _said(repo):
-        for reaction in repo.records.reactions.get(thing, ()):
-            shape = partial(records.reaction, site, repo, reaction)
-            yield Expected(type="reaction", urn=f"{urn}:reaction:{reaction.id}", single=shape)
+        held = by_id(repo.records.reactions.get(thing, ()))
+        yield from all_of("reaction", urn, held, partial(records.reaction, site, repo))
 
 
 def _said(repo: Repo) -> Iterator[tuple[str, object]]:
@@ -87,111 +91,71 @@ def _heads(repo: Repo) -> set[str]:
 
 def _checks(site: Site, world: World, repo: Repo) -> Iterator[Expected]:
     for sha in _heads(repo):
-        urn = f"urn:repo:{repo.id}:commit:{sha}"
-        for status in repo.records.statuses.get(sha, ()):
-            shape: Callable[[], Body] = partial(automation.status, site, repo, status)
-            yield Expected(type="status", urn=f"{urn}:status:{status.id}", single=shape)
-        for suite in repo.records.suites_of(sha):
-            yield Expected(
-                type="check_suite",
-                urn=f"{urn}:check_suite:{suite.id}",
-                single=partial(automation.whole_check_suite, site, world, repo, suite),
-                listed=partial(automation.check_suite, site, world, repo, suite),
-            )
-            for run in suite.runs:
-                shape = partial(automation.check_run, site, repo, suite, run)
-                yield Expected(type="check_run", urn=f"{urn}:check_run:{run.id}", single=shape)
+        urn, suites = f"urn:repo:{repo.id}:commit:{sha}", repo.records.suites_of(sha)
+        statuses = by_id(repo.records.statuses.get(sha, ()))
+        yield from all_of("status", urn, statuses, partial(automation.status, site, repo))
+        single = partial(automation.whole_check_suite, site, world, repo)
+        yield from all_of("check_suite", urn, by_id(suites), single, partial(automation.check_suite, site, world, repo))
+        for suite in suites:
+            yield from all_of("check_run", urn, by_id(suite.runs), partial(automation.check_run, site, repo, suite))
 
 
 def _machines(site: Site, world: World, repo: Repo) -> Iterator[Expected]:
     urn, held = f"urn:repo:{repo.id}", repo.records
+    yield from all_of("deployment", urn, held.deployments, partial(automation.deployment, site, repo))
     for deployment in held.deployments.values():
-        name, shape = f"{urn}:deployment:{deployment.id}", partial(automation.deployment, site, repo, deployment)
-        yield Expected(type="deployment", urn=name, single=shape)
-        for status in deployment.statuses:
-            form = partial(automation.deployment_status, site, repo, deployment, status)
-            yield Expected(type="deployment_status", urn=f"{name}:deployment_status:{status.id}", single=form)
-    for flow in held.workflows.values():
-        form = partial(automation.workflow, site, repo, flow)
-        yield Expected(type="workflow", urn=f"{urn}:workflow:{flow.id}", single=form)
+        parent, form = (
+            f"{urn}:deployment:{deployment.id}",
+            partial(automation.deployment_status, site, repo, deployment),
+        )
+        yield from all_of("deployment_status", parent, by_id(deployment.statuses), form)
+    yield from all_of("workflow", urn, held.workflows, partial(automation.workflow, site, repo))
+    yield from all_of("workflow_run", urn, held.workflow_runs, partial(automation.workflow_run, site, world, repo))
     for run in held.workflow_runs.values():
-        form = partial(automation.workflow_run, site, world, repo, run)
-        yield Expected(type="workflow_run", urn=f"{urn}:workflow_run:{run.id}", single=form)
-    for run in left_behind.artifacts_of(repo):
-        form = partial(left_behind.artifact, site, repo, run)
-        yield Expected(type="artifact", urn=f"{urn}:artifact:{left_behind.artifact_id(run)}", single=form)
-    for run in held.workflow_runs.values():
-        form, number = partial(left_behind.job, site, repo, run), left_behind.job_id(run)
-        name = f"{urn}:workflow_run:{run.id}:workflow_job:{number}"
-        yield Expected(type="workflow_job", urn=name, single=form)
-    for place in left_behind.environments_of(repo):
-        form = partial(left_behind.environment, site, repo, place)
-        yield Expected(type="environment", urn=f"{urn}:environment:{form()['id']}", single=form)
+        jobs, parent = {left_behind.job_id(run): run}, f"{urn}:workflow_run:{run.id}"
+        yield from all_of("workflow_job", parent, jobs, partial(left_behind.job, site, repo))
+    artifacts = {left_behind.artifact_id(run): run for run in left_behind.artifacts_of(repo)}
+    yield from all_of("artifact", urn, artifacts, partial(left_behind.artifact, site, repo))
+    environments = {left_behind.environment_id(repo, name): name for name in left_behind.environments_of(repo)}
+    yield from all_of("environment", urn, environments, partial(left_behind.environment, site, repo))
 
 
 def _refs(site: Site, repo: Repo, *, insider: bool) -> Iterator[Expected]:
     urn = f"urn:repo:{repo.id}"
-    for ref in repo.tags.values():
-        if sha := commits.tag_object_sha(repo, ref):
-            form = partial(commits.tag_object, site, repo, ref)
-            yield Expected(type="tag_object", urn=f"{urn}:tag_object:{sha}", single=form)
-    for ref in repo.branches.values() if insider else ():
-        if ref.protected:
-            form = partial(protection.branch_protection, site, repo, ref)
-            yield Expected(type="branch_protection", urn=f"{urn}:branch_protection:{ref.name}", single=form)
+    annotated = {sha: ref for ref in repo.tags.values() if (sha := commits.tag_object_sha(repo, ref))}
+    yield from all_of("tag_object", urn, annotated, partial(commits.tag_object, site, repo))
+    protected = {name: ref for name, ref in repo.branches.items() if ref.protected and insider}
+    yield from all_of("branch_protection", urn, protected, partial(protection.branch_protection, site, repo))
 
 
 def _conversation(site: Site, repo: Repo, viewer: Viewer) -> Iterator[Expected]:
-    urn, held, insider = f"urn:repo:{repo.id}", repo.records, viewer.insider(repo.owner)
-    for talk in held.discussions.values():
-        form = partial(records.discussion, site, repo, talk)
-        yield Expected(type="discussion", urn=f"{urn}:discussion:{talk.number}", single=form)
-    for advisory in held.advisories.values() if repo.parent is None else ():
-        form = partial(records.advisory, site, repo, advisory)
-        yield Expected(type="security_advisory", urn=f"{urn}:security_advisory:{advisory.ghsa_id}", single=form)
-    for alert in held.alerts.values() if insider else ():
-        form = partial(records.alert, site, repo, alert)
-        yield Expected(type="dependabot_alert", urn=f"{urn}:dependabot_alert:{alert.number}", single=form)
-        form = partial(protection.code_scanning_alert, site, repo, alert)
-        yield Expected(type="code_scanning_alert", urn=f"{urn}:code_scanning_alert:{alert.number}", single=form)
-    for alert in held.alerts.values() if viewer.administers(repo) else ():
-        name = f"{urn}:secret_scanning_alert:{alert.number}"
-        form = partial(protection.secret_scanning_alert, site, repo, alert, hidden=True)
-        yield Expected(type="secret_scanning_alert", urn=name, single=form)
-    yield Expected(
-        type="ruleset",
-        urn=f"{urn}:ruleset:{repo.id}",
-        single=partial(protection.ruleset, site, repo),
-        listed=partial(protection.listed_ruleset, site, repo),
-    )
+    urn, held = f"urn:repo:{repo.id}", repo.records
+    yield from all_of("discussion", urn, held.discussions, partial(records.discussion, site, repo))
+    advisories = {} if repo.parent else held.advisories
+    yield from all_of("security_advisory", urn, advisories, partial(records.advisory, site, repo))
+    if viewer.insider(repo.owner):
+        yield from all_of("dependabot_alert", urn, held.alerts, partial(records.alert, site, repo))
+        found = partial(protection.code_scanning_alert, site, repo)
+        yield from all_of("code_scanning_alert", urn, held.alerts, found)
+    if viewer.administers(repo):
+        found = partial(protection.secret_scanning_alert, site, repo, hidden=True)
+        yield from all_of("secret_scanning_alert", urn, held.alerts, found)
+    single, listed = partial(protection.ruleset, site), partial(protection.listed_ruleset, site)
+    yield from all_of("ruleset", urn, {repo.id: repo}, single, listed)
 
 
 def _parts(site: Site, world: World, repo: Repo, *, insider: bool) -> Iterator[Expected]:
-    urn, held = f"urn:repo:{repo.id}", repo.records
-    found: dict[str, Callable[[], Any]] = {}
-    if repo.commits:
-        found["languages"] = partial(parts.languages, repo)
-        found |= {type: partial(parts.statistics, site, repo, name) for type, name in _statistics_of(repo)}
-        if repo.id % 3:
-            found["license"] = partial(parts.license_file, site, repo)
-        found["sbom"] = partial(protection.sbom, repo)
-        if held.readme is not None:
-            found["readme"] = partial(parts.file, site, repo, "README.md", held.readme)
-        if held.codeowners is not None:
-            found["codeowners"] = partial(parts.file, site, repo, *held.codeowners)
-    if not repo.private and repo.parent is None:
-        found["community_profile"] = partial(parts.community_profile, site, repo)
-    for type, shape in found.items():
-        yield Expected(type=type, urn=f"{urn}:{type}", single=partial(_wrapped, shape))
-    day = world.clock.now().date().isoformat()
-    for kind in _TRAFFIC if insider else ():
-        name, shape = f"{urn}:{kind}:{day}", partial(parts.traffic, repo, kind)
-        yield Expected(type=kind, urn=name, single=partial(_wrapped, shape))
-
-
-def _statistics_of(repo: Repo) -> Iterator[tuple[str, str]]:
-    many = len(repo.commits) >= FREQUENCY_CAP
-    return ((type, name) for type, name in _STATISTICS.items() if type != "code_frequency" or not many)
+    urn, day = f"urn:repo:{repo.id}", world.clock.now().date().isoformat()
+    found: dict[str, Callable[[], Any]] = {
+        type: partial(shape, site, repo) for type, shape in _FILES.items() if shape(site, repo) is not None
+    }
+    for type, name in _STATISTICS.items() if repo.commits else ():
+        if name != "code_frequency" or len(repo.commits) < FREQUENCY_CAP:
+            found[type] = partial(parts.statistics, site, repo, name)
+    if insider:
+        found |= {f"{kind}:{day}": partial(parts.traffic, repo, kind) for kind in _TRAFFIC}
+    for name, shape in found.items():
+        yield Expected(type=name.partition(":")[0], urn=f"{urn}:{name}", single=partial(_wrapped, shape))
 
 
 def _wrapped(shape: Callable[[], Any]) -> Body:
@@ -202,25 +166,23 @@ def _wrapped(shape: Callable[[], Any]) -> Body:
 
 def of_org(site: Site, org: Org) -> Iterator[Expected]:
     """Projects and what is on them."""
+    urn = f"urn:org:{org.id}"
+    yield from all_of("project", urn, org.projects, partial(records.project, site, org))
     for project in org.projects.values():
-        urn = f"urn:org:{org.id}:project:{project.number}"
-        yield Expected(type="project", urn=urn, single=partial(records.project, site, org, project))
-        for item in project.items:
-            shape = partial(records.project_item, site, org, project, item)
-            yield Expected(type="project_item", urn=f"{urn}:project_item:{item.id}", single=shape)
+        parent, form = f"{urn}:project:{project.number}", partial(records.project_item, site, org, project)
+        yield from all_of("project_item", parent, by_id(project.items), form)
 
 
 def of_owner(site: Site, world: World, owner: Owner, viewer: Viewer) -> Iterator[Expected]:
     """What an account has beside repositories: containers, which strangers are not told of, and gists."""
-    kind = "org" if isinstance(owner, Org) else "user"
-    for repo in belongings.packages_of(world, owner) if viewer.authenticated else ():
-        shape = partial(belongings.package, site, world, repo)
-        yield Expected(type="package", urn=f"urn:{kind}:{owner.id}:package:{belongings.package_id(repo)}", single=shape)
+    if viewer.authenticated:
+        parent = f"urn:{'org' if isinstance(owner, Org) else 'user'}:{owner.id}"
+        packages = {belongings.package_id(repo): repo for repo in belongings.packages_of(world, owner)}
+        yield from all_of("package", parent, packages, partial(belongings.package, site, world))
     if isinstance(owner, User):
-        for identity in accounts.gists_of(owner):
-            single = partial(belongings.gist, site, owner, identity)
-            listed = partial(belongings.listed_gist, site, owner, identity)
-            yield Expected(type="gist", urn=f"urn:gist:{identity}", single=single, listed=listed)
+        gists = {identity: identity for identity in accounts.gists_of(owner)}
+        single, listed = partial(belongings.gist, site, owner), partial(belongings.listed_gist, site, owner)
+        yield from all_of("gist", "urn", gists, single, listed)
 
 
 def named_in(repo: Repo, viewer: Viewer, *, everything: bool) -> list[User | None]:

@@ -55,6 +55,10 @@ class Org:
     projects: dict[int, Project] = field(default_factory=dict)
     outsiders: dict[int, User] = field(default_factory=dict)
 
+    def team(self, slug: str) -> Team | None:
+        """The team of that slug, in any case."""
+        return next((each for each in self.teams.values() if each.slug == slug.lower()), None)
+
 
 Owner: TypeAlias = Org | User
 

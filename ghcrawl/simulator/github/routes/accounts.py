@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Member, Org, Owner, Team, User
 from ghcrawl.simulator.github.refusals import denied, not_found, refused
-from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, ordered
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found
 from ghcrawl.simulator.github.routes.table import Finder
 from ghcrawl.simulator.github.shapes import accounts, repos
+from ghcrawl.simulator.github.shapes.site import Body
 
-_SORTS: Final = ("created", "updated", "pushed", "full_name")
+_DATES: Final = ("created", "updated", "pushed")
+_NEWEST_FIRST: Final = (*_DATES, "full_name")
+_BY_NAME: Final = ("full_name", *_DATES)
 
 
 def org(ask: Ask, thing: Org) -> One:
@@ -20,17 +24,18 @@ def org(ask: Ask, thing: Org) -> One:
     return One(body=accounts.org(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
 
 
-def _repos(ask: Ask, wanted: list[Repo], *, sorts: tuple[str, ...], partial: tuple[int, ...] = ()) -> Many[Repo]:
+def _repos(
+    ask: Ask, wanted: list[Repo], *, sorts: tuple[str, ...], shape: Callable[..., Body], partial: tuple[int, ...] = ()
+) -> Many[Repo]:
+    """`wanted`, sorted as is asked for, by the first of `sorts` where nothing is."""
     sort = ask.choice("sort", sorts)
-    keys = {"created": "created_at", "updated": "updated_at", "pushed": "pushed_at", "full_name": "full_name"}
 
     def key(repo: Repo) -> tuple[str, int]:
-        text: str = getattr(repo, keys[sort])
-        return text.lower() if sort == "full_name" else text, repo.id
+        return repo.full_name.lower() if sort == "full_name" else getattr(repo, f"{sort}_at"), repo.id
 
     return Many(
-        elements=ordered(wanted, key, descending=ask.descends(default=sort != "full_name")),
-        shape=lambda repo: repos.org_repo(ask.site, ask.world, repo, ask.viewer),
+        elements=sorted(wanted, key=key, reverse=ask.descends(default=sort != "full_name")),
+        shape=lambda repo: shape(ask.site, ask.world, repo, ask.viewer),
         partial=partial,
     )
 
@@ -40,7 +45,7 @@ def org_repos(ask: Ask, thing: Org) -> Many[Repo]:
     kind = ask.choice("type", ("all", "public", "private", "forks", "sources", "member"))
     hidden = ask.viewer.denial(thing) == "sso" and thing.id in ask.viewer.insider_of
     wanted = [each for each in ask.world.repos_of(thing) if ask.viewer.sees(each) and _is_kind(each, kind)]
-    return _repos(ask, wanted, sorts=_SORTS, partial=(thing.id,) if hidden else ())
+    return _repos(ask, wanted, sorts=_NEWEST_FIRST, shape=repos.org_repo, partial=(thing.id,) if hidden else ())
 
 
 def _is_kind(repo: Repo, kind: str) -> bool:
@@ -52,7 +57,7 @@ def _is_kind(repo: Repo, kind: str) -> bool:
 def user_repos(ask: Ask, thing: Owner) -> Many[Repo]:
     """`/users/{login}/repos`: public ones, by name unless `sort` says otherwise."""
     wanted = [each for each in ask.world.repos_of(thing) if not each.private]
-    return _repos(ask, wanted, sorts=("full_name", "created", "updated", "pushed"))
+    return _repos(ask, wanted, sorts=_BY_NAME, shape=repos.org_repo)
 
 
 def members(ask: Ask, thing: Org) -> Many[Member]:
@@ -71,7 +76,7 @@ def public_members(ask: Ask, thing: Org) -> Many[Member]:
 
 def _members(ask: Ask, wanted: list[Member]) -> Many[Member]:
     return Many(
-        elements=ordered(wanted, lambda each: each.user.id, descending=False),
+        elements=sorted(wanted, key=lambda each: each.user.id),
         shape=lambda each: accounts.simple_user(ask.site, each.user),
     )
 
@@ -96,7 +101,7 @@ def teams(ask: Ask, thing: Org) -> Many[Team]:
     """`/orgs/{org}/teams`: by slug."""
     _admit_to_teams(ask, thing)
     return Many(
-        elements=ordered(thing.teams.values(), lambda each: each.slug, descending=False),
+        elements=sorted(thing.teams.values(), key=lambda each: each.slug),
         shape=lambda each: accounts.listed_team(ask.site, each),
     )
 
@@ -104,7 +109,7 @@ def teams(ask: Ask, thing: Org) -> Many[Team]:
 def find_team(ask: Ask, thing: Org, slug: str) -> Team:
     """The team of that slug. Raises Refusal for those who may not see it, and where there is none."""
     _admit_to_teams(ask, thing)
-    return found(next((each for each in thing.teams.values() if each.slug == slug.lower()), None))
+    return found(thing.team(slug))
 
 
 def team(ask: Ask, thing: Org, slug: str) -> One:
@@ -117,7 +122,7 @@ def team_members(ask: Ask, thing: Org, slug: str) -> Many[User]:
     """`/orgs/{org}/teams/{slug}/members`: all of them, or those of one role."""
     hit, role = find_team(ask, thing, slug), ask.choice("role", ("all", "member", "maintainer"))
     wanted = (each for each in hit.members.values() if role in ("all", accounts.role_in(hit, each)))
-    people = ordered(wanted, lambda user: user.id, descending=False)
+    people = sorted(wanted, key=lambda user: user.id)
     return Many(elements=people, shape=lambda user: accounts.simple_user(ask.site, user))
 
 
@@ -176,12 +181,7 @@ def my_repos(ask: Ask) -> Many[Repo]:
     )
     owned = [each for owner in owners for each in ask.world.repos_of(owner) if ask.viewer.sees(each)]
     partial = tuple(owner.id for owner in owners if ask.viewer.denial(owner) == "sso")
-    many = _repos(ask, owned, sorts=("full_name", "created", "updated", "pushed"), partial=partial)
-    return Many(
-        elements=many.elements,
-        shape=lambda repo: repos.listed_repo(ask.site, ask.world, repo, ask.viewer),
-        partial=partial,
-    )
+    return _repos(ask, owned, sorts=_BY_NAME, shape=repos.listed_repo, partial=partial)
 
 
 def installed_repos(ask: Ask) -> Many[Repo]:
@@ -211,7 +211,7 @@ def found_repos(ask: Ask) -> Many[Repo]:
         and all(part in each.full_name.lower() for part in parts)
     ]
     return Many(
-        elements=ordered(hits, lambda each: (each.stars, each.id), descending=True)[:1000],
+        elements=sorted(hits, key=lambda each: (each.stars, each.id), reverse=True)[:1000],
         shape=lambda repo: {**repos.listed_repo(ask.site, ask.world, repo, ask.viewer), "score": 1.0},
         wrap=lambda bodies, total: {"total_count": total, "incomplete_results": False, "items": bodies},
     )

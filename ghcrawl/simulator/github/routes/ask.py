@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -95,8 +95,3 @@ def found(thing: T | None) -> T:
     if thing is None:
         raise not_found()
     return thing
-
-
-def ordered(elements: Iterable[T], key: Callable[[T], Any], *, descending: bool) -> list[T]:
-    """`elements` by `key`."""
-    return sorted(elements, key=key, reverse=descending)

@@ -1,185 +1,73 @@
-"""What machines say of commits, and what a repository has one of."""
+"""What machines say of commits, what their runs leave behind, and what a repository has one of."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.github.entities import Repo
-from ghcrawl.simulator.github.records import (
-    CheckRun,
-    CheckSuite,
-    Deployment,
-    DeploymentStatus,
-    Status,
-    Workflow,
-    WorkflowRun,
-)
+from ghcrawl.simulator.github.records import CheckRun, CheckSuite, Deployment, DeploymentStatus, WorkflowRun
 from ghcrawl.simulator.github.refusals import not_found, refused
-from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found
 from ghcrawl.simulator.github.routes.commits import find_commit
+from ghcrawl.simulator.github.routes.finders import every, listed, newest, numbered, of_id, part, single
 from ghcrawl.simulator.github.routes.table import Finder, Found
 from ghcrawl.simulator.github.shapes import automation as shapes
-from ghcrawl.simulator.github.shapes import parts
+from ghcrawl.simulator.github.shapes import left_behind, parts, protection
+from ghcrawl.simulator.github.shapes.site import Body
+
+_suite: Final = numbered("records.check_suites")
+_deployment: Final = numbered("records.deployments")
+_workflow: Final = numbered("records.workflows")
+_run: Final = numbered("records.workflow_runs")
 
 
-def counted(name: str) -> Any:
-    """For `Many.wrap`: the elements stand under that name, beside their number."""
-    return lambda bodies, total: {"total_count": total, name: bodies}
+def _suites(repo: Repo, text: str) -> list[CheckSuite]:
+    return repo.records.suites_of(find_commit(repo, text).sha)
 
 
-def statuses(ask: Ask, repo: Repo, text: str) -> Many[Status]:
-    """`/commits/{ref}/statuses`: newest first."""
-    held = repo.records.statuses.get(find_commit(repo, text).sha, [])
-    return Many(elements=held[::-1], shape=lambda each: shapes.status(ask.site, repo, each))
+def _checks(suites: Iterable[CheckSuite]) -> list[tuple[CheckSuite, CheckRun]]:
+    return [(suite, run) for suite in suites for run in suite.runs]
 
 
-def check_suites(ask: Ask, repo: Repo, text: str) -> Many[CheckSuite]:
-    """`/commits/{ref}/check-suites`."""
-    return Many(
-        elements=repo.records.suites_of(find_commit(repo, text).sha),
-        shape=lambda each: shapes.check_suite(ask.site, ask.world, repo, each),
-        wrap=counted("check_suites"),
-    )
+_check: Final = of_id(lambda repo: _checks(repo.records.check_suites.values()))
 
 
-def check_suite(ask: Ask, repo: Repo, text: str) -> One:
-    """`/check-suites/{id}`."""
-    suite = found(repo.records.check_suites.get(number(text)))
-    return One(body=shapes.whole_check_suite(ask.site, ask.world, repo, suite))
+def _deployment_statuses(repo: Repo, text: str) -> list[tuple[Deployment, DeploymentStatus]]:
+    held = found(_deployment(repo, text))
+    return [(held, each) for each in held.statuses[::-1]]
 
 
-def _runs(ask: Ask, repo: Repo, suites: list[CheckSuite]) -> Many[tuple[CheckSuite, CheckRun]]:
-    return Many(
-        elements=[(suite, run) for suite in suites for run in suite.runs],
-        shape=lambda each: shapes.check_run(ask.site, repo, *each),
-        wrap=counted("check_runs"),
-    )
+def _runs_of(repo: Repo, text: str) -> list[WorkflowRun]:
+    wanted = found(_workflow(repo, text))
+    return [each for each in reversed(repo.records.workflow_runs.values()) if each.workflow is wanted]
 
 
-def check_runs(ask: Ask, repo: Repo, text: str) -> Many[tuple[CheckSuite, CheckRun]]:
-    """`/commits/{ref}/check-runs`."""
-    return _runs(ask, repo, repo.records.suites_of(find_commit(repo, text).sha))
+def _artifacts_of(repo: Repo, text: str) -> list[WorkflowRun]:
+    run = found(_run(repo, text))
+    return [each for each in left_behind.artifacts_of(repo) if each is run]
 
 
-def suite_runs(ask: Ask, repo: Repo, text: str) -> Many[tuple[CheckSuite, CheckRun]]:
-    """`/check-suites/{id}/check-runs`."""
-    return _runs(ask, repo, [found(repo.records.check_suites.get(number(text)))])
-
-
-def check_run(ask: Ask, repo: Repo, text: str) -> One:
-    """`/check-runs/{id}`."""
-    wanted = number(text)
-    pairs = ((suite, run) for suite in repo.records.check_suites.values() for run in suite.runs if run.id == wanted)
-    return One(body=shapes.check_run(ask.site, repo, *found(next(pairs, None))))
-
-
-def deployments(ask: Ask, repo: Repo) -> Many[Deployment]:
-    """`/deployments`: newest first."""
-    held = list(repo.records.deployments.values())[::-1]
-    return Many(elements=held, shape=lambda each: shapes.deployment(ask.site, repo, each))
-
-
-def deployment(ask: Ask, repo: Repo, text: str) -> One:
-    """`/deployments/{id}`."""
-    return One(body=shapes.deployment(ask.site, repo, found(repo.records.deployments.get(number(text)))))
-
-
-def deployment_statuses(ask: Ask, repo: Repo, text: str) -> Many[DeploymentStatus]:
-    """`/deployments/{id}/statuses`: newest first."""
-    held = found(repo.records.deployments.get(number(text)))
-    return Many(elements=held.statuses[::-1], shape=lambda each: shapes.deployment_status(ask.site, repo, held, each))
-
-
-def deployment_status(ask: Ask, repo: Repo, text: str, status: str) -> One:
-    """`/deployments/{id}/statuses/{id}`."""
-    held, wanted = found(repo.records.deployments.get(number(text))), number(status)
-    hit = found(next((each for each in held.statuses if each.id == wanted), None))
-    return One(body=shapes.deployment_status(ask.site, repo, held, hit))
-
-
-def workflows(ask: Ask, repo: Repo) -> Many[Workflow]:
-    """`/actions/workflows`."""
-    return Many(
-        elements=list(repo.records.workflows.values()),
-        shape=lambda each: shapes.workflow(ask.site, repo, each),
-        wrap=counted("workflows"),
-    )
-
-
-def workflow(ask: Ask, repo: Repo, text: str) -> One:
-    """`/actions/workflows/{id}`."""
-    return One(body=shapes.workflow(ask.site, repo, found(repo.records.workflows.get(number(text)))))
-
-
-def _workflow_runs(ask: Ask, repo: Repo, held: list[WorkflowRun]) -> Many[WorkflowRun]:
-    return Many(
-        elements=held[::-1],
-        shape=lambda each: shapes.workflow_run(ask.site, ask.world, repo, each),
-        wrap=counted("workflow_runs"),
-    )
-
-
-def workflow_runs(ask: Ask, repo: Repo) -> Many[WorkflowRun]:
-    """`/actions/runs`: newest first."""
-    return _workflow_runs(ask, repo, list(repo.records.workflow_runs.values()))
-
-
-def runs_of(ask: Ask, repo: Repo, text: str) -> Many[WorkflowRun]:
-    """`/actions/workflows/{id}/runs`: newest first."""
-    wanted = found(repo.records.workflows.get(number(text)))
-    return _workflow_runs(ask, repo, [each for each in repo.records.workflow_runs.values() if each.workflow is wanted])
-
-
-def workflow_run(ask: Ask, repo: Repo, text: str) -> One:
-    """`/actions/runs/{id}`."""
-    run = found(repo.records.workflow_runs.get(number(text)))
-    return One(body=shapes.workflow_run(ask.site, ask.world, repo, run))
-
-
-def languages(_ask: Ask, repo: Repo) -> One:
-    """`/languages`: bytes by language."""
-    return One(body=parts.languages(repo))
-
-
-def topics(_ask: Ask, repo: Repo) -> One:
-    """`/topics`."""
-    return One(body={"names": list(repo.topics)})
-
-
-def license_file(ask: Ask, repo: Repo) -> One:
-    """`/license`."""
-    if repo.id % 3 == 0 or not repo.commits:
-        raise not_found()
-    return One(body=parts.license_file(ask.site, repo))
-
-
-def readme(ask: Ask, repo: Repo) -> One:
-    """`/readme`."""
-    return One(body=parts.file(ask.site, repo, "README.md", found(repo.records.readme)))
+def annotations_of(ask: Ask, repo: Repo, text: str) -> Many[Body]:
+    """`/check-runs/{id}/annotations`."""
+    suite, run = found(_check(repo, text))
+    return Many(elements=left_behind.annotations_of(ask.site, repo, run, suite.sha), shape=lambda each: each)
 
 
 def contents(ask: Ask, repo: Repo, path: str) -> One:
-    """`/contents/{path}`: of the few files that there are."""
-    place, text = repo.records.codeowners or ("", "")
-    if not place or path != place:
+    """`/contents/{path}`: of the only file that is looked for."""
+    file = found(parts.codeowners(ask.site, repo))
+    if file["path"] != path:
         raise not_found()
-    return One(body=parts.file(ask.site, repo, path, text))
-
-
-def community_profile(ask: Ask, repo: Repo) -> One:
-    """`/community/profile`: of public repositories that are no forks."""
-    if repo.private or repo.parent is not None:
-        raise not_found()
-    return One(body=parts.community_profile(ask.site, repo))
+    return One(body=file)
 
 
 def _traffic(kind: str) -> Finder:
     def answer(ask: Ask, repo: Repo) -> Found:
         if not ask.viewer.insider(repo.owner):
             raise Refusal(refused(403, "Must have push access to repository"))
-        body = parts.traffic(repo, kind)
-        return One(body=body)
+        return One(body=parts.traffic(repo, kind))
 
     return answer
 
@@ -199,29 +87,47 @@ def statistics(ask: Ask, repo: Repo, name: str) -> Answer | One:
     return One(body=parts.statistics(ask.site, repo, name))
 
 
+_STATUSES: Final = listed(
+    lambda repo, text: reversed(repo.records.statuses.get(find_commit(repo, text).sha, [])), shapes.status
+)
 ROUTES: Final[dict[str, Finder]] = {
-    "commits/{sha}/statuses": statuses,
-    "statuses/{sha}": statuses,
-    "commits/{sha}/check-suites": check_suites,
-    "commits/{sha}/check-runs": check_runs,
-    "check-suites/{id}": check_suite,
-    "check-suites/{id}/check-runs": suite_runs,
-    "check-runs/{id}": check_run,
-    "deployments": deployments,
-    "deployments/{id}": deployment,
-    "deployments/{id}/statuses": deployment_statuses,
-    "deployments/{id}/statuses/{status}": deployment_status,
-    "actions/workflows": workflows,
-    "actions/workflows/{id}": workflow,
-    "actions/workflows/{id}/runs": runs_of,
-    "actions/runs": workflow_runs,
-    "actions/runs/{id}": workflow_run,
-    "languages": languages,
-    "topics": topics,
-    "license": license_file,
-    "readme": readme,
+    "commits/{sha}/statuses": _STATUSES,
+    "statuses/{sha}": _STATUSES,
+    "commits/{sha}/check-suites": listed(_suites, shapes.check_suite, name="check_suites", in_world=True),
+    "commits/{sha}/check-runs": listed(
+        lambda repo, text: _checks(_suites(repo, text)), shapes.check_run, name="check_runs"
+    ),
+    "check-suites/{id}": single(_suite, shapes.whole_check_suite, in_world=True),
+    "check-suites/{id}/check-runs": listed(
+        lambda repo, text: _checks([found(_suite(repo, text))]), shapes.check_run, name="check_runs"
+    ),
+    "check-runs/{id}": single(_check, shapes.check_run),
+    "check-runs/{id}/annotations": annotations_of,
+    "deployments": listed(newest("records.deployments"), shapes.deployment),
+    "deployments/{id}": single(_deployment, shapes.deployment),
+    "deployments/{id}/statuses": listed(_deployment_statuses, shapes.deployment_status),
+    "deployments/{id}/statuses/{status}": single(of_id(_deployment_statuses), shapes.deployment_status),
+    "actions/workflows": listed(every("records.workflows"), shapes.workflow, name="workflows"),
+    "actions/workflows/{id}": single(_workflow, shapes.workflow),
+    "actions/workflows/{id}/runs": listed(_runs_of, shapes.workflow_run, name="workflow_runs", in_world=True),
+    "actions/runs": listed(newest("records.workflow_runs"), shapes.workflow_run, name="workflow_runs", in_world=True),
+    "actions/runs/{id}": single(_run, shapes.workflow_run, in_world=True),
+    "actions/runs/{id}/jobs": listed(lambda repo, text: [found(_run(repo, text))], left_behind.job, name="jobs"),
+    "actions/jobs/{id}": single(of_id(every("records.workflow_runs"), by=left_behind.job_id), left_behind.job),
+    "actions/artifacts": listed(left_behind.artifacts_of, left_behind.artifact, name="artifacts"),
+    "actions/runs/{id}/artifacts": listed(_artifacts_of, left_behind.artifact, name="artifacts"),
+    "actions/artifacts/{id}": single(of_id(left_behind.artifacts_of, by=left_behind.artifact_id), left_behind.artifact),
+    "environments": listed(left_behind.environments_of, left_behind.environment, name="environments"),
+    "environments/{name}": single(
+        lambda repo, name: name if name in left_behind.environments_of(repo) else None, left_behind.environment
+    ),
+    "languages": part(parts.languages),
+    "topics": part(parts.topics),
+    "license": part(parts.license_file),
+    "readme": part(parts.readme),
     "contents/{path*}": contents,
-    "community/profile": community_profile,
+    "dependency-graph/sbom": part(protection.sbom),
+    "community/profile": part(parts.community_profile),
     "traffic/views": _traffic("views"),
     "traffic/clones": _traffic("clones"),
     "traffic/popular/paths": _traffic("paths"),

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ghcrawl.simulator.answers import Refusal
-from ghcrawl.simulator.github.entities import Commit, CommitComment, Ref, Repo
+from ghcrawl.simulator.github.entities import Commit, Ref, Repo
 from ghcrawl.simulator.github.refusals import not_found, refused
-from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number, ordered
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found
+from ghcrawl.simulator.github.routes.finders import every, listed, numbered, single
 from ghcrawl.simulator.github.routes.table import Finder
 from ghcrawl.simulator.github.shapes import commits as shapes
 
@@ -48,12 +49,6 @@ def commits(ask: Ask, repo: Repo) -> Many[Commit]:
     )
 
 
-def commit(ask: Ask, repo: Repo, text: str) -> One:
-    """`/commits/{ref}`."""
-    thing = find_commit(repo, text)
-    return One(body=shapes.commit(ask.site, repo, thing), last_modified=thing.committed_at)
-
-
 def compare(ask: Ask, repo: Repo, ends: str) -> Many[Commit]:
     """`/compare/{base}...{head}`: what `head` reaches and `base` does not, oldest first.
 
@@ -80,33 +75,12 @@ def compare(ask: Ask, repo: Repo, ends: str) -> Many[Commit]:
     )
 
 
-def commit_comments(ask: Ask, repo: Repo, text: str) -> Many[CommitComment]:
-    """`/commits/{sha}/comments`."""
-    return Many(
-        elements=repo.comments_on(find_commit(repo, text)),
-        shape=lambda comment: shapes.commit_comment(ask.site, repo, comment),
-    )
-
-
-def repo_comments(ask: Ask, repo: Repo) -> Many[CommitComment]:
-    """`/comments`: by id."""
-    return Many(
-        elements=list(repo.commit_comments.values()),
-        shape=lambda comment: shapes.commit_comment(ask.site, repo, comment),
-    )
-
-
-def commit_comment(ask: Ask, repo: Repo, text: str) -> One:
-    """`/comments/{id}`."""
-    return One(body=shapes.commit_comment(ask.site, repo, found(repo.commit_comments.get(number(text)))))
-
-
 def branches(ask: Ask, repo: Repo) -> Many[Ref]:
     """`/branches`: by name; `protected` admits only those that are, or are not."""
     wanted = ask.params.get("protected", "")
     refs = [ref for ref in repo.branches.values() if wanted in ("", str(ref.protected).lower())]
     return Many(
-        elements=ordered(refs, lambda ref: ref.name, descending=False),
+        elements=sorted(refs, key=lambda ref: ref.name),
         shape=lambda ref: shapes.listed_branch(ask.site, repo, ref),
     )
 
@@ -122,7 +96,7 @@ def branch(ask: Ask, repo: Repo, name: str) -> One:
 def tags(ask: Ask, repo: Repo) -> Many[Ref]:
     """`/tags`: by name, the last one first."""
     return Many(
-        elements=ordered(repo.tags.values(), lambda ref: ref.name, descending=True),
+        elements=sorted(repo.tags.values(), key=lambda ref: ref.name, reverse=True),
         shape=lambda ref: shapes.tag(ask.site, repo, ref),
         last_modified=repo.pushed_at if repo.tags else None,
     )
@@ -148,22 +122,23 @@ def git_ref(ask: Ask, repo: Repo, name: str) -> One:
     return One(body=shapes.git_ref(ask.site, repo, ref, kind=kind), last_modified=repo.pushed_at)
 
 
-def tag_object(ask: Ask, repo: Repo, sha: str) -> One:
-    """`/git/tags/{sha}`."""
-    ref = found(next((each for each in repo.tags.values() if shapes.tag_object_sha(repo, each) == sha), None))
-    return One(body=shapes.tag_object(ask.site, repo, ref), last_modified=ref.commit.committed_at)
+def _annotated(repo: Repo, sha: str) -> Ref | None:
+    """The tag whose object has that sha."""
+    return next((each for each in repo.tags.values() if shapes.tag_object_sha(repo, each) == sha), None)
 
 
 ROUTES: Final[dict[str, Finder]] = {
     "commits": commits,
-    "commits/{sha}/comments": commit_comments,
-    "commits/{ref*}": commit,
+    "commits/{sha}/comments": listed(
+        lambda repo, text: repo.comments_on(find_commit(repo, text)), shapes.commit_comment
+    ),
+    "commits/{ref*}": single(find_commit, shapes.commit, dated="committed_at"),
     "compare/{ends*}": compare,
-    "comments": repo_comments,
-    "comments/{id}": commit_comment,
+    "comments": listed(every("commit_comments"), shapes.commit_comment),
+    "comments/{id}": single(numbered("commit_comments"), shapes.commit_comment),
     "branches": branches,
     "tags": tags,
     "git/matching-refs/{prefix*}": matching_refs,
     "git/ref/{name*}": git_ref,
-    "git/tags/{sha}": tag_object,
+    "git/tags/{sha}": single(_annotated, shapes.tag_object, dated="commit.committed_at"),
 }

@@ -1,4 +1,4 @@
-"""Pull requests, their reviews, comments and commits."""
+"""Pull requests, their reviews, comments, commits and files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from ghcrawl.simulator.github.entities import Commit, Issue, Pull, Repo, Review, ReviewComment
-from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number, ordered
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
+from ghcrawl.simulator.github.routes.commits import find_commit
+from ghcrawl.simulator.github.routes.finders import listed, numbered, of_id, single
+from ghcrawl.simulator.github.routes.issues import in_order, order, since
 from ghcrawl.simulator.github.routes.table import Finder
+from ghcrawl.simulator.github.shapes import commits
 from ghcrawl.simulator.github.shapes import pulls as shapes
 from ghcrawl.simulator.github.shapes.accounts import simple_user
-from ghcrawl.simulator.github.shapes.commits import listed_commit
+from ghcrawl.simulator.github.shapes.site import Body
 
 MAX_COMMITS: Final = 250
 """More commits of a pull request than that are never listed."""
@@ -27,22 +31,10 @@ def pulls(ask: Ask, repo: Repo) -> Many[Issue]:
     state = ask.choice("state", ("open", "closed", "all"))
     sort = ask.choice("sort", ("created", "updated", "popularity", "long-running"))
     wanted = [issue for issue in repo.pulls if state in ("all", issue.state)]
-
-    def key(issue: Issue) -> tuple[str | int, int]:
-        if sort == "popularity":
-            return len(issue.comments), issue.number
-        return issue.updated_at if sort == "updated" else issue.created_at, issue.number
-
     return Many(
-        elements=ordered(wanted, key, descending=ask.descends(default=sort == "created")),
+        elements=sorted(wanted, key=order(sort), reverse=ask.descends(default=sort == "created")),
         shape=lambda issue: shapes.listed_pull(ask.site, ask.world, repo, issue),
     )
-
-
-def pull(ask: Ask, repo: Repo, text: str) -> One:
-    """`/pulls/{number}`."""
-    issue, _ = find_pull(repo, text)
-    return One(body=shapes.pull(ask.site, ask.world, repo, issue), last_modified=issue.updated_at)
 
 
 def requested_reviewers(ask: Ask, repo: Repo, text: str) -> One:
@@ -51,18 +43,10 @@ def requested_reviewers(ask: Ask, repo: Repo, text: str) -> One:
     return One(body={"users": [simple_user(ask.site, user) for user in thing.requested_reviewers], "teams": []})
 
 
-def reviews(ask: Ask, repo: Repo, text: str) -> Many[Review]:
-    """`/pulls/{number}/reviews`, in the order in which they were made."""
+def _reviews(repo: Repo, text: str) -> list[tuple[Issue, Review]]:
+    """In the order in which they were made."""
     issue, thing = find_pull(repo, text)
-    return Many(elements=thing.reviews, shape=lambda review: shapes.review(ask.site, repo, issue, review))
-
-
-def review(ask: Ask, repo: Repo, text: str, review_id: str) -> One:
-    """`/pulls/{number}/reviews/{id}`."""
-    issue, thing = find_pull(repo, text)
-    wanted = number(review_id)
-    hit = found(next((each for each in thing.reviews if each.id == wanted), None))
-    return One(body=shapes.review(ask.site, repo, issue, hit))
+    return [(issue, review) for review in thing.reviews]
 
 
 def review_comments_of(ask: Ask, repo: Repo, text: str, review_id: str) -> Many[ReviewComment]:
@@ -73,15 +57,10 @@ def review_comments_of(ask: Ask, repo: Repo, text: str, review_id: str) -> Many[
 
 
 def _comments(ask: Ask, repo: Repo, comments: Iterable[ReviewComment]) -> Many[ReviewComment]:
-    since = ask.moment("since")
-    wanted = [comment for comment in comments if comment.updated_at >= since]
-    if "sort" in ask.params:
-        by_update = ask.choice("sort", ("created", "created_at", "updated")) == "updated"
-        descending = ask.descends(default=False)
-        wanted = ordered(
-            wanted, lambda each: (each.updated_at if by_update else each.created_at, each.id), descending=descending
-        )
-    return Many(elements=wanted, shape=lambda comment: shapes.review_comment(ask.site, repo, comment))
+    return Many(
+        elements=in_order(ask, since(ask, comments)),
+        shape=lambda comment: shapes.review_comment(ask.site, repo, comment),
+    )
 
 
 def pull_comments(ask: Ask, repo: Repo, text: str) -> Many[ReviewComment]:
@@ -94,31 +73,46 @@ def repo_comments(ask: Ask, repo: Repo) -> Many[ReviewComment]:
     return _comments(ask, repo, repo.review_comments.values())
 
 
-def review_comment(ask: Ask, repo: Repo, text: str) -> One:
-    """`/pulls/comments/{id}`."""
-    thing = found(repo.review_comments.get(number(text)))
-    return One(body=shapes.review_comment(ask.site, repo, thing), last_modified=thing.updated_at)
-
-
 def pull_commits(ask: Ask, repo: Repo, text: str) -> Many[Commit]:
     """`/pulls/{number}/commits`, oldest first, never more than 250."""
     _, thing = find_pull(repo, text)
     return Many(
         elements=thing.commits[:MAX_COMMITS],
-        shape=lambda commit: listed_commit(ask.site, repo, commit),
+        shape=lambda commit: commits.listed_commit(ask.site, repo, commit),
         last_modified=thing.commits[-1].committed_at,
     )
 
 
+def files_of_pull(ask: Ask, repo: Repo, text: str) -> Many[Body]:
+    """`/pulls/{number}/files`: of each file the last change."""
+    _, thing = find_pull(repo, text)
+    files = (file for commit in thing.commits for file in commits.commit(ask.site, repo, commit)["files"])
+    return Many(elements=list({file["filename"]: file for file in files}.values()), shape=lambda each: each)
+
+
+def _pulls_of_commit(repo: Repo, text: str) -> list[Issue]:
+    """Those that brought the commit."""
+    commit = find_commit(repo, text)
+    return [issue for issue in repo.pulls if issue.pull is not None and _brought(issue.pull, commit)]
+
+
+def _brought(pull: Pull, commit: Commit) -> bool:
+    return commit in pull.commits or pull.merge_commit_sha == commit.sha
+
+
 ROUTES: Final[dict[str, Finder]] = {
     "pulls": pulls,
-    "pulls/{number}": pull,
+    "pulls/{number}": single(
+        lambda repo, text: find_pull(repo, text)[0], shapes.pull, dated="updated_at", in_world=True
+    ),
     "pulls/{number}/requested_reviewers": requested_reviewers,
-    "pulls/{number}/reviews": reviews,
-    "pulls/{number}/reviews/{id}": review,
+    "pulls/{number}/reviews": listed(_reviews, shapes.review),
+    "pulls/{number}/reviews/{id}": single(of_id(_reviews), shapes.review),
     "pulls/{number}/reviews/{id}/comments": review_comments_of,
     "pulls/{number}/comments": pull_comments,
     "pulls/{number}/commits": pull_commits,
+    "pulls/{number}/files": files_of_pull,
     "pulls/comments": repo_comments,
-    "pulls/comments/{id}": review_comment,
+    "pulls/comments/{id}": single(numbered("review_comments"), shapes.review_comment, dated="updated_at"),
+    "commits/{sha}/pulls": listed(_pulls_of_commit, shapes.listed_pull, in_world=True),
 }

@@ -8,7 +8,8 @@ from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.github.entities import Asset, Release, Repo
 from ghcrawl.simulator.github.people import Team, User
 from ghcrawl.simulator.github.refusals import not_found, refused
-from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number, ordered
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
+from ghcrawl.simulator.github.routes.finders import of_id, single
 from ghcrawl.simulator.github.routes.table import Finder
 from ghcrawl.simulator.github.shapes import accounts, releases, repos
 
@@ -34,7 +35,7 @@ def collaborators(ask: Ask, repo: Repo) -> Many[User]:
     """`/collaborators`, for those who may push."""
     if not ask.viewer.insider(repo.owner):
         raise Refusal(refused(403, "Must have push access to view repository collaborators."))
-    people = ordered(repo.collaborators.values(), lambda user: user.id, descending=False)
+    people = sorted(repo.collaborators.values(), key=lambda user: user.id)
     return Many(elements=people, shape=lambda user: accounts.collaborator(ask.site, user, admin=user is repo.owner))
 
 
@@ -60,9 +61,13 @@ def listed_releases(ask: Ask, repo: Repo) -> Many[Release]:
     drafts = ask.viewer.insider(repo.owner)
     wanted = (each for each in repo.releases.values() if each.published_at or drafts)
     return Many(
-        elements=ordered(wanted, lambda each: (each.created_at, each.id), descending=True),
+        elements=sorted(wanted, key=_age, reverse=True),
         shape=lambda each: releases.release(ask.site, repo, each),
     )
+
+
+def _age(release: Release) -> tuple[str, int]:
+    return release.created_at, release.id
 
 
 def _find_release(ask: Ask, repo: Repo, text: str) -> Release:
@@ -78,17 +83,13 @@ def release(ask: Ask, repo: Repo, text: str) -> One:
     return One(body=releases.release(ask.site, repo, thing), last_modified=thing.published_at)
 
 
-def latest_release(ask: Ask, repo: Repo) -> One:
-    """`/releases/latest`: the published one that was made last."""
-    published = (each for each in repo.releases.values() if each.published_at)
-    thing = found(max(published, key=lambda each: (each.created_at, each.id), default=None))
-    return One(body=releases.release(ask.site, repo, thing), last_modified=thing.published_at)
+def _latest(repo: Repo) -> Release | None:
+    """The published release that was made last."""
+    return max((each for each in repo.releases.values() if each.published_at), key=_age, default=None)
 
 
-def release_of_tag(ask: Ask, repo: Repo, tag: str) -> One:
-    """`/releases/tags/{tag}`."""
-    thing = found(next((each for each in repo.releases.values() if each.tag_name == tag and each.published_at), None))
-    return One(body=releases.release(ask.site, repo, thing), last_modified=thing.published_at)
+def _of_tag(repo: Repo, tag: str) -> Release | None:
+    return next((each for each in repo.releases.values() if each.tag_name == tag and each.published_at), None)
 
 
 def assets(ask: Ask, repo: Repo, text: str) -> Many[Asset]:
@@ -97,12 +98,8 @@ def assets(ask: Ask, repo: Repo, text: str) -> Many[Asset]:
     return Many(elements=thing.assets, shape=lambda asset: releases.asset(ask.site, repo, thing, asset))
 
 
-def asset(ask: Ask, repo: Repo, text: str) -> One:
-    """`/releases/assets/{id}`."""
-    wanted = number(text)
-    pairs = ((each, asset) for each in repo.releases.values() for asset in each.assets if asset.id == wanted)
-    owner, thing = found(next(pairs, None))
-    return One(body=releases.asset(ask.site, repo, owner, thing), last_modified=thing.updated_at)
+def _assets(repo: Repo) -> list[tuple[Release, Asset]]:
+    return [(release, asset) for release in repo.releases.values() for asset in release.assets]
 
 
 ROUTES: Final[dict[str, Finder]] = {
@@ -112,9 +109,9 @@ ROUTES: Final[dict[str, Finder]] = {
     "teams": teams,
     "forks": forks,
     "releases": listed_releases,
-    "releases/latest": latest_release,
-    "releases/tags/{tag*}": release_of_tag,
+    "releases/latest": single(_latest, releases.release, dated="published_at"),
+    "releases/tags/{tag*}": single(_of_tag, releases.release, dated="published_at"),
     "releases/{id}": release,
     "releases/{id}/assets": assets,
-    "releases/assets/{id}": asset,
+    "releases/assets/{id}": single(of_id(_assets), releases.asset, dated="updated_at"),
 }

@@ -159,7 +159,7 @@ class Resolver(Struct, frozen=True):
         hit = _hit(ORG_TABLE, way.names)
         numeric = way.under(f"/organizations/{account.id}")
         if len(way.raw) > 2 and way.raw[0] == "teams":
-            team = found(next((each for each in account.teams.values() if each.slug == way.names[1].lower()), None))
+            team = found(account.team(way.names[1]))
             numeric = way.below(2).under(f"/organizations/{account.id}/team/{team.id}")
         return Route(finder=hit.finder, arguments=(account, *hit.taken), numeric=numeric)
 

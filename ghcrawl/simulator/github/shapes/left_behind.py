@@ -103,9 +103,14 @@ def environments_of(repo: Repo) -> Sequence[str]:
     return sorted({deployment.environment for deployment in repo.records.deployments.values()})
 
 
+def environment_id(repo: Repo, name: str) -> int:
+    """Of the environment of that name."""
+    return repo.id * 10 + environments_of(repo).index(name)
+
+
 def environment(site: Site, repo: Repo, name: str) -> Body:
     """An environment: the same alone and in lists."""
-    identity = repo.id * 10 + environments_of(repo).index(name)
+    identity = environment_id(repo, name)
     return {
         "id": identity,
         "node_id": node_id("EN", identity),

@@ -1,4 +1,4 @@
-"""What a repository has one of: files that describe it, languages, traffic, statistics."""
+"""What a repository has one of: files that describe it, languages, traffic, statistics. None where it has none."""
 
 from __future__ import annotations
 
@@ -36,18 +36,37 @@ def file(site: Site, repo: Repo, path: str, text: str) -> Body:
     }
 
 
-def license_file(site: Site, repo: Repo) -> Body:
+def license_file(site: Site, repo: Repo) -> Body | None:
     """The file of the licence, and which licence that is."""
-    return {**file(site, repo, "LICENSE", "MIT License\n"), "license": license_of(site, repo)}
+    kind = license_of(site, repo) if repo.commits else None
+    return {**file(site, repo, "LICENSE", "MIT License\n"), "license": kind} if kind else None
 
 
-def languages(repo: Repo) -> Body:
+def readme(site: Site, repo: Repo) -> Body | None:
+    """The README."""
+    text = repo.records.readme
+    return None if text is None else file(site, repo, "README.md", text)
+
+
+def codeowners(site: Site, repo: Repo) -> Body | None:
+    """The file that says who owns the code, in one of the places where that may be."""
+    return file(site, repo, *repo.records.codeowners) if repo.records.codeowners else None
+
+
+def topics(_site: Site, repo: Repo) -> Body:
+    """The topics, which the repository carries itself."""
+    return {"names": list(repo.topics)}
+
+
+def languages(_site: Site, repo: Repo) -> Body:
     """Bytes by language."""
     return {repo.language: len(repo.commits) * 700} if repo.language and repo.commits else {}
 
 
-def community_profile(site: Site, repo: Repo) -> Body:
-    """How well a public repository describes itself."""
+def community_profile(site: Site, repo: Repo) -> Body | None:
+    """How well a public repository that is no fork describes itself."""
+    if repo.private or repo.parent is not None:
+        return None
     readme = {"url": f"{site.repo(repo)}/contents/README.md", "html_url": f"{site.page(repo)}/blob/main/README.md"}
     absent = ("code_of_conduct", "code_of_conduct_file", "contributing", "issue_template", "pull_request_template")
     return {

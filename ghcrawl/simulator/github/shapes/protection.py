@@ -96,8 +96,10 @@ def secret_scanning_alert(site: Site, repo: Repo, alert: Alert, *, hidden: bool)
     return body if hidden else {**body, "secret": f"{'0' * 31}{alert.number % 10}-us2"}
 
 
-def sbom(repo: Repo) -> Body:
-    """What the repository is made of."""
+def sbom(_site: Site, repo: Repo) -> Body | None:
+    """What the repository is made of; None where it is empty."""
+    if not repo.commits:
+        return None
     packages = [
         {"SPDXID": f"SPDXRef-{name}", "name": name, "versionInfo": "1.0", "filesAnalyzed": False}
         for name in sorted({alert.package for alert in repo.records.alerts.values()})

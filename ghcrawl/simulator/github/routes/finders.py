@@ -1,0 +1,98 @@
+"""Finders made of a rule that finds things and of their shape. Most routes need nothing else.
+
+A rule takes the thing that the route lies below and what the placeholders took. A shape takes the site, the world where
+it is marked `in_world`, that same thing, and what the rule found; a tuple is several arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
+from ghcrawl.simulator.github.routes.table import Finder, Found
+from ghcrawl.simulator.github.shapes.site import Body, Site
+
+Rule: TypeAlias = Callable[..., Any]
+Shape: TypeAlias = Callable[..., Body]
+
+
+def listed(rule: Rule, shape: Shape, *, name: str = "", in_world: bool = False) -> Finder:
+    """A list of all that `rule` finds, in its order. name: the list stands under that name, beside its length."""
+
+    def finder(ask: Ask, owner: Any, *taken: str) -> Many[Any]:
+        return Many(
+            elements=list(rule(owner, *taken)),
+            shape=lambda each: _shaped(ask, owner, shape, each, in_world=in_world),
+            wrap=counted(name) if name else None,
+        )
+
+    return finder
+
+
+def single(rule: Rule, shape: Shape, *, dated: str = "", in_world: bool = False) -> Finder:
+    """The one thing that `rule` finds; 404 for None. dated: the field that Last-Modified says."""
+
+    def finder(ask: Ask, owner: Any, *taken: str) -> One:
+        thing = found(rule(owner, *taken))
+        body = _shaped(ask, owner, shape, thing, in_world=in_world)
+        return One(body=body, last_modified=attrgetter(dated)(_parts(thing)[-1]) if dated else None)
+
+    return finder
+
+
+def part(shape: Callable[[Site, Any], Body | None]) -> Finder:
+    """What the thing that the route lies below has one of; 404 for None."""
+    return lambda ask, owner: One(body=found(shape(ask.site, owner)))
+
+
+def _shaped(ask: Ask, owner: Any, shape: Shape, thing: Any, *, in_world: bool) -> Body:
+    return shape(ask.site, *((ask.world,) if in_world else ()), owner, *_parts(thing))
+
+
+def _parts(thing: Any) -> tuple[Any, ...]:
+    return thing if isinstance(thing, tuple) else (thing,)
+
+
+def every(held: str) -> Rule:
+    """The rule that finds all in the mapping at `held`, a dotted path; newest last."""
+    return lambda owner: attrgetter(held)(owner).values()
+
+
+def newest(held: str) -> Rule:
+    """The same, newest first."""
+    return lambda owner: reversed(attrgetter(held)(owner).values())
+
+
+def numbered(held: str) -> Rule:
+    """The rule that finds the thing of a number in that mapping."""
+    return lambda owner, text: attrgetter(held)(owner).get(number(text))
+
+
+def of_id(things: Callable[..., Any], *, by: Callable[[Any], int] = lambda thing: thing.id) -> Rule:
+    """The rule that finds, among `things`, the one whose id the last placeholder took."""
+
+    def rule(owner: Any, *taken: str) -> Any:
+        wanted = number(taken[-1])
+        return next((each for each in things(owner, *taken[:-1]) if by(_parts(each)[-1]) == wanted), None)
+
+    return rule
+
+
+def guarded(admit: Callable[[Ask, Any], None], routes: Mapping[str, Finder]) -> dict[str, Finder]:
+    """The same routes for those whom `admit` lets in. It raises Refusal for the others."""
+
+    def behind(finder: Finder) -> Finder:
+        def guard(ask: Ask, owner: Any, *taken: str) -> Found:
+            admit(ask, owner)
+            return finder(ask, owner, *taken)
+
+        return guard
+
+    return {pattern: behind(finder) for pattern, finder in routes.items()}
+
+
+def counted(name: str) -> Any:
+    """For `Many.wrap`: the elements stand under that name, beside their number."""
+    return lambda bodies, total: {"total_count": total, name: bodies}
