@@ -4,17 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
-
-
-class Clock(Protocol):
-    """Time for dates, windows and changes alike."""
-
-    def now(self) -> datetime:
-        """The present, aware UTC."""
-
-    async def sleep(self, seconds: float) -> None:
-        """Return after `seconds` of this clock's time."""
 
 
 class SimClock:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import jwt
 from msgspec import Struct
 
+from ghcrawl.ports.clock import Clock
 from ghcrawl.simulator.answers import Answer, Refusal
-from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.github.moments import stamp
 from ghcrawl.simulator.github.principals import Principal, Viewer, installation_principal
 from ghcrawl.simulator.github.refusals import not_found, refused

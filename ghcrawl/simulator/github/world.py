@@ -10,8 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import count
 
-from ghcrawl.ports.clock import SystemClock
-from ghcrawl.simulator.clock import Clock
+from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.live.feed import FeedLog
 from ghcrawl.simulator.github.moments import stamp

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from ghcrawl.ports.clock import Clock
 from ghcrawl.simulator.chance import seeded
-from ghcrawl.simulator.clock import Clock
 from ghcrawl.values.frozen import replace
 
 TAGS: Final = ("python", "crawling", "weather", "bread", "trains")

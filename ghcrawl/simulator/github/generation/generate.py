@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.ports.clock import SystemClock
+from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.simulator.chance import seeded
-from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.github.generation.accounts import add_org, add_teams, add_users, staff
 from ghcrawl.simulator.github.generation.quirks import add_odd_repos, add_odd_things
 from ghcrawl.simulator.github.generation.records import plan

@@ -19,8 +19,8 @@ from urllib.parse import urlencode
 import aiohttp
 from msgspec import Struct
 
+from ghcrawl.ports.clock import Clock
 from ghcrawl.simulator.answers import Answer, Refusal
-from ghcrawl.simulator.clock import Clock
 from ghcrawl.simulator.github.live.sending import HOOK_ID, Parcel, Sender
 from ghcrawl.simulator.github.moments import stamp
 from ghcrawl.simulator.github.refusals import not_found, refused
