@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from ghcrawl.simulator.github.moments import Dated
 from ghcrawl.simulator.github.people import Owner, User
 from ghcrawl.simulator.github.records import Records
 
@@ -35,7 +36,7 @@ class Label:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Milestone:
+class Milestone(Dated):
     """A milestone; the two counts are kept by `Repo.recount`."""
 
     id: int
@@ -43,8 +44,6 @@ class Milestone:
     title: str
     description: str | None
     creator: User | None
-    created_at: str
-    updated_at: str
     due_on: str | None = None
     closed_at: str | None = None
     open_issues: int = 0
@@ -52,19 +51,23 @@ class Milestone:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class IssueComment:
-    """A comment on an issue or on a pull request's conversation."""
+class Comment(Dated):
+    """What all comments have. `user` None is an account that is gone."""
 
     id: int
-    issue: Issue
     user: User | None
     body: str
-    created_at: str
-    updated_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Issue:
+class IssueComment(Comment):
+    """A comment on an issue or on a pull request's conversation."""
+
+    issue: Issue
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Issue(Dated):
     """An issue, or the issue side of a pull request: then `pull` is set. `user` None is an account that is gone."""
 
     id: int
@@ -72,8 +75,6 @@ class Issue:
     title: str
     body: str | None
     user: User | None
-    created_at: str
-    updated_at: str
     labels: list[Label] = field(default_factory=list)
     assignees: list[User] = field(default_factory=list)
     milestone: Milestone | None = None
@@ -89,6 +90,12 @@ class Issue:
         """Open until it was closed."""
         return "closed" if self.closed_at else "open"
 
+    @property
+    def request(self) -> Pull:
+        """What it has as a pull request, which it must be."""
+        assert self.pull is not None
+        return self.pull
+
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Review:
@@ -103,18 +110,13 @@ class Review:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class ReviewComment:
+class ReviewComment(Comment):
     """A comment on a line of a pull request's diff; `reply_to` is the comment that opened the thread."""
 
-    id: int
     issue: Issue
     review: Review
-    user: User | None
     path: str
     line: int
-    body: str
-    created_at: str
-    updated_at: str
     reply_to: ReviewComment | None = None
 
 
@@ -141,17 +143,12 @@ class Pull:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class CommitComment:
+class CommitComment(Comment):
     """A comment on a commit."""
 
-    id: int
     commit: Commit
-    user: User | None
-    body: str
     path: str | None
     line: int | None
-    created_at: str
-    updated_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -177,7 +174,7 @@ class Commit:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Asset:
+class Asset(Dated):
     """A file of a release."""
 
     id: int
@@ -185,8 +182,6 @@ class Asset:
     content_type: str
     size: int
     download_count: int
-    created_at: str
-    updated_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -215,15 +210,13 @@ class Ref:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Repo:
+class Repo(Dated):
     """A repository with all that is in it. Comments of all kinds are in order of id, which is order of creation."""
 
     id: int
     owner: Owner
     name: str
     description: str | None
-    created_at: str
-    updated_at: str
     pushed_at: str
     default_branch: str = "main"
     language: str | None = None
@@ -266,11 +259,40 @@ class Repo:
         """The issues that are pull requests, by number."""
         return [issue for issue in self.issues.values() if issue.pull]
 
+    def open_pulls_from(self, branch: str) -> list[Issue]:
+        """The open pull requests whose commits are those of that branch of this repository."""
+        return [
+            issue
+            for issue in self.pulls
+            if issue.closed_at is None and issue.request.head_repo is self and issue.request.head_ref == branch
+        ]
+
     @property
     def head(self) -> Commit | None:
         """The newest commit of the default branch; None in an empty repository."""
         ref = self.branches.get(self.default_branch)
         return ref.commit if ref else None
+
+    def take_number(self) -> int:
+        """The number of the next issue, pull request or discussion: they count together."""
+        self.next_number += 1
+        return self.next_number - 1
+
+    def add_comment(self, comment: IssueComment) -> None:
+        """`comment` is said; it bumps its issue."""
+        comment.issue.comments.append(comment)
+        comment.issue.updated_at = max(comment.issue.updated_at, comment.updated_at)
+        self.issue_comments[comment.id] = comment
+
+    def delete_issue(self, issue: Issue) -> None:
+        """`issue` is gone with its comments and events, and its number is never given again."""
+        del self.issues[issue.number]
+        self.deleted_issues.add(issue.number)
+        for comment in issue.comments:
+            del self.issue_comments[comment.id]
+        events = self.records.issue_events
+        for each in [event.id for event in events.values() if event.issue is issue]:
+            del events[each]
 
     def history(self, head: Commit | None) -> tuple[Commit, ...]:
         """Everything reachable from `head`, newest first. A commit never changes, so neither does its history."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -24,3 +25,14 @@ def seconds(text: str) -> int:
 def stamp(moment: datetime) -> str:
     """The text GitHub writes for a moment: UTC to the second, so that texts sort as moments do."""
     return iso(moment, "seconds")
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Dated:
+    """What says when it was made and when it was last changed: the same moment, until somebody changes it."""
+
+    created_at: str
+    updated_at: str = ""
+
+    def __post_init__(self) -> None:
+        self.updated_at = self.updated_at or self.created_at

@@ -159,9 +159,8 @@ class _Judge(Struct, frozen=True):
         single, listed = partial(pulls.pull, site, self.world, repo), partial(pulls.listed_pull, site, self.world, repo)
         yield from all_of("pull_request", urn, found, single, listed)
         for number, issue in found.items():
-            assert issue.pull is not None
-            parent, remarks = f"{urn}:pull_request:{number}", by_id(issue.pull.comments)
-            yield from all_of("review", parent, by_id(issue.pull.reviews), partial(pulls.review, site, repo, issue))
+            parent, remarks = f"{urn}:pull_request:{number}", by_id(issue.request.comments)
+            yield from all_of("review", parent, by_id(issue.request.reviews), partial(pulls.review, site, repo, issue))
             yield from all_of("review_comment", parent, remarks, partial(pulls.review_comment, site, repo))
 
     def _code(self, repo: Repo) -> Iterator[Expected]:
@@ -178,8 +177,7 @@ class _Judge(Struct, frozen=True):
     def _commits(self, repo: Repo) -> dict[str, Commit]:
         found = {commit.sha: commit for commit in repo.history(repo.head)}
         for issue in repo.pulls if self.pull_request_commits else ():
-            if issue.pull is not None:
-                found |= {commit.sha: commit for commit in issue.pull.commits}
+            found |= {commit.sha: commit for commit in issue.request.commits}
         return found
 
     def _releases(self, repo: Repo) -> Iterable[Release]:

@@ -86,7 +86,7 @@ def _said(repo: Repo) -> Iterator[tuple[str, object]]:
 def _heads(repo: Repo) -> set[str]:
     """The commits whose checks are looked at."""
     heads = {ref.commit.sha for ref in repo.branches.values()}
-    return heads | {issue.pull.commits[-1].sha for issue in repo.pulls if issue.pull is not None}
+    return heads | {issue.request.commits[-1].sha for issue in repo.pulls}
 
 
 def _checks(site: Site, world: World, repo: Repo) -> Iterator[Expected]:

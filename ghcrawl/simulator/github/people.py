@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ghcrawl.simulator.github.moments import Dated
+
 if TYPE_CHECKING:
     from ghcrawl.simulator.github.records import Project
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class User:
+class User(Dated):
     """A person or a bot. Shares its number space with organisations, as on GitHub."""
 
     id: int
     login: str
     name: str | None
-    created_at: str
-    updated_at: str
     type: Literal["User", "Bot"] = "User"
     company: str | None = None
     location: str | None = None
@@ -37,7 +37,7 @@ class Member:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Org:
+class Org(Dated):
     """An organisation, with its members in order of id, teams by id, projects by number.
 
     outsiders: those who work in its repositories without being members.
@@ -47,8 +47,6 @@ class Org:
     login: str
     name: str
     description: str | None
-    created_at: str
-    updated_at: str
     location: str | None = None
     members: dict[int, Member] = field(default_factory=dict)
     teams: dict[int, Team] = field(default_factory=dict)
@@ -64,7 +62,7 @@ Owner: TypeAlias = Org | User
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Team:
+class Team(Dated):
     """A team: who is in it, and what it may do where (repository id → permission)."""
 
     id: int
@@ -72,8 +70,6 @@ class Team:
     name: str
     slug: str
     description: str | None
-    created_at: str
-    updated_at: str
     privacy: Literal["closed", "secret"] = "closed"
     parent: Team | None = None
     members: dict[int, User] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from ghcrawl.simulator.github.moments import Dated
 from ghcrawl.simulator.github.people import User
 
 if TYPE_CHECKING:
@@ -70,14 +71,12 @@ class CheckRun:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class CheckSuite:
+class CheckSuite(Dated):
     """The checks of one App on one commit."""
 
     id: int
     sha: str
     branch: str
-    created_at: str
-    updated_at: str
     runs: list[CheckRun] = field(default_factory=list)
 
 
@@ -92,7 +91,7 @@ class DeploymentStatus:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Deployment:
+class Deployment(Dated):
     """A commit on its way to an environment."""
 
     id: int
@@ -100,8 +99,6 @@ class Deployment:
     ref: str
     environment: str
     creator: User
-    created_at: str
-    updated_at: str
     statuses: list[DeploymentStatus] = field(default_factory=list)
 
 
@@ -116,7 +113,7 @@ class Workflow:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class WorkflowRun:
+class WorkflowRun(Dated):
     """One time that a workflow was followed; no conclusion while it is under way."""
 
     id: int
@@ -126,8 +123,6 @@ class WorkflowRun:
     message: str
     branch: str
     actor: User
-    created_at: str
-    updated_at: str
     conclusion: str | None = "success"
 
 
@@ -143,27 +138,23 @@ class Advisory:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Alert:
+class Alert(Dated):
     """A weakness of something that the repository depends on; only those who may push are told."""
 
     number: int
     package: str
     severity: Literal["low", "medium", "high", "critical"]
-    created_at: str
-    updated_at: str
     dismissed_by: User | None = None
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Discussion:
+class Discussion(Dated):
     """A conversation that is no issue."""
 
     id: int
     number: int
     title: str
     user: User | None
-    created_at: str
-    updated_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -201,13 +192,11 @@ class ProjectItem:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Project:
+class Project(Dated):
     """A board of an organisation."""
 
     id: int
     number: int
     title: str
     creator: User
-    created_at: str
-    updated_at: str
     items: list[ProjectItem] = field(default_factory=list)

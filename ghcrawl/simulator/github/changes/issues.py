@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ghcrawl.simulator.github.changes.change import Change, happened, note
 from ghcrawl.simulator.github.entities import Issue, IssueComment, Label, Milestone, Repo
-from ghcrawl.simulator.github.generation.quirks import forget_events
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.world import World
 from ghcrawl.values.frozen import replace
@@ -22,18 +21,15 @@ def open_issue(
     labels: Sequence[Label] = (),
 ) -> Change:
     """A new issue; the subject of the change."""
-    now = world.now()
     issue = Issue(
         id=world.ids.take("issue"),
-        number=repo.next_number,
+        number=repo.take_number(),
         title=title,
         body=body,
         user=by,
-        created_at=now,
-        updated_at=now,
+        created_at=world.now(),
         labels=list(labels),
     )
-    repo.next_number += 1
     repo.issues[issue.number] = issue
     return happened(world, "issues.opened", issue, repo=repo, actor=by)
 
@@ -76,11 +72,7 @@ def _touch_milestone(world: World, issue: Issue) -> None:
 
 def delete_issue(world: World, repo: Repo, issue: Issue) -> Change:
     """The issue and its comments are gone: 410 from now on, and absent from every list."""
-    del repo.issues[issue.number]
-    repo.deleted_issues.add(issue.number)
-    for comment in issue.comments:
-        del repo.issue_comments[comment.id]
-    forget_events(repo, issue)
+    repo.delete_issue(issue)
     return happened(world, "issues.deleted", issue, repo=repo)
 
 
@@ -90,18 +82,15 @@ def transfer_issue(world: World, repo: Repo, issue: Issue, into: Repo) -> Change
     moved = replace(
         issue,
         id=world.ids.take("issue"),
-        number=into.next_number,
+        number=into.take_number(),
         updated_at=now,
         labels=[],
         milestone=None,
         comments=[],
     )
-    into.next_number += 1
     into.updated_at = now
     for each in issue.comments:
-        copy = replace(each, id=world.ids.take("issue_comment"), issue=moved)
-        moved.comments.append(copy)
-        into.issue_comments[copy.id] = copy
+        into.add_comment(replace(each, id=world.ids.take("issue_comment"), issue=moved))
     delete_issue(world, repo, issue)
     repo.deleted_issues.remove(issue.number)
     repo.moved_issues[issue.number] = (into.id, moved.number)
@@ -132,13 +121,8 @@ def label_issue(world: World, repo: Repo, issue: Issue, labels: Sequence[Label])
 
 def comment(world: World, repo: Repo, issue: Issue, *, by: User, body: str = "Me too.") -> Change:
     """A comment; it bumps the issue."""
-    now = world.now()
-    made = IssueComment(
-        id=world.ids.take("issue_comment"), issue=issue, user=by, body=body, created_at=now, updated_at=now
-    )
-    issue.comments.append(made)
-    issue.updated_at = now
-    repo.issue_comments[made.id] = made
+    made = IssueComment(id=world.ids.take("issue_comment"), issue=issue, user=by, body=body, created_at=world.now())
+    repo.add_comment(made)
     return happened(world, "issue_comment.created", made, repo=repo, actor=by)
 
 
@@ -182,15 +166,13 @@ def delete_label(world: World, repo: Repo, label: Label) -> Change:
 
 def add_milestone(world: World, repo: Repo, *, by: User, title: str, due_on: str | None = None) -> Change:
     """A new milestone."""
-    now = world.now()
     milestone = Milestone(
         id=world.ids.take("milestone"),
         number=max(repo.milestones, default=0) + 1,
         title=title,
         description=None,
         creator=by,
-        created_at=now,
-        updated_at=now,
+        created_at=world.now(),
         due_on=due_on,
     )
     repo.milestones[milestone.number] = milestone

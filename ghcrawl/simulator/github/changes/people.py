@@ -16,8 +16,7 @@ def _done(world: World, what: str, owner: Owner, subject: User | Member | Team, 
 
 def add_user(world: World, login: str) -> Change:
     """A new user."""
-    now = world.now()
-    user = User(id=world.ids.take("account"), login=login, name=None, created_at=now, updated_at=now)
+    user = User(id=world.ids.take("account"), login=login, name=None, created_at=world.now())
     world.add_account(user)
     return _done(world, "user.created", user, user)
 
@@ -55,9 +54,8 @@ def remove_member(world: World, org: Org, user: User) -> Change:
 
 def add_team(world: World, org: Org, name: str) -> Change:
     """A team without members."""
-    now = world.now()
     team = Team(
-        id=world.ids.take("team"), org=org, name=name, slug=slug(name), description=None, created_at=now, updated_at=now
+        id=world.ids.take("team"), org=org, name=name, slug=slug(name), description=None, created_at=world.now()
     )
     org.teams[team.id] = team
     return _done(world, "team.created", org, team)

@@ -46,11 +46,10 @@ def push(world: World, repo: Repo, *, by: User, branch: str = "", count: int = 1
 
 
 def _follow(world: World, repo: Repo, branch: str, added: list[Commit], *, drop: int) -> None:
-    for issue in repo.pulls:
-        pull = issue.pull
-        if pull and issue.closed_at is None and pull.head_repo is repo and pull.head_ref == branch:
-            pull.commits = pull.commits[: max(0, len(pull.commits) - drop)] + added
-            issue.updated_at = world.now()
+    for issue in repo.open_pulls_from(branch):
+        commits = issue.request.commits
+        issue.request.commits = commits[: max(0, len(commits) - drop)] + added
+        issue.updated_at = world.now()
 
 
 def create_branch(world: World, repo: Repo, name: str, *, at: Commit | None = None) -> Change:
@@ -75,8 +74,7 @@ def open_pull(world: World, repo: Repo, *, by: User, title: str = "Mend it", com
     base = repo.head
     if base is None:
         raise ValueError(f"{repo.full_name} is empty")
-    now, number = world.now(), repo.next_number
-    repo.next_number += 1
+    number = repo.take_number()
     tip, added = base, []
     for each in range(commits):
         tip = _write(world, repo, by, (tip,), f"{title}, part {each + 1}")
@@ -95,8 +93,7 @@ def open_pull(world: World, repo: Repo, *, by: User, title: str = "Mend it", com
         title=title,
         body=None,
         user=by,
-        created_at=now,
-        updated_at=now,
+        created_at=world.now(),
         pull=pull,
     )
     repo.issues[number] = issue
@@ -107,8 +104,7 @@ def open_pull(world: World, repo: Repo, *, by: User, title: str = "Mend it", com
 
 def merge(world: World, repo: Repo, issue: Issue, *, by: User) -> Change:
     """The pull request is merged by a merge commit, and closed."""
-    pull, head = issue.pull, repo.head
-    assert pull is not None
+    pull, head = issue.request, repo.head
     assert head is not None
     commit = _write(world, repo, by, (head, pull.commits[-1]), f"Merge pull request #{issue.number}\n\n{issue.title}")
     commit.committer = world.user(WEB_FLOW)
@@ -133,8 +129,7 @@ def review(
     remarks: tuple[str, ...] = (),
 ) -> Change:
     """A review with a comment on a line for each of `remarks`; it bumps the pull request."""
-    pull, now = issue.pull, world.now()
-    assert pull is not None
+    pull, now = issue.request, world.now()
     made = Review(
         id=world.ids.take("review"),
         user=by,
@@ -154,7 +149,6 @@ def review(
             line=line,
             body=remark,
             created_at=now,
-            updated_at=now,
         )
         pull.comments.append(comment)
         repo.review_comments[comment.id] = comment
@@ -171,16 +165,13 @@ def edit_review_comment(world: World, repo: Repo, comment: ReviewComment, *, bod
 
 def delete_review_comment(world: World, repo: Repo, comment: ReviewComment) -> Change:
     """The comment is gone; nothing is bumped."""
-    pull = comment.issue.pull
-    assert pull is not None
-    pull.comments.remove(comment)
+    comment.issue.request.comments.remove(comment)
     del repo.review_comments[comment.id]
     return happened(world, "pull_request_review_comment.deleted", comment, repo=repo)
 
 
 def comment_commit(world: World, repo: Repo, commit: Commit, *, by: User, body: str = "Why?") -> Change:
     """A comment on a commit; nothing is bumped."""
-    now = world.now()
     made = CommitComment(
         id=world.ids.take("commit_comment"),
         commit=commit,
@@ -188,8 +179,7 @@ def comment_commit(world: World, repo: Repo, commit: Commit, *, by: User, body: 
         body=body,
         path=None,
         line=None,
-        created_at=now,
-        updated_at=now,
+        created_at=world.now(),
     )
     repo.commit_comments[made.id] = made
     return happened(world, "commit_comment.created", made, repo=repo, actor=by)

@@ -18,7 +18,6 @@ def create_repo(world: World, owner: Owner, name: str, *, private: bool = False)
         name=name,
         description=None,
         created_at=now,
-        updated_at=now,
         pushed_at=now,
         private=private,
     )
@@ -105,7 +104,6 @@ def add_asset(world: World, repo: Repo, release: Release, name: str) -> Change:
         size=1,
         download_count=0,
         created_at=now,
-        updated_at=now,
     )
     release.assets.append(asset)
     return happened(world, "release.edited", release, repo=repo)

@@ -30,9 +30,7 @@ def add_users(world: World, rng: Random, count: int, until: int) -> list[User]:
         world.add_account(user)
     born = at(until - 6 * _YEAR_S)
     for login, kind in _HELPERS:
-        account = User(
-            id=world.ids.take("account"), login=login, name=None, created_at=born, updated_at=born, type=kind
-        )
+        account = User(id=world.ids.take("account"), login=login, name=None, created_at=born, type=kind)
         world.add_account(account)
     return people
 

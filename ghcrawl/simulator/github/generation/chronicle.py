@@ -62,13 +62,6 @@ class Chronicle:
             message=message or f"{texts.title(self.rng).capitalize()}\n\n{texts.body(self.rng)}",
         )
 
-    def number(self) -> int:
-        """The number of the next issue or pull request: they count together."""
-        repo = self.repo
-        number = repo.next_number
-        repo.next_number += 1
-        return number
-
     def some_milestone(self) -> Milestone | None:
         """A milestone to put an issue into, one time in four."""
         if not self.repo.milestones or self.rng.random() > 0.25:

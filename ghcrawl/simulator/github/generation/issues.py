@@ -63,12 +63,11 @@ def open_issue(chronicle: Chronicle, when: int) -> Issue:
     rng = chronicle.rng
     issue = Issue(
         id=chronicle.world.ids.take("issue"),
-        number=chronicle.number(),
+        number=chronicle.repo.take_number(),
         title=texts.title(rng),
         body=texts.body(rng) if rng.random() > 0.03 else None,
         user=chronicle.somebody(),
         created_at=at(when),
-        updated_at=at(when),
         locked=rng.random() < 0.02,
     )
     chronicle.tag_issue(issue)
@@ -97,9 +96,7 @@ def discuss_issues(chronicle: Chronicle) -> None:
             created_at=at(when),
             updated_at=at(edited),
         )
-        issue.comments.append(comment)
-        issue.updated_at = max(issue.updated_at, comment.updated_at)
-        chronicle.repo.issue_comments[comment.id] = comment
+        chronicle.repo.add_comment(comment)
 
 
 def discuss_commits(chronicle: Chronicle) -> None:
@@ -119,6 +116,5 @@ def discuss_commits(chronicle: Chronicle) -> None:
             path=chronicle.rng.choice(texts.PATHS) if on_line else None,
             line=chronicle.rng.randint(1, 90) if on_line else None,
             created_at=at(when),
-            updated_at=at(when),
         )
         chronicle.repo.commit_comments[comment.id] = comment

@@ -33,7 +33,7 @@ def open_pull(chronicle: Chronicle, opened: int, latest: int) -> Issue:
     )
     issue = Issue(
         id=chronicle.world.ids.take("issue"),
-        number=chronicle.number(),
+        number=chronicle.repo.take_number(),
         title=texts.title(chronicle.rng),
         body=texts.body(chronicle.rng) if chronicle.rng.random() > 0.1 else None,
         user=author,
@@ -84,8 +84,8 @@ def _review(chronicle: Chronicle, issue: Issue, pull: Pull, opened: int, latest:
 
 
 def _comment_line(chronicle: Chronicle, issue: Issue, review: Review, when: int) -> None:
-    assert issue.pull is not None
-    threads = [comment for comment in issue.pull.comments if comment.reply_to is None]
+    pull = issue.request
+    threads = [comment for comment in pull.comments if comment.reply_to is None]
     answers = chronicle.rng.choice(threads) if threads and chronicle.rng.random() < 0.4 else None
     comment = ReviewComment(
         id=chronicle.world.ids.take("review_comment"),
@@ -96,10 +96,9 @@ def _comment_line(chronicle: Chronicle, issue: Issue, review: Review, when: int)
         line=answers.line if answers else chronicle.rng.randint(1, 300),
         body=texts.body(chronicle.rng),
         created_at=at(when),
-        updated_at=at(when),
         reply_to=answers,
     )
-    issue.pull.comments.append(comment)
+    pull.comments.append(comment)
     chronicle.repo.review_comments[comment.id] = comment
 
 
@@ -122,8 +121,7 @@ def _conclude(chronicle: Chronicle, issue: Issue, pull: Pull, latest: int) -> No
 
 def merge(chronicle: Chronicle, issue: Issue, closer: User, when: int, *, squash: bool) -> None:
     """`issue` is merged into the default branch by the button, as one commit or with all of its own."""
-    pull = issue.pull
-    assert pull is not None
+    pull = issue.request
     assert chronicle.head is not None
     parents = (chronicle.head,) if squash else (chronicle.head, pull.commits[-1])
     message = f"{issue.title} (#{issue.number})" if squash else f"Merge pull request #{issue.number}\n\n{issue.title}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.simulator.github.entities import Issue, Label, Ref, Repo
+from ghcrawl.simulator.github.entities import Label, Ref, Repo
 from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.repository import Setting, found_repo, grow_repo
 from ghcrawl.simulator.github.generation.size import WorldSize
@@ -71,7 +71,6 @@ def _add_fork(setting: Setting, org: Org) -> None:
         name=f"{parent.name}-fork",
         description=parent.description,
         created_at=parent.pushed_at,
-        updated_at=parent.pushed_at,
         pushed_at=parent.pushed_at,
         default_branch=parent.default_branch,
         language=parent.language,
@@ -95,21 +94,5 @@ def add_odd_things(repo: Repo) -> None:
         issue.user = None
         issue.labels = list(repo.labels.values())
     for issue in plain[-1:]:
-        delete_issue(repo, issue)
+        repo.delete_issue(issue)
     repo.recount()
-
-
-def forget_events(repo: Repo, issue: Issue) -> None:
-    """What happened to `issue` is forgotten with it."""
-    events = repo.records.issue_events
-    for each in [event.id for event in events.values() if event.issue is issue]:
-        del events[each]
-
-
-def delete_issue(repo: Repo, issue: Issue) -> None:
-    """`issue` is gone with its comments, and its number is never given again."""
-    del repo.issues[issue.number]
-    repo.deleted_issues.add(issue.number)
-    for comment in issue.comments:
-        del repo.issue_comments[comment.id]
-    forget_events(repo, issue)

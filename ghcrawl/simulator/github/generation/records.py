@@ -112,10 +112,9 @@ def _check(chronicle: Chronicle) -> None:
     repo = chronicle.repo
     tips = {ref.commit.sha: (ref.name, ref.commit.committed_at) for ref in repo.branches.values()}
     for issue in repo.pulls:
-        assert issue.pull is not None
         if issue.number % 3:
-            head = issue.pull.commits[-1]
-            tips[head.sha] = (issue.pull.head_ref, head.committed_at)
+            head = issue.request.commits[-1]
+            tips[head.sha] = (issue.request.head_ref, head.committed_at)
     for sha, (branch, moment) in tips.items():
         _check_commit(chronicle, sha, branch, seconds(moment))
 
@@ -221,7 +220,6 @@ def _warn(chronicle: Chronicle) -> None:
             package=rng.choice(texts.NOUNS),
             severity=rng.choice(_SEVERITIES),
             created_at=moment,
-            updated_at=moment,
             dismissed_by=rng.choice(chronicle.staff) if number % 2 == 0 else None,
         )
 
@@ -232,11 +230,10 @@ def _discuss(chronicle: Chronicle) -> None:
         moment = at(chronicle.between(seconds(repo.created_at), chronicle.until))
         talk = Discussion(
             id=chronicle.world.ids.take("discussion"),
-            number=chronicle.number(),
+            number=repo.take_number(),
             title=texts.title(chronicle.rng),
             user=chronicle.somebody(),
             created_at=moment,
-            updated_at=moment,
         )
         repo.records.discussions[talk.number] = talk
 
@@ -261,7 +258,6 @@ def plan(world: World, rng: Random, org: Org, size: WorldSize, people: list[User
             title=texts.title(rng),
             creator=creator,
             created_at=moment,
-            updated_at=moment,
         )
         for issue in rng.sample(issues, k=min(len(issues), 3)):
             identity = world.ids.take("project_item")

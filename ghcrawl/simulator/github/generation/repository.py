@@ -48,7 +48,6 @@ def found_repo(setting: Setting, owner: Owner, name: str) -> Repo:
         name=name,
         description=texts.title(rng).capitalize() if rng.random() > 0.2 else None,
         created_at=born,
-        updated_at=born,
         pushed_at=born,
         default_branch="master" if rng.random() < 0.2 else "main",
         language=rng.choice(texts.LANGUAGES),

@@ -114,10 +114,11 @@ class Nodes(Struct, frozen=True, kw_only=True):
         repo = self._visible(repo_id)
         if repo is None:
             return None
-        issue = next((each for each in repo.pulls if each.pull is not None and each.pull.id == pull_id), None)
-        return self._described(repo, issue, issue.pull) if issue is not None and issue.pull is not None else None
+        issue = next((each for each in repo.pulls if each.request.id == pull_id), None)
+        return self._described(repo, issue) if issue is not None else None
 
-    def _described(self, repo: Repo, issue: Issue, pull: Pull) -> Node:
+    def _described(self, repo: Repo, issue: Issue) -> Node:
+        pull = issue.request
         body = pulls.pull(self.site, self.world, repo, issue)
         return {
             "__typename": "PullRequest",

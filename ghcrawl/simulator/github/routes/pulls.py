@@ -93,11 +93,8 @@ def files_of_pull(ask: Ask, repo: Repo, text: str) -> Many[Body]:
 def _pulls_of_commit(repo: Repo, text: str) -> list[Issue]:
     """Those that brought the commit."""
     commit = find_commit(repo, text)
-    return [issue for issue in repo.pulls if issue.pull is not None and _brought(issue.pull, commit)]
-
-
-def _brought(pull: Pull, commit: Commit) -> bool:
-    return commit in pull.commits or pull.merge_commit_sha == commit.sha
+    pairs = ((issue, issue.request) for issue in repo.pulls)
+    return [issue for issue, pull in pairs if commit in pull.commits or pull.merge_commit_sha == commit.sha]
 
 
 ROUTES: Final[dict[str, Finder]] = {

@@ -89,16 +89,15 @@ def listed_issue(site: Site, repo: Repo, issue: Issue) -> Body:
 
 
 def _pull_side(site: Site, repo: Repo, issue: Issue) -> Body:
-    assert issue.pull is not None
     page = issue_page(site, repo, issue)
     links = {
         "url": f"{site.repo(repo)}/pulls/{issue.number}",
         "html_url": page,
         "diff_url": f"{page}.diff",
         "patch_url": f"{page}.patch",
-        "merged_at": issue.pull.merged_at,
+        "merged_at": issue.request.merged_at,
     }
-    return {"draft": issue.pull.draft, "pull_request": links}
+    return {"draft": issue.request.draft, "pull_request": links}
 
 
 def _issue_side() -> Body:

@@ -17,8 +17,7 @@ _NEVER_SET: Final[Body] = {"requested_teams": [], "auto_merge": None, "active_lo
 
 def listed_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
     """A pull request as an element of a list: its two ends embed whole repositories, so its ETag hardly ever holds."""
-    pull = issue.pull
-    assert pull is not None
+    pull = issue.request
     url, page = f"{site.repo(repo)}/pulls/{issue.number}", f"{site.page(repo)}/pull/{issue.number}"
     assignees = [simple_user(site, user) for user in issue.assignees]
     return {
@@ -97,8 +96,7 @@ def _links(site: Site, repo: Repo, issue: Issue, pull: Pull) -> Body:
 
 def pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
     """A pull request at its own URL."""
-    pull = issue.pull
-    assert pull is not None
+    pull = issue.request
     changes = [change for commit in pull.commits for change in diff_of(commit)]
     is_open = issue.closed_at is None
     return {
