@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -13,6 +13,8 @@ from ghcrawl.simulator.github.changes.change import Change
 from ghcrawl.simulator.github.entities import Issue, Repo
 from ghcrawl.simulator.github.people import Org, User
 from ghcrawl.simulator.github.world import World
+
+T = TypeVar("T")
 
 
 class _Day(Struct, frozen=True, kw_only=True):
@@ -32,28 +34,29 @@ class _Day(Struct, frozen=True, kw_only=True):
         return self.rng.choice(wanted) if wanted else None
 
 
+Event: TypeAlias = Callable[[_Day], Change | None]
+"""Makes a change; None: it cannot happen there now."""
+
+
+def _on_issue(
+    change: Callable[..., Change], *, is_open: bool | None = None, pull: bool | None = None, **told: Any
+) -> Event:
+    """`change` of an issue or a pull request that is like that. told: what else the change is told."""
+
+    def event(day: _Day) -> Change | None:
+        issue = day.some_issue(is_open=is_open, pull=pull)
+        return change(day.world, day.repo, issue, by=day.by, **told) if issue else None
+
+    return event
+
+
 def _open(day: _Day) -> Change:
     return issues.open_issue(day.world, day.repo, by=day.by, title=f"Trouble {day.repo.next_number}")
-
-
-def _comment(day: _Day) -> Change | None:
-    issue = day.some_issue()
-    return issues.comment(day.world, day.repo, issue, by=day.by) if issue else None
 
 
 def _edit(day: _Day) -> Change | None:
     issue = day.some_issue()
     return issues.edit_issue(day.world, day.repo, issue, title=f"{issue.title}!") if issue else None
-
-
-def _close(day: _Day) -> Change | None:
-    issue = day.some_issue(is_open=True)
-    return issues.close(day.world, day.repo, issue, by=day.by) if issue else None
-
-
-def _reopen(day: _Day) -> Change | None:
-    issue = day.some_issue(is_open=False, pull=False)
-    return issues.reopen(day.world, day.repo, issue, by=day.by) if issue else None
 
 
 def _edit_comment(day: _Day) -> Change | None:
@@ -67,20 +70,6 @@ def _push(day: _Day) -> Change:
     return pulls.push(day.world, day.repo, by=day.by, count=day.rng.randint(1, 3))
 
 
-def _open_pull(day: _Day) -> Change:
-    return pulls.open_pull(day.world, day.repo, by=day.by)
-
-
-def _review(day: _Day) -> Change | None:
-    issue = day.some_issue(is_open=True, pull=True)
-    return pulls.review(day.world, day.repo, issue, by=day.by, remarks=("Hm.",)) if issue else None
-
-
-def _merge(day: _Day) -> Change | None:
-    issue = day.some_issue(is_open=True, pull=True)
-    return pulls.merge(day.world, day.repo, issue, by=day.by) if issue else None
-
-
 def _comment_commit(day: _Day) -> Change:
     history = day.repo.history(day.repo.head)
     return pulls.comment_commit(day.world, day.repo, day.rng.choice(history), by=day.by)
@@ -90,39 +79,43 @@ def _release(day: _Day) -> Change:
     return repos.publish_release(day.world, day.repo, by=day.by, tag=f"build/{len(day.repo.tags)}")
 
 
-def _star(day: _Day) -> Change:
-    return repos.star(day.world, day.repo, by=day.by)
-
-
-EVENTS: Final[tuple[tuple[int, Callable[[_Day], Change | None]], ...]] = (
-    (20, _comment),
+EVENTS: Final[Sequence[tuple[int, Event]]] = (
+    (20, _on_issue(issues.comment)),
     (12, _push),
     (10, _open),
-    (6, _open_pull),
-    (6, _close),
-    (5, _review),
+    (6, lambda day: pulls.open_pull(day.world, day.repo, by=day.by)),
+    (6, _on_issue(issues.close, is_open=True)),
+    (5, _on_issue(pulls.review, is_open=True, pull=True, remarks=("Hm.",))),
     (4, _edit),
-    (4, _merge),
+    (4, _on_issue(pulls.merge, is_open=True, pull=True)),
     (3, _edit_comment),
-    (3, _star),
-    (2, _reopen),
+    (3, lambda day: repos.star(day.world, day.repo, by=day.by)),
+    (2, _on_issue(issues.reopen, is_open=False, pull=False)),
     (1, _comment_commit),
     (1, _release),
 )
 
 
-def random_change(world: World, org: Org, rng: Random) -> Change:
-    """Something that happens every day, in a repository of `org` that is written to, done by one of its members."""
-    alive = [
+def written_to(world: World, org: Org) -> list[Repo]:
+    """The repositories of `org` in which something happens."""
+    return [
         repo
         for repo in world.repos_of(org)
         if repo.has_issues and repo.head and not repo.archived and repo.standing == "fine"
     ]
-    by = rng.choice([member.user for member in org.members.values()])
-    day = _Day(world=world, repo=rng.choice(alive), by=by, rng=rng)
-    weights = [weight for weight, _ in EVENTS]
+
+
+def drawn(rng: Random, events: Sequence[tuple[int, Callable[[T], Change | None]]], place: T) -> Change:
+    """What happens at `place`: one of `events`, drawn by weight, and again if it cannot happen there now."""
+    weights = [weight for weight, _ in events]
     while True:
-        (_, event), *_ = rng.choices(EVENTS, weights=weights)
-        change = event(day)
+        (_, event), *_ = rng.choices(events, weights=weights)
+        change = event(place)
         if change is not None:
             return change
+
+
+def random_change(world: World, org: Org, rng: Random) -> Change:
+    """Something that happens every day, in a repository of `org` that is written to, done by one of its members."""
+    by = rng.choice([member.user for member in org.members.values()])
+    return drawn(rng, EVENTS, _Day(world=world, repo=rng.choice(written_to(world, org)), by=by, rng=rng))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from random import Random
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from ghcrawl.simulator.github.changes import issues, people, pulls, repos
 from ghcrawl.simulator.github.changes.change import Change
-from ghcrawl.simulator.github.changes.weather import random_change
-from ghcrawl.simulator.github.entities import Repo
+from ghcrawl.simulator.github.changes.weather import drawn, random_change, written_to
+from ghcrawl.simulator.github.entities import Issue, Repo
 from ghcrawl.simulator.github.people import Org, User
 from ghcrawl.simulator.github.world import World
 
@@ -32,11 +33,7 @@ class Moment(Struct, frozen=True, kw_only=True):
     @property
     def alive(self) -> list[Repo]:
         """The repositories that are written to."""
-        return [
-            repo
-            for repo in self.world.repos_of(self.org)
-            if repo.has_issues and repo.head and not repo.archived and repo.standing == "fine"
-        ]
+        return written_to(self.world, self.org)
 
     @property
     def by(self) -> User:
@@ -53,82 +50,69 @@ class Moment(Struct, frozen=True, kw_only=True):
         return self.rng.choice(alive) if len(alive) > FEWEST_REPOS else None
 
 
-def _everyday(moment: Moment) -> Change:
-    return random_change(moment.world, moment.org, moment.rng)
+Event: TypeAlias = Callable[[Moment], Change | None]
+"""Makes a change; None: it cannot happen now."""
 
 
-def _delete_comment(moment: Moment) -> Change | None:
-    repo = moment.rng.choice(moment.alive)
-    comment = moment.some(list(repo.issue_comments.values()))
-    return issues.delete_comment(moment.world, repo, comment) if comment else None
+def _in_repo(happen: Callable[[Moment, Repo], Change | None]) -> Event:
+    """It happens in a repository that is written to."""
+    return lambda moment: happen(moment, moment.rng.choice(moment.alive))
 
 
-def _delete_issue(moment: Moment) -> Change | None:
-    repo = moment.rng.choice(moment.alive)
-    issue = moment.some([each for each in repo.issues.values() if each.pull is None])
-    return issues.delete_issue(moment.world, repo, issue) if issue else None
+def _to_some(things: Callable[[Repo], Iterable[T]], change: Callable[[World, Repo, T], Change]) -> Event:
+    """`change` of one of `things` in a repository that is written to."""
+
+    def happen(moment: Moment, repo: Repo) -> Change | None:
+        thing = moment.some([*things(repo)])
+        return change(moment.world, repo, thing) if thing else None
+
+    return _in_repo(happen)
 
 
-def _transfer_issue(moment: Moment) -> Change | None:
-    repo, into = moment.rng.choice(moment.alive), moment.rng.choice(moment.alive)
-    issue = moment.some([each for each in repo.issues.values() if each.pull is None])
+def _plain(repo: Repo) -> list[Issue]:
+    """The issues that are no pull requests."""
+    return [issue for issue in repo.issues.values() if issue.pull is None]
+
+
+def _transfer_issue(moment: Moment, repo: Repo) -> Change | None:
+    into, issue = moment.rng.choice(moment.alive), moment.some(_plain(repo))
     if issue is None or into is repo or repo.private or into.private or not into.has_issues:
         return None
     return issues.transfer_issue(moment.world, repo, issue, into)
 
 
-def _label(moment: Moment) -> Change:
-    repo = moment.rng.choice(moment.alive)
+def _label(moment: Moment, repo: Repo) -> Change:
     return issues.add_label(moment.world, repo, f"label {len(repo.labels)}-{moment.rng.randint(0, 10**6)}")
 
 
-def _label_issue(moment: Moment) -> Change | None:
-    repo = moment.rng.choice(moment.alive)
+def _label_issue(moment: Moment, repo: Repo) -> Change | None:
     issue, label = moment.some(list(repo.issues.values())), moment.some(list(repo.labels.values()))
     if issue is None or label is None or issue.pull is not None:
         return None
     return issues.label_issue(moment.world, repo, issue, [label])
 
 
-def _milestone(moment: Moment) -> Change:
-    repo = moment.rng.choice(moment.alive)
+def _milestone(moment: Moment, repo: Repo) -> Change:
     return issues.add_milestone(moment.world, repo, by=moment.by, title=f"v{len(repo.milestones) + 1}")
 
 
-def _branch(moment: Moment) -> Change:
-    repo = moment.rng.choice(moment.alive)
+def _branch(moment: Moment, repo: Repo) -> Change:
     return pulls.create_branch(moment.world, repo, f"topic/{moment.rng.randint(0, 10**9)}")
 
 
-def _delete_branch(moment: Moment) -> Change | None:
-    repo = moment.rng.choice(moment.alive)
-    used = {issue.pull.head_ref for issue in repo.pulls if issue.pull and issue.closed_at is None}
-    name = moment.some([name for name in repo.branches if name != repo.default_branch and name not in used])
-    return pulls.delete_branch(moment.world, repo, name) if name else None
+def _unused_branches(repo: Repo) -> list[str]:
+    used = {issue.request.head_ref for issue in repo.pulls if issue.closed_at is None}
+    return [name for name in repo.branches if name != repo.default_branch and name not in used]
 
 
-def _edit_remark(moment: Moment) -> Change | None:
-    repo = moment.rng.choice(moment.alive)
-    comment = moment.some(list(repo.review_comments.values()))
-    return pulls.edit_review_comment(moment.world, repo, comment, body="Hm?") if comment else None
-
-
-def _delete_remark(moment: Moment) -> Change | None:
-    repo = moment.rng.choice(moment.alive)
+def _delete_remark(moment: Moment, repo: Repo) -> Change | None:
     comment = moment.some([each for each in repo.review_comments.values() if each.reply_to is None])
     if comment is None or any(each.reply_to is comment for each in repo.review_comments.values()):
         return None
     return pulls.delete_review_comment(moment.world, repo, comment)
 
 
-def _delete_release(moment: Moment) -> Change | None:
-    repo = moment.rng.choice(moment.alive)
-    release = moment.some(list(repo.releases.values()))
-    return repos.delete_release(moment.world, repo, release) if release else None
-
-
-def _rename(moment: Moment) -> Change:
-    repo = moment.rng.choice(moment.alive)
+def _rename(moment: Moment, repo: Repo) -> Change:
     return repos.rename_repo(moment.world, repo, f"{repo.name.partition('-was')[0]}-was{moment.rng.randint(0, 10**9)}")
 
 
@@ -139,8 +123,7 @@ def _transfer(moment: Moment) -> Change | None:
     return repos.transfer_repo(moment.world, repo, other)
 
 
-def _privacy(moment: Moment) -> Change:
-    repo = moment.rng.choice(moment.alive)
+def _privacy(moment: Moment, repo: Repo) -> Change:
     return repos.set_private(moment.world, repo, private=not repo.private)
 
 
@@ -182,24 +165,24 @@ def _delete_team(moment: Moment) -> Change | None:
     return people.delete_team(moment.world, team) if team else None
 
 
-EVENTS: Final[tuple[tuple[int, Callable[[Moment], Change | None]], ...]] = (
-    (700, _everyday),
-    (40, _delete_comment),
-    (20, _label_issue),
-    (20, _branch),
-    (20, _delete_branch),
-    (15, _edit_remark),
-    (15, _delete_remark),
-    (15, _delete_issue),
-    (10, _transfer_issue),
-    (10, _label),
-    (10, _milestone),
+EVENTS: Final[Sequence[tuple[int, Event]]] = (
+    (700, lambda moment: random_change(moment.world, moment.org, moment.rng)),
+    (40, _to_some(lambda repo: repo.issue_comments.values(), issues.delete_comment)),
+    (20, _in_repo(_label_issue)),
+    (20, _in_repo(_branch)),
+    (20, _to_some(_unused_branches, pulls.delete_branch)),
+    (15, _to_some(lambda repo: repo.review_comments.values(), partial(pulls.edit_review_comment, body="Hm?"))),
+    (15, _in_repo(_delete_remark)),
+    (15, _to_some(_plain, issues.delete_issue)),
+    (10, _in_repo(_transfer_issue)),
+    (10, _in_repo(_label)),
+    (10, _in_repo(_milestone)),
     (10, _join),
     (8, _into_team),
     (8, _leave),
-    (6, _delete_release),
-    (4, _rename),
-    (4, _privacy),
+    (6, _to_some(lambda repo: repo.releases.values(), repos.delete_release)),
+    (4, _in_repo(_rename)),
+    (4, _in_repo(_privacy)),
     (3, _team),
     (3, _delete_team),
     (3, _create_repo),
@@ -211,9 +194,4 @@ EVENTS: Final[tuple[tuple[int, Callable[[Moment], Change | None]], ...]] = (
 
 def live_change(moment: Moment) -> Change:
     """Something that happens in the organisation of `moment`."""
-    weights = [weight for weight, _ in EVENTS]
-    while True:
-        (_, event), *_ = moment.rng.choices(EVENTS, weights=weights)
-        change = event(moment)
-        if change is not None:
-            return change
+    return drawn(moment.rng, EVENTS, moment)
