@@ -6,7 +6,7 @@ One change may send several: a merge is a closed pull request and a push, a revi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -30,6 +30,7 @@ from ghcrawl.simulator.github.shapes import accounts, commits, issues, pulls, re
 from ghcrawl.simulator.github.shapes.site import Body, Site
 from ghcrawl.simulator.github.world import World
 
+T = TypeVar("T")
 NOBODY: Final = "0" * 40
 
 
@@ -55,6 +56,11 @@ class Telling(Struct, frozen=True):
         """The repository it happened in."""
         assert self.change.repo is not None
         return self.change.repo
+
+    def subject(self, kind: type[T]) -> T:
+        """What it happened to, which must be of that kind."""
+        assert isinstance(self.change.subject, kind)
+        return self.change.subject
 
     def hook(self, event: str, action: str = "", **payload: Any) -> Hook:
         """A webhook with what all of them carry."""
@@ -93,15 +99,8 @@ def hook_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
     return {**pulls.pull(site, world, repo, issue), **unknown}
 
 
-def simple_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
-    """A pull request where something on it is told: without counters and without who merged it."""
-    return pulls.listed_pull(site, world, repo, issue)
-
-
 def _issue(telling: Telling) -> Iterator[Hook]:
-    issue = telling.change.subject
-    assert isinstance(issue, Issue)
-    told = {"issue": hook_issue(telling.site, telling.repo, issue)}
+    told = {"issue": hook_issue(telling.site, telling.repo, telling.subject(Issue))}
     if telling.change.action == "transferred":
         site, moved, into = telling.site, telling.change.before["issue"], telling.change.before["repo"]
         told["changes"] = {
@@ -112,8 +111,7 @@ def _issue(telling: Telling) -> Iterator[Hook]:
 
 
 def _comment(telling: Telling) -> Iterator[Hook]:
-    comment = telling.change.subject
-    assert isinstance(comment, IssueComment)
+    comment = telling.subject(IssueComment)
     yield telling.itself(
         issue=hook_issue(telling.site, telling.repo, comment.issue),
         comment=issues.issue_comment(telling.site, telling.repo, comment),
@@ -121,60 +119,44 @@ def _comment(telling: Telling) -> Iterator[Hook]:
 
 
 def _pull(telling: Telling) -> Iterator[Hook]:
-    site, world, repo, issue = telling.site, telling.world, telling.repo, telling.change.subject
-    assert isinstance(issue, Issue)
-    assert issue.pull is not None
+    site, world, repo, issue = telling.site, telling.world, telling.repo, telling.subject(Issue)
+    pull = issue.request
     if telling.change.action == "opened":
-        ref = issue.pull.head_ref
-        yield _created(telling, "branch", ref)
-        yield _push_hook(telling, ref, issue.pull.commits, before=NOBODY)
-    if issue.pull.merged_at is not None and telling.change.action == "closed" and repo.head is not None:
+        yield _created(telling, "branch", pull.head_ref)
+        yield _push_hook(telling, pull.head_ref, pull.commits, before=NOBODY)
+    if pull.merged_at is not None and telling.change.action == "closed" and repo.head is not None:
         yield _push_hook(telling, repo.default_branch, [repo.head], before=repo.head.parents[0].sha)
     yield telling.itself(number=issue.number, pull_request=hook_pull(site, world, repo, issue))
 
 
 def _review(telling: Telling) -> Iterator[Hook]:
-    site, world, repo, review = telling.site, telling.world, telling.repo, telling.change.subject
-    assert isinstance(review, Review)
-    issue = next(each for each in repo.pulls if each.pull is not None and review in each.pull.reviews)
-    assert issue.pull is not None
-    pull = simple_pull(site, world, repo, issue)
-    body = pulls.review(site, repo, issue, review)
-    yield telling.itself(
-        review={**body, "state": review.state.lower()}, pull_request=pull
-    )  # REST writes it in capitals
-    for comment in issue.pull.comments:
+    """The pull request is told as lists show it: without counters and without who merged it."""
+    site, world, repo, review = telling.site, telling.world, telling.repo, telling.subject(Review)
+    issue = next(each for each in repo.pulls if review in each.request.reviews)
+    pull, body = pulls.listed_pull(site, world, repo, issue), pulls.review(site, repo, issue, review)
+    yield telling.itself(review={**body, "state": review.state.lower()}, pull_request=pull)  # REST: in capitals
+    for comment in issue.request.comments:
         if comment.review is review:
             body = pulls.review_comment(site, repo, comment)
             yield telling.hook("pull_request_review_comment", "created", comment=body, pull_request=pull)
 
 
 def _review_comment(telling: Telling) -> Iterator[Hook]:
-    comment = telling.change.subject
-    assert isinstance(comment, ReviewComment)
+    comment = telling.subject(ReviewComment)
     body = pulls.review_comment(telling.site, telling.repo, comment)
-    pull = simple_pull(telling.site, telling.world, telling.repo, comment.issue)
+    pull = pulls.listed_pull(telling.site, telling.world, telling.repo, comment.issue)
     yield telling.itself(comment=body, pull_request=pull)
 
 
-def _commit_comment(telling: Telling) -> Iterator[Hook]:
-    comment = telling.change.subject
-    assert isinstance(comment, CommitComment)
-    yield telling.itself(comment=commits.commit_comment(telling.site, telling.repo, comment))
-
-
 def _push(telling: Telling) -> Iterator[Hook]:
-    repo, tip, before = telling.repo, telling.change.subject, telling.change.before
-    assert isinstance(tip, Commit)
+    repo, tip, before = telling.repo, telling.subject(Commit), telling.change.before
     branch = str(before["ref"]).removeprefix("refs/heads/")
     if not before["sha"]:
         yield _created(telling, "branch", branch)
     yield _push_hook(telling, branch, [tip], before=str(before["sha"]) or NOBODY, forced=bool(before["forced"]))
-    for issue in repo.pulls:
-        pull = issue.pull
-        if pull and issue.closed_at is None and pull.head_repo is repo and pull.head_ref == branch:
-            body = hook_pull(telling.site, telling.world, repo, issue)
-            yield telling.hook("pull_request", "synchronize", number=issue.number, pull_request=body)
+    for issue in repo.open_pulls_from(branch):
+        body = hook_pull(telling.site, telling.world, repo, issue)
+        yield telling.hook("pull_request", "synchronize", number=issue.number, pull_request=body)
 
 
 def _push_hook(
@@ -227,8 +209,7 @@ def _created(telling: Telling, kind: str, name: str) -> Hook:
 
 
 def _ref(telling: Telling) -> Iterator[Hook]:
-    ref = telling.change.subject
-    assert isinstance(ref, Ref)
+    ref = telling.subject(Ref)
     if telling.change.event == "create":
         yield _created(telling, "branch", ref.name)
         return
@@ -237,8 +218,7 @@ def _ref(telling: Telling) -> Iterator[Hook]:
 
 
 def _release(telling: Telling) -> Iterator[Hook]:
-    release = telling.change.subject
-    assert isinstance(release, Release)
+    release = telling.subject(Release)
     if telling.change.action == "published":
         yield _created(telling, "tag", release.tag_name)
     yield telling.itself(release=releases.release(telling.site, telling.repo, release))
@@ -251,26 +231,22 @@ def _repository(telling: Telling) -> Iterator[Hook]:
     elif change.action == "transferred":
         before = telling.world.account(str(change.before["owner"]))
         assert before is not None
-        kind, shape = (
-            ("organization", accounts.simple_org(telling.site, before))
-            if isinstance(before, Org)
-            else ("user", accounts.simple_user(telling.site, before))
-        )
-        yield telling.itself(changes={"owner": {"from": {kind: shape}}})
+        if isinstance(before, Org):
+            former = {"organization": accounts.simple_org(telling.site, before)}
+        else:
+            former = {"user": accounts.simple_user(telling.site, before)}
+        yield telling.itself(changes={"owner": {"from": former}})
     else:
         yield telling.itself()
 
 
-def _label(telling: Telling) -> Iterator[Hook]:
-    label = telling.change.subject
-    assert isinstance(label, Label)
-    yield telling.itself(label=issues.label(telling.site, telling.repo, label))
+def _only(name: str, kind: type[Any], shape: Callable[[Site, Repo, Any], Body]) -> Callable[[Telling], Iterator[Hook]]:
+    """Tells of a change of something of that kind by the thing itself, under `name`."""
 
+    def tell(telling: Telling) -> Iterator[Hook]:
+        yield telling.itself(**{name: shape(telling.site, telling.repo, telling.subject(kind))})
 
-def _milestone(telling: Telling) -> Iterator[Hook]:
-    milestone = telling.change.subject
-    assert isinstance(milestone, Milestone)
-    yield telling.itself(milestone=issues.milestone(telling.site, telling.repo, milestone))
+    return tell
 
 
 def _star(telling: Telling) -> Iterator[Hook]:
@@ -282,19 +258,14 @@ def _star(telling: Telling) -> Iterator[Hook]:
 
 
 def _member(telling: Telling) -> Iterator[Hook]:
-    member = telling.change.subject
-    assert isinstance(member, Member)
-    user, base = (
-        accounts.simple_user(telling.site, member.user),
-        f"{telling.site.base}/orgs/{telling.change.owner.login}",
-    )
+    member, base = telling.subject(Member), f"{telling.site.base}/orgs/{telling.change.owner.login}"
+    user = accounts.simple_user(telling.site, member.user)
     membership = {"url": f"{base}/memberships/{member.user.login}", "organization_url": base}
     yield telling.itself(membership={**membership, "role": member.role, "state": "active", "user": user})
 
 
 def _team(telling: Telling) -> Iterator[Hook]:
-    team = telling.change.subject
-    assert isinstance(team, Team)
+    team = telling.subject(Team)
     body = accounts.simple_team(telling.site, team)
     if telling.change.event == "membership":
         user = list(team.members.values())[-1]
@@ -304,14 +275,14 @@ def _team(telling: Telling) -> Iterator[Hook]:
 
 
 _TOLD: Final[Mapping[str, Callable[[Telling], Iterator[Hook]]]] = {
-    "commit_comment": _commit_comment,
+    "commit_comment": _only("comment", CommitComment, commits.commit_comment),
     "create": _ref,
     "delete": _ref,
     "issue_comment": _comment,
     "issues": _issue,
-    "label": _label,
+    "label": _only("label", Label, issues.label),
     "membership": _team,
-    "milestone": _milestone,
+    "milestone": _only("milestone", Milestone, issues.milestone),
     "organization": _member,
     "pull_request": _pull,
     "pull_request_review": _review,
