@@ -132,9 +132,9 @@ def _conversation(site: Site, repo: Repo, viewer: Viewer) -> Iterator[Expected]:
     urn, held = f"urn:repo:{repo.id}", repo.records
     yield from all_of("discussion", urn, held.discussions, partial(records.discussion, site, repo))
     advisories = {} if repo.parent else held.advisories
-    yield from all_of("security_advisory", urn, advisories, partial(records.advisory, site, repo))
+    yield from all_of("security_advisory", urn, advisories, partial(protection.advisory, site, repo))
     if viewer.insider(repo.owner):
-        yield from all_of("dependabot_alert", urn, held.alerts, partial(records.alert, site, repo))
+        yield from all_of("dependabot_alert", urn, held.alerts, partial(protection.dependabot_alert, site, repo))
         found = partial(protection.code_scanning_alert, site, repo)
         yield from all_of("code_scanning_alert", urn, held.alerts, found)
     if viewer.administers(repo):

@@ -186,20 +186,10 @@ def _push_hook(
 
 
 def _stub(telling: Telling, commit: Commit) -> Body:
-    """A commit in a push: without accounts, parents and statistics."""
-    return {
-        "id": commit.sha,
-        "tree_id": commit.sha[::-1],
-        "distinct": True,
-        "message": commit.message,
-        "timestamp": commit.committed_at,
-        "url": f"{telling.site.page(telling.repo)}/commit/{commit.sha}",
-        "author": {"name": commit.author_name, "email": commit.author_email},
-        "committer": {"name": commit.committer_name, "email": commit.committer_email},
-        "added": [],
-        "removed": [],
-        "modified": ["README.md"],
-    }
+    """A commit in a push."""
+    url = f"{telling.site.page(telling.repo)}/commit/{commit.sha}"
+    told = {"distinct": True, "url": url, "added": [], "removed": [], "modified": ["README.md"]}
+    return {**commits.simple_commit(commit), **told}
 
 
 def _created(telling: Telling, kind: str, name: str) -> Hook:

@@ -14,7 +14,7 @@ from ghcrawl.simulator.github.routes import commits
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
 from ghcrawl.simulator.github.routes.finders import every, guarded, listed, newest, numbered, single
 from ghcrawl.simulator.github.routes.table import Finder
-from ghcrawl.simulator.github.shapes import protection, records
+from ghcrawl.simulator.github.shapes import protection
 
 
 def rulesets(ask: Ask, repo: Repo) -> Many[Repo]:
@@ -80,8 +80,8 @@ ROUTES: Final[dict[str, Finder]] = {
     "rulesets": rulesets,
     "rulesets/{id}": ruleset,
     "branches/{name*}": branch,
-    "security-advisories": listed(every("records.advisories"), records.advisory),
-    "security-advisories/{ghsa}": single(lambda repo, text: repo.records.advisories.get(text), records.advisory),
+    "security-advisories": listed(every("records.advisories"), protection.advisory),
+    "security-advisories/{ghsa}": single(lambda repo, text: repo.records.advisories.get(text), protection.advisory),
     "secret-scanning/alerts": secret_scanning_alerts,
     "secret-scanning/alerts/{number}": secret_scanning_alert,
     **guarded(
@@ -94,8 +94,8 @@ ROUTES: Final[dict[str, Finder]] = {
     **guarded(
         _entitled("You are not authorized to perform this operation."),
         {
-            "dependabot/alerts": listed(_alerts, records.alert),
-            "dependabot/alerts/{number}": single(_alert, records.alert),
+            "dependabot/alerts": listed(_alerts, protection.dependabot_alert),
+            "dependabot/alerts/{number}": single(_alert, protection.dependabot_alert),
         },
     ),
 }

@@ -8,20 +8,20 @@ from typing import Literal
 
 from ghcrawl.simulator.github.people import Org, Owner, Team, User
 from ghcrawl.simulator.github.principals import Viewer
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted, urls_below
 from ghcrawl.simulator.github.world import World
 
-_USER_URLS = (
-    ("followers_url", "/followers"),
-    ("following_url", "/following{/other_user}"),
-    ("gists_url", "/gists{/gist_id}"),
-    ("starred_url", "/starred{/owner}{/repo}"),
-    ("subscriptions_url", "/subscriptions"),
-    ("organizations_url", "/orgs"),
-    ("repos_url", "/repos"),
-    ("events_url", "/events{/privacy}"),
-    ("received_events_url", "/received_events"),
+_USER_PATHS = (
+    "followers",
+    "following{/other_user}",
+    "gists{/gist_id}",
+    "starred{/owner}{/repo}",
+    "subscriptions",
+    "repos",
+    "events{/privacy}",
+    "received_events",
 )
+_ORG_PATHS = ("repos", "events", "hooks", "issues", "members{/member}", "public_members{/member}")
 
 
 def simple_user(site: Site, account: Owner) -> Body:
@@ -38,7 +38,8 @@ def simple_user(site: Site, account: Owner) -> Body:
         "gravatar_id": "",
         "url": url,
         "html_url": f"{site.base}/{page}",
-        **{key: url + suffix for key, suffix in _USER_URLS},
+        **urls_below(url, *_USER_PATHS),
+        "organizations_url": f"{url}/orgs",
         "type": kind,
         "user_view_type": "public",
         "site_admin": False,
@@ -98,16 +99,6 @@ def _own_fields(world: World, account: Owner) -> Body:
     }
 
 
-_ORG_URLS = (
-    ("repos_url", "/repos"),
-    ("events_url", "/events"),
-    ("hooks_url", "/hooks"),
-    ("issues_url", "/issues"),
-    ("members_url", "/members{/member}"),
-    ("public_members_url", "/public_members{/member}"),
-)
-
-
 def simple_org(site: Site, org: Org) -> Body:
     """An organisation as an element of a list."""
     url = f"{site.base}/orgs/{org.login}"
@@ -116,7 +107,7 @@ def simple_org(site: Site, org: Org) -> Body:
         "id": org.id,
         "node_id": node_id("O", org.id),
         "url": url,
-        **{key: url + suffix for key, suffix in _ORG_URLS},
+        **urls_below(url, *_ORG_PATHS),
         "avatar_url": f"{site.base}/avatars/u/{org.id}?v=4",
         "description": org.description,
     }

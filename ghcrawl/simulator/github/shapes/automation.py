@@ -13,8 +13,9 @@ from ghcrawl.simulator.github.records import (
     WorkflowRun,
 )
 from ghcrawl.simulator.github.shapes.accounts import simple_user
+from ghcrawl.simulator.github.shapes.commits import simple_commit
 from ghcrawl.simulator.github.shapes.repos import embedded_repo
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, urls_below
 from ghcrawl.simulator.github.world import World
 
 
@@ -54,7 +55,7 @@ def check_suite(site: Site, world: World, repo: Repo, suite: CheckSuite) -> Body
         "repository": embedded_repo(site, world, repo),
         "created_at": suite.created_at,
         "updated_at": suite.updated_at,
-        "head_commit": _simple_commit(repo, suite.sha),
+        "head_commit": simple_commit(repo.commits[suite.sha]),
         "latest_check_runs_count": len(suite.runs),
         "check_runs_url": f"{url}/check-runs",
     }
@@ -63,19 +64,6 @@ def check_suite(site: Site, world: World, repo: Repo, suite: CheckSuite) -> Body
 def whole_check_suite(site: Site, world: World, repo: Repo, suite: CheckSuite) -> Body:
     """A check suite alone: it also says whether it can be asked for again."""
     return {**check_suite(site, world, repo, suite), "rerequestable": True, "runs_rerequestable": True}
-
-
-def _simple_commit(repo: Repo, sha: str) -> Body:
-    commit = repo.commits[sha]
-    by = {"name": commit.author_name, "email": commit.author_email}
-    return {
-        "id": sha,
-        "tree_id": sha[::-1],
-        "message": commit.message,
-        "timestamp": commit.committed_at,
-        "author": by,
-        "committer": {"name": commit.committer_name, "email": commit.committer_email},
-    }
 
 
 def check_run(site: Site, repo: Repo, suite: CheckSuite, run: CheckRun) -> Body:
@@ -163,15 +151,6 @@ def workflow(site: Site, repo: Repo, workflow: Workflow) -> Body:
     }
 
 
-_OF_RUN = (
-    ("jobs_url", "/jobs"),
-    ("logs_url", "/logs"),
-    ("artifacts_url", "/artifacts"),
-    ("cancel_url", "/cancel"),
-    ("rerun_url", "/rerun"),
-)
-
-
 def workflow_run(site: Site, world: World, repo: Repo, run: WorkflowRun) -> Body:
     """A run: the same alone and in lists."""
     url = f"{site.repo(repo)}/actions/runs/{run.id}"
@@ -198,11 +177,11 @@ def workflow_run(site: Site, world: World, repo: Repo, run: WorkflowRun) -> Body
         "triggering_actor": simple_user(site, run.actor),
         "run_attempt": 1,
         "run_started_at": run.created_at,
-        **{name: url + suffix for name, suffix in _OF_RUN},
+        **urls_below(url, "jobs", "logs", "artifacts", "cancel", "rerun"),
         "check_suite_url": f"{site.repo(repo)}/check-suites/{run.id}",
         "previous_attempt_url": None,
         "workflow_url": f"{site.repo(repo)}/actions/workflows/{run.workflow.id}",
-        "head_commit": _simple_commit(repo, run.sha),
+        "head_commit": simple_commit(repo.commits[run.sha]),
         "repository": embedded,
         "head_repository": embedded,
     }

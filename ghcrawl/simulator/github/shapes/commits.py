@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from hashlib import sha1
+from typing import Final
 
 from ghcrawl.simulator.github.entities import Commit, CommitComment, Ref, Repo
-from ghcrawl.simulator.github.shapes.accounts import association, maybe_user
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted_ref, reactions
+from ghcrawl.simulator.github.shapes.accounts import maybe_user
+from ghcrawl.simulator.github.shapes.issues import any_comment
+from ghcrawl.simulator.github.shapes.site import Body, Site, quoted_ref
+
+_UNSIGNED: Final = {
+    "verified": False,
+    "reason": "unsigned",
+    "signature": None,
+    "payload": None,
+    "verified_at": None,
+}
 
 
 def listed_commit(site: Site, repo: Repo, commit: Commit) -> Body:
@@ -25,13 +35,7 @@ def listed_commit(site: Site, repo: Repo, commit: Commit) -> Body:
             "tree": {"sha": tree, "url": f"{git}/trees/{tree}"},
             "url": f"{git}/commits/{commit.sha}",
             "comment_count": len(repo.comments_on(commit)),
-            "verification": {
-                "verified": False,
-                "reason": "unsigned",
-                "signature": None,
-                "payload": None,
-                "verified_at": None,
-            },
+            "verification": _UNSIGNED,
         },
         "url": f"{url}/{commit.sha}",
         "html_url": f"{page}/{commit.sha}",
@@ -42,6 +46,18 @@ def listed_commit(site: Site, repo: Repo, commit: Commit) -> Body:
             {"sha": parent.sha, "url": f"{url}/{parent.sha}", "html_url": f"{page}/{parent.sha}"}
             for parent in commit.parents
         ],
+    }
+
+
+def simple_commit(commit: Commit) -> Body:
+    """A commit inside a push, a run or a suite: without accounts, parents and statistics."""
+    return {
+        "id": commit.sha,
+        "tree_id": commit.sha[::-1],
+        "message": commit.message,
+        "timestamp": commit.committed_at,
+        "author": {"name": commit.author_name, "email": commit.author_email},
+        "committer": {"name": commit.committer_name, "email": commit.committer_email},
     }
 
 
@@ -82,23 +98,14 @@ def _file(site: Site, repo: Repo, commit: Commit, path: str, additions: int, del
 
 def commit_comment(site: Site, repo: Repo, comment: CommitComment) -> Body:
     """A comment on a commit."""
-    url = f"{site.repo(repo)}/comments/{comment.id}"
     sha = comment.commit.sha
     return {
-        "url": url,
+        **any_comment(site, repo, comment, kind="CC", url=f"{site.repo(repo)}/comments/{comment.id}"),
         "html_url": f"{site.page(repo)}/commit/{sha}#commitcomment-{comment.id}",
-        "id": comment.id,
-        "node_id": node_id("CC", repo.id, comment.id),
-        "user": maybe_user(site, comment.user),
         "position": comment.line,
         "line": comment.line,
         "path": comment.path,
         "commit_id": sha,
-        "created_at": comment.created_at,
-        "updated_at": comment.updated_at,
-        "author_association": association(comment.user, repo.owner),
-        "body": comment.body,
-        "reactions": reactions(url, repo, comment),
     }
 
 
@@ -153,13 +160,7 @@ def tag_object(site: Site, repo: Repo, ref: Ref) -> Body:
         "message": f"Version {ref.name}\n",
         "tagger": {"name": commit.committer_name, "email": commit.committer_email, "date": commit.committed_at},
         "object": {"sha": commit.sha, "type": "commit", "url": f"{git}/commits/{commit.sha}"},
-        "verification": {
-            "verified": False,
-            "reason": "unsigned",
-            "signature": None,
-            "payload": None,
-            "verified_at": None,
-        },
+        "verification": _UNSIGNED,
     }
 
 

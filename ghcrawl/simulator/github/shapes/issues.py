@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ghcrawl.simulator.github.entities import Issue, IssueComment, Label, Milestone, Repo
+from ghcrawl.simulator.github.entities import Comment, Issue, IssueComment, Label, Milestone, Repo
 from ghcrawl.simulator.github.shapes.accounts import association, maybe_user, simple_user
 from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted, reactions
 
@@ -50,19 +50,11 @@ def issue_page(site: Site, repo: Repo, issue: Issue) -> str:
     return f"{site.page(repo)}/{'pull' if issue.pull else 'issues'}/{issue.number}"
 
 
-def listed_issue(site: Site, repo: Repo, issue: Issue) -> Body:
-    """An issue, or the issue side of a pull request, as an element of a list."""
-    url = f"{site.repo(repo)}/issues/{issue.number}"
+def both_sides(site: Site, repo: Repo, issue: Issue) -> Body:
+    """What an issue and a pull request say alike."""
     assignees = [simple_user(site, user) for user in issue.assignees]
-    body: Body = {
-        "url": url,
-        "repository_url": site.repo(repo),
-        "labels_url": f"{url}/labels{{/name}}",
-        "comments_url": f"{url}/comments",
-        "events_url": f"{url}/events",
+    return {
         "html_url": issue_page(site, repo, issue),
-        "id": issue.id,
-        "node_id": node_id("PR" if issue.pull else "I", repo.id, issue.id),
         "number": issue.number,
         "title": issue.title,
         "user": maybe_user(site, issue.user),
@@ -72,13 +64,28 @@ def listed_issue(site: Site, repo: Repo, issue: Issue) -> Body:
         "assignee": assignees[0] if assignees else None,
         "assignees": assignees,
         "milestone": milestone(site, repo, issue.milestone) if issue.milestone else None,
-        "comments": len(issue.comments),
         "created_at": issue.created_at,
         "updated_at": issue.updated_at,
         "closed_at": issue.closed_at,
         "author_association": association(issue.user, repo.owner),
         "active_lock_reason": None,
         "body": issue.body,
+    }
+
+
+def listed_issue(site: Site, repo: Repo, issue: Issue) -> Body:
+    """An issue, or the issue side of a pull request, as an element of a list."""
+    url = f"{site.repo(repo)}/issues/{issue.number}"
+    body: Body = {
+        "url": url,
+        "repository_url": site.repo(repo),
+        "labels_url": f"{url}/labels{{/name}}",
+        "comments_url": f"{url}/comments",
+        "events_url": f"{url}/events",
+        "id": issue.id,
+        "node_id": node_id("PR" if issue.pull else "I", repo.id, issue.id),
+        **both_sides(site, repo, issue),
+        "comments": len(issue.comments),
         "closed_by": maybe_user(site, issue.closed_by),
         "reactions": reactions(url, repo, issue),
         "timeline_url": f"{url}/timeline",
@@ -113,20 +120,26 @@ def issue(site: Site, repo: Repo, issue: Issue) -> Body:
     return {**listed_issue(site, repo, issue), "pinned_comment": None}
 
 
-def issue_comment(site: Site, repo: Repo, comment: IssueComment) -> Body:
-    """A comment on an issue: it names the issue's number, and never its id."""
-    url = f"{site.repo(repo)}/issues/comments/{comment.id}"
+def any_comment(site: Site, repo: Repo, comment: Comment, *, kind: str, url: str) -> Body:
+    """What comments of every kind say."""
     return {
         "url": url,
-        "html_url": f"{issue_page(site, repo, comment.issue)}#issuecomment-{comment.id}",
-        "issue_url": f"{site.repo(repo)}/issues/{comment.issue.number}",
         "id": comment.id,
-        "node_id": node_id("IC", repo.id, comment.id),
+        "node_id": node_id(kind, repo.id, comment.id),
         "user": maybe_user(site, comment.user),
         "created_at": comment.created_at,
         "updated_at": comment.updated_at,
         "author_association": association(comment.user, repo.owner),
         "body": comment.body,
         "reactions": reactions(url, repo, comment),
+    }
+
+
+def issue_comment(site: Site, repo: Repo, comment: IssueComment) -> Body:
+    """A comment on an issue: it names the issue's number, and never its id."""
+    return {
+        **any_comment(site, repo, comment, kind="IC", url=f"{site.repo(repo)}/issues/comments/{comment.id}"),
+        "html_url": f"{issue_page(site, repo, comment.issue)}#issuecomment-{comment.id}",
+        "issue_url": f"{site.repo(repo)}/issues/{comment.issue.number}",
         "performed_via_github_app": None,
     }

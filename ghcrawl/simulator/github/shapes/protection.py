@@ -1,9 +1,9 @@
-"""What guards a repository: one ruleset, protected branches, and an alert of a scanner for each dependabot alert."""
+"""What guards a repository: a ruleset, protected branches, advisories, and the alerts of every scanner."""
 
 from __future__ import annotations
 
 from ghcrawl.simulator.github.entities import Ref, Repo
-from ghcrawl.simulator.github.records import Alert
+from ghcrawl.simulator.github.records import Advisory, Alert
 from ghcrawl.simulator.github.shapes.accounts import maybe_user
 from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted_ref
 
@@ -46,22 +46,90 @@ def branch_protection(site: Site, repo: Repo, ref: Ref) -> Body:
     }
 
 
-def code_scanning_alert(site: Site, repo: Repo, alert: Alert) -> Body:
-    """What a scanner found in the code."""
-    url, ref = f"{site.repo(repo)}/code-scanning/alerts/{alert.number}", f"refs/heads/{repo.default_branch}"
+def advisory(site: Site, repo: Repo, advisory: Advisory) -> Body:
+    """A published advisory: the same alone and in lists."""
+    unknown = ("cve_id", "publisher", "closed_at", "withdrawn_at", "submission", "cvss", "cwes", "cwe_ids")
+    more = ("credits", "credits_detailed", "collaborating_users", "collaborating_teams", "private_fork", "author")
+    return {
+        "ghsa_id": advisory.ghsa_id,
+        "url": f"{site.repo(repo)}/security-advisories/{advisory.ghsa_id}",
+        "html_url": f"{site.page(repo)}/security/advisories/{advisory.ghsa_id}",
+        "summary": advisory.summary,
+        "description": advisory.summary,
+        "severity": advisory.severity,
+        "identifiers": [{"type": "GHSA", "value": advisory.ghsa_id}],
+        "state": "published",
+        "created_at": advisory.created_at,
+        "updated_at": advisory.created_at,
+        "published_at": advisory.created_at,
+        "vulnerabilities": [],
+        **dict.fromkeys((*unknown, *more)),
+    }
+
+
+def _alert(site: Site, repo: Repo, alert: Alert, scanner: str) -> Body:
+    """What alerts of every scanner say."""
     return {
         "number": alert.number,
         "created_at": alert.created_at,
         "updated_at": alert.updated_at,
-        "url": url,
-        "html_url": f"{site.page(repo)}/security/code-scanning/{alert.number}",
-        "instances_url": f"{url}/instances",
+        "url": f"{site.repo(repo)}/{scanner}/alerts/{alert.number}",
+        "html_url": f"{site.page(repo)}/security/{scanner}/{alert.number}",
+    }
+
+
+def _dismissal(site: Site, alert: Alert, reason: str) -> Body:
+    """Whether somebody has dismissed an alert, and then why."""
+    return {
         "state": "dismissed" if alert.dismissed_by else "open",
         "fixed_at": None,
         "dismissed_by": maybe_user(site, alert.dismissed_by),
         "dismissed_at": alert.updated_at if alert.dismissed_by else None,
-        "dismissed_reason": "won't fix" if alert.dismissed_by else None,
+        "dismissed_reason": reason if alert.dismissed_by else None,
         "dismissed_comment": None,
+    }
+
+
+def dependabot_alert(site: Site, repo: Repo, alert: Alert) -> Body:
+    """A weakness of a dependency: the same alone and in lists."""
+    package = {"ecosystem": "pip", "name": alert.package}
+    vulnerability = {
+        "package": package,
+        "severity": alert.severity,
+        "vulnerable_version_range": "< 2.0",
+        "first_patched_version": {"identifier": "2.0"},
+    }
+    identity = f"GHSA-0000-0000-{alert.number:04d}"
+    return {
+        **_alert(site, repo, alert, "dependabot"),
+        **_dismissal(site, alert, "tolerable_risk"),
+        "dependency": {"package": package, "manifest_path": "requirements.txt", "scope": "runtime"},
+        "security_advisory": {
+            "ghsa_id": identity,
+            "cve_id": None,
+            "summary": f"{alert.package} is weak",
+            "description": "Very.",
+            "vulnerabilities": [vulnerability],
+            "severity": alert.severity,
+            "cvss": {"score": 0.0, "vector_string": None},
+            "cwes": [],
+            "identifiers": [{"type": "GHSA", "value": identity}],
+            "references": [],
+            "published_at": alert.created_at,
+            "updated_at": alert.created_at,
+            "withdrawn_at": None,
+        },
+        "security_vulnerability": vulnerability,
+    }
+
+
+def code_scanning_alert(site: Site, repo: Repo, alert: Alert) -> Body:
+    """What a scanner found in the code."""
+    body, ref = _alert(site, repo, alert, "code-scanning"), f"refs/heads/{repo.default_branch}"
+    return {
+        **body,
+        **_dismissal(site, alert, "won't fix"),
+        "instances_url": f"{body['url']}/instances",
         "rule": {"id": "py/weak", "severity": "error", "description": f"{alert.package} is weak", "name": "py/weak"},
         "tool": {"name": "CodeQL", "guid": None, "version": "2.17.0"},
         "most_recent_instance": {"ref": ref, "analysis_key": "codeql.yml", "environment": "", "state": "open"},
@@ -70,14 +138,9 @@ def code_scanning_alert(site: Site, repo: Repo, alert: Alert) -> Body:
 
 def secret_scanning_alert(site: Site, repo: Repo, alert: Alert, *, hidden: bool) -> Body:
     """A secret that was found in the code. hidden: it is asked for without the secret itself."""
-    url = f"{site.repo(repo)}/secret-scanning/alerts/{alert.number}"
-    body: Body = {
-        "number": alert.number,
-        "created_at": alert.created_at,
-        "updated_at": alert.updated_at,
-        "url": url,
-        "html_url": f"{site.page(repo)}/security/secret-scanning/{alert.number}",
-        "locations_url": f"{url}/locations",
+    body = _alert(site, repo, alert, "secret-scanning")
+    body |= {
+        "locations_url": f"{body['url']}/locations",
         "state": "resolved" if alert.dismissed_by else "open",
         "resolution": "revoked" if alert.dismissed_by else None,
         "resolved_at": alert.updated_at if alert.dismissed_by else None,

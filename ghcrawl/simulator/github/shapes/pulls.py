@@ -2,96 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
 
-from ghcrawl.simulator.github.entities import Issue, Pull, Repo, Review, ReviewComment
+from ghcrawl.simulator.github.entities import Issue, Repo, Review, ReviewComment
+from ghcrawl.simulator.github.people import Owner
 from ghcrawl.simulator.github.shapes.accounts import association, maybe_user, simple_user
 from ghcrawl.simulator.github.shapes.commits import diff_of
-from ghcrawl.simulator.github.shapes.issues import label, milestone
+from ghcrawl.simulator.github.shapes.issues import any_comment, both_sides
 from ghcrawl.simulator.github.shapes.repos import embedded_repo
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, reactions
+from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
 from ghcrawl.simulator.github.world import World
-
-_NEVER_SET: Final[Body] = {"requested_teams": [], "auto_merge": None, "active_lock_reason": None}
 
 
 def listed_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
     """A pull request as an element of a list: its two ends embed whole repositories, so its ETag hardly ever holds."""
     pull = issue.request
-    url, page = f"{site.repo(repo)}/pulls/{issue.number}", f"{site.page(repo)}/pull/{issue.number}"
-    assignees = [simple_user(site, user) for user in issue.assignees]
+    links = _links(site, repo, issue)
+    page, head_owner = links["html"], pull.head_repo.owner if pull.head_repo else issue.user
     return {
-        "url": url,
+        **{f"{name}_url": href for name, href in links.items() if name != "self"},
+        **both_sides(site, repo, issue),
+        "url": links["self"],
         "id": pull.id,
         "node_id": node_id("PR", repo.id, pull.id),
-        "html_url": page,
         "diff_url": f"{page}.diff",
         "patch_url": f"{page}.patch",
-        "issue_url": f"{site.repo(repo)}/issues/{issue.number}",
-        "number": issue.number,
-        "state": issue.state,
-        "locked": issue.locked,
-        "title": issue.title,
-        "user": maybe_user(site, issue.user),
-        "body": issue.body,
-        "created_at": issue.created_at,
-        "updated_at": issue.updated_at,
-        "closed_at": issue.closed_at,
         "merged_at": pull.merged_at,
         "merge_commit_sha": pull.merge_commit_sha or pull.commits[-1].sha[::-1],
-        "assignee": assignees[0] if assignees else None,
-        "assignees": assignees,
         "requested_reviewers": [simple_user(site, user) for user in pull.requested_reviewers],
-        "labels": [label(site, repo, each) for each in issue.labels],
-        "milestone": milestone(site, repo, issue.milestone) if issue.milestone else None,
         "draft": pull.draft,
-        "commits_url": f"{url}/commits",
-        "review_comments_url": f"{url}/comments",
-        "review_comment_url": f"{site.repo(repo)}/pulls/comments{{/number}}",
-        "comments_url": f"{site.repo(repo)}/issues/{issue.number}/comments",
-        "statuses_url": f"{site.repo(repo)}/statuses/{pull.commits[-1].sha}",
-        "head": _head(site, world, issue, pull),
-        "base": _base(site, world, repo, pull),
-        "_links": _links(site, repo, issue, pull),
-        "author_association": association(issue.user, repo.owner),
-        **_NEVER_SET,
+        "head": _end(site, world, pull.head_repo, head_owner, pull.head_ref) | {"sha": pull.commits[-1].sha},
+        "base": _end(site, world, repo, repo.owner, pull.base_ref) | {"sha": pull.base_sha},
+        "_links": _hrefs(links),
+        "requested_teams": [],
+        "auto_merge": None,
     }
 
 
-def _head(site: Site, world: World, issue: Issue, pull: Pull) -> Body:
-    owner = pull.head_repo.owner if pull.head_repo else issue.user
+def _end(site: Site, world: World, repo: Repo | None, owner: Owner | None, ref: str) -> Body:
+    """Where commits come from, or go to."""
     return {
-        "label": f"{owner.login if owner else 'unknown'}:{pull.head_ref}",
-        "ref": pull.head_ref,
-        "sha": pull.commits[-1].sha,
+        "label": f"{owner.login if owner else 'unknown'}:{ref}",
+        "ref": ref,
         "user": simple_user(site, owner) if owner else None,
-        "repo": embedded_repo(site, world, pull.head_repo) if pull.head_repo else None,
+        "repo": embedded_repo(site, world, repo) if repo else None,
     }
 
 
-def _base(site: Site, world: World, repo: Repo, pull: Pull) -> Body:
+def _links(site: Site, repo: Repo, issue: Issue) -> dict[str, str]:
+    """What a pull request leads to; `_links` and its URLs say the same."""
+    url, api = f"{site.repo(repo)}/pulls/{issue.number}", site.repo(repo)
     return {
-        "label": f"{repo.owner.login}:{pull.base_ref}",
-        "ref": pull.base_ref,
-        "sha": pull.base_sha,
-        "user": simple_user(site, repo.owner),
-        "repo": embedded_repo(site, world, repo),
-    }
-
-
-def _links(site: Site, repo: Repo, issue: Issue, pull: Pull) -> Body:
-    url = f"{site.repo(repo)}/pulls/{issue.number}"
-    hrefs = {
         "self": url,
         "html": f"{site.page(repo)}/pull/{issue.number}",
-        "issue": f"{site.repo(repo)}/issues/{issue.number}",
-        "comments": f"{site.repo(repo)}/issues/{issue.number}/comments",
+        "issue": f"{api}/issues/{issue.number}",
+        "comments": f"{api}/issues/{issue.number}/comments",
         "review_comments": f"{url}/comments",
-        "review_comment": f"{site.repo(repo)}/pulls/comments{{/number}}",
+        "review_comment": f"{api}/pulls/comments{{/number}}",
         "commits": f"{url}/commits",
-        "statuses": f"{site.repo(repo)}/statuses/{pull.commits[-1].sha}",
+        "statuses": f"{api}/statuses/{issue.request.commits[-1].sha}",
     }
-    return {name: {"href": href} for name, href in hrefs.items()}
+
+
+def _hrefs(links: Mapping[str, str]) -> Body:
+    return {name: {"href": href} for name, href in links.items()}
 
 
 def pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
@@ -129,7 +103,7 @@ def review(site: Site, repo: Repo, issue: Issue, review: Review) -> Body:
         "html_url": html,
         "pull_request_url": url,
         "author_association": association(review.user, repo.owner),
-        "_links": {"html": {"href": html}, "pull_request": {"href": url}},
+        "_links": _hrefs({"html": html, "pull_request": url}),
         "submitted_at": review.submitted_at,
         "commit_id": review.commit_id,
     }
@@ -141,23 +115,15 @@ def review_comment(site: Site, repo: Repo, comment: ReviewComment) -> Body:
     pull_url = f"{site.repo(repo)}/pulls/{comment.issue.number}"
     html = f"{site.page(repo)}/pull/{comment.issue.number}#discussion_r{comment.id}"
     body: Body = {
-        "url": url,
+        **any_comment(site, repo, comment, kind="PRRC", url=url),
         "pull_request_review_id": comment.review.id,
-        "id": comment.id,
-        "node_id": node_id("PRRC", repo.id, comment.id),
         "diff_hunk": f"@@ -1,3 +{comment.line},5 @@",
         "path": comment.path,
         "commit_id": comment.review.commit_id,
         "original_commit_id": comment.review.commit_id,
-        "user": maybe_user(site, comment.user),
-        "body": comment.body,
-        "created_at": comment.created_at,
-        "updated_at": comment.updated_at,
         "html_url": html,
         "pull_request_url": pull_url,
-        "author_association": association(comment.user, repo.owner),
-        "_links": {"self": {"href": url}, "html": {"href": html}, "pull_request": {"href": pull_url}},
-        "reactions": reactions(url, repo, comment),
+        "_links": _hrefs({"self": url, "html": html, "pull_request": pull_url}),
         "start_line": None,
         "original_start_line": None,
         "start_side": None,

@@ -1,19 +1,10 @@
-"""What happened, who likes it, what was discussed and planned, and what threatens it."""
+"""What happened, who likes it, what was discussed and planned."""
 
 from __future__ import annotations
 
 from ghcrawl.simulator.github.entities import IssueComment, Repo
 from ghcrawl.simulator.github.people import Org
-from ghcrawl.simulator.github.records import (
-    Advisory,
-    Alert,
-    Discussion,
-    IssueEvent,
-    Project,
-    ProjectItem,
-    Reaction,
-    Star,
-)
+from ghcrawl.simulator.github.records import Discussion, IssueEvent, Project, ProjectItem, Reaction, Star
 from ghcrawl.simulator.github.shapes.accounts import maybe_user, simple_user
 from ghcrawl.simulator.github.shapes.issues import issue_comment, listed_issue
 from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
@@ -103,69 +94,6 @@ def discussion(site: Site, repo: Repo, talk: Discussion) -> Body:
         "updated_at": talk.updated_at,
         "active_lock_reason": None,
         "body": talk.title,
-    }
-
-
-def advisory(site: Site, repo: Repo, advisory: Advisory) -> Body:
-    """A published advisory: the same alone and in lists."""
-    unknown = ("cve_id", "publisher", "closed_at", "withdrawn_at", "submission", "cvss", "cwes", "cwe_ids")
-    more = ("credits", "credits_detailed", "collaborating_users", "collaborating_teams", "private_fork", "author")
-    return {
-        "ghsa_id": advisory.ghsa_id,
-        "url": f"{site.repo(repo)}/security-advisories/{advisory.ghsa_id}",
-        "html_url": f"{site.page(repo)}/security/advisories/{advisory.ghsa_id}",
-        "summary": advisory.summary,
-        "description": advisory.summary,
-        "severity": advisory.severity,
-        "identifiers": [{"type": "GHSA", "value": advisory.ghsa_id}],
-        "state": "published",
-        "created_at": advisory.created_at,
-        "updated_at": advisory.created_at,
-        "published_at": advisory.created_at,
-        "vulnerabilities": [],
-        **dict.fromkeys((*unknown, *more)),
-    }
-
-
-def alert(site: Site, repo: Repo, alert: Alert) -> Body:
-    """A dependabot alert: the same alone and in lists."""
-    package = {"ecosystem": "pip", "name": alert.package}
-    vulnerability = {
-        "package": package,
-        "severity": alert.severity,
-        "vulnerable_version_range": "< 2.0",
-        "first_patched_version": {"identifier": "2.0"},
-    }
-    identity = f"GHSA-0000-0000-{alert.number:04d}"
-    return {
-        "number": alert.number,
-        "state": "dismissed" if alert.dismissed_by else "open",
-        "dependency": {"package": package, "manifest_path": "requirements.txt", "scope": "runtime"},
-        "security_advisory": {
-            "ghsa_id": identity,
-            "cve_id": None,
-            "summary": f"{alert.package} is weak",
-            "description": "Very.",
-            "vulnerabilities": [vulnerability],
-            "severity": alert.severity,
-            "cvss": {"score": 0.0, "vector_string": None},
-            "cwes": [],
-            "identifiers": [{"type": "GHSA", "value": identity}],
-            "references": [],
-            "published_at": alert.created_at,
-            "updated_at": alert.created_at,
-            "withdrawn_at": None,
-        },
-        "security_vulnerability": vulnerability,
-        "url": f"{site.repo(repo)}/dependabot/alerts/{alert.number}",
-        "html_url": f"{site.page(repo)}/security/dependabot/{alert.number}",
-        "created_at": alert.created_at,
-        "updated_at": alert.updated_at,
-        "dismissed_at": alert.updated_at if alert.dismissed_by else None,
-        "dismissed_by": maybe_user(site, alert.dismissed_by),
-        "dismissed_reason": "tolerable_risk" if alert.dismissed_by else None,
-        "dismissed_comment": None,
-        "fixed_at": None,
     }
 
 

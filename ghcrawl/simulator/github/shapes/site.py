@@ -49,6 +49,11 @@ def node_id(prefix: str, *numbers: int) -> str:
     return f"{prefix}_kwDO{urlsafe_b64encode(raw).decode().rstrip('=')}"
 
 
+def urls_below(url: str, *paths: str) -> dict[str, str]:
+    """URLs and templates below `url` under the names that GitHub gives them: `members{/member}` is `members_url`."""
+    return {f"{path.partition('{')[0]}_url": f"{url}/{path}" for path in paths}
+
+
 REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
 
