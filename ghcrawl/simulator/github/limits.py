@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -78,7 +77,7 @@ class Limits:
             budget = self._windows[key] = Budget(limit=limit, used=0, resets_at=int(now) + math.ceil(window_s))
         return budget
 
-    def budgets(self, principal: Principal) -> Mapping[str, Budget]:
+    def budgets(self, principal: Principal) -> dict[str, Budget]:
         """All buckets of `principal`."""
         return {resource: self.budget(principal, resource) for resource in RESOURCES}
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ghcrawl.simulator.answers import Answer, Refusal
+from ghcrawl.simulator.answers import Answer
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.moments import seconds
 from ghcrawl.simulator.github.paging import cut
@@ -91,7 +91,7 @@ class Renderer:
         self._revision = world.revision
 
     def render(self, question: Question) -> Rendered:
-        """The answer. What cannot be answered otherwise is answered by a Refusal's words, and never kept."""
+        """The answer. Raises Refusal for what has no other."""
         if self._revision != self._world.revision or self._kept_bytes > MAX_KEPT_BYTES:
             self._kept.clear()
             self._kept_bytes = 0
@@ -100,10 +100,7 @@ class Renderer:
         kept = self._kept.get(key)
         if kept is not None:
             return kept
-        try:
-            rendered = self._render(question)
-        except Refusal as refusal:
-            return rendered_answer(refusal.answer)
+        rendered = self._render(question)
         if rendered.validated and not question.path.endswith("/events"):  # feeds show what happened some time later
             self._kept[key] = rendered
             self._kept_bytes += len(rendered.body)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from email.utils import format_datetime
-from functools import lru_cache
 
 from aiohttp import web
 from msgspec import Struct
 
 from ghcrawl.simulator.faults import Dropped, Fault, Truncated
 from ghcrawl.simulator.github.limits import Budget, Resource
+from ghcrawl.simulator.github.moments import stamp
 from ghcrawl.simulator.github.principals import Principal
-from ghcrawl.simulator.github.rendering import Rendered
+from ghcrawl.simulator.github.rendering import Rendered, http_date
 from ghcrawl.simulator.github.validation import ANONYMOUS_VARY, VARY
 
 
@@ -41,7 +40,7 @@ class Reply(Struct, frozen=True, kw_only=True):
         """All headers but those of the body's length."""
         headers: dict[str, str] = {
             "Server": "github.com",
-            "Date": _date(self.at.replace(microsecond=0)),
+            "Date": http_date(stamp(self.at)),
             "X-GitHub-Request-Id": f"{self.number:04X}:{self.budget.resets_at:X}:{self.number * 7919:X}",
             "X-GitHub-Media-Type": "github.v3; format=json",
             "X-GitHub-Api-Version-Selected": self.version,
@@ -69,11 +68,6 @@ class Reply(Struct, frozen=True, kw_only=True):
         if self.rendered.last_modified is not None:
             headers["Last-Modified"] = self.rendered.last_modified
         return headers
-
-
-@lru_cache(maxsize=256)
-def _date(moment: datetime) -> str:
-    return format_datetime(moment, usegmt=True)
 
 
 async def send(request: web.BaseRequest, reply: Reply, fault: Fault | None) -> web.StreamResponse:

@@ -17,7 +17,7 @@ from ghcrawl.simulator.github.apps import App, AppBackend
 from ghcrawl.simulator.github.graphql import answer as graphql
 from ghcrawl.simulator.github.graphql.nodes import Nodes
 from ghcrawl.simulator.github.identity import Doorman, read_credential
-from ghcrawl.simulator.github.limits import Entry, Limits, Resource
+from ghcrawl.simulator.github.limits import Budget, Entry, Limits, Resource
 from ghcrawl.simulator.github.live.webhooks import Webhooks
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.paging import per_page
@@ -104,18 +104,22 @@ class Server:
         query = graphql.read(await request.read(), self.manners.graphql) if resource == "graphql" else None
         entry = self.limits.enter(caller.principal, resource, free=request.path == RATE_LIMIT)
         fault: Fault | None = None
+        answer: Answer | Rendered
         try:
             if entry.limited is not None:
-                rendered = rendered_answer(self._limit(entry.limited, caller.principal, resource))
+                answer = self._limit(entry.limited, caller.principal, resource)
             elif caller.turned_away is not None:
-                rendered = rendered_answer(caller.turned_away)
+                answer = caller.turned_away
             else:
                 fault = await self._fault(request)
-                rendered = self._answer(request, caller.principal, fault, query)
+                answer = self._answer(request, caller.principal, fault, query)
+        except Refusal as refusal:
+            answer = refusal.answer
         finally:
             seconds = asyncio.get_running_loop().time() - began
             slept = (self.world.clock.now() - arrived).total_seconds()
             self.limits.leave(caller.principal, max(seconds, slept))
+        rendered = rendered_answer(answer) if isinstance(answer, Answer) else answer
         reply = self._reply(request, rendered, caller.principal, resource, entry)
         self._note(request, reply, entry, arrived, seconds, query)
         return await send(request, reply, fault)
@@ -172,24 +176,24 @@ class Server:
 
     def _answer(
         self, request: web.BaseRequest, principal: Principal, fault: Fault | None, query: graphql.Asked | None
-    ) -> Rendered:
+    ) -> Answer | Rendered:
         match fault:
             case Broken(status=status):
-                return rendered_answer(broken(status))
+                return broken(status)
             case Limited(retry_after_s=retry_after_s, status=status):
                 self.limits.bench(principal, retry_after_s)
-                return rendered_answer(secondary_limit(retry_after_s=retry_after_s, status=status))
+                return secondary_limit(retry_after_s=retry_after_s, status=status)
             case Scripted(answer=answer):
-                return rendered_answer(answer)
+                return answer
             case _ if query is not None:
-                return rendered_answer(self._queried(request, query, principal))
+                return self._queried(request, query, principal)
             case _:
                 return self._truth(request, principal)
 
     def _queried(self, request: web.BaseRequest, query: graphql.Asked, principal: Principal) -> Answer:
         """The answer of the other API; what was charged when the call arrived was one point."""
         if request.method != "POST" or not self.manners.graphql.answers:
-            return not_found().answer
+            raise not_found()
         if not principal.viewer.authenticated:
             return refused(401, NO_ANONYMOUS_QUERIES)
         self.limits.charge(principal, "graphql", query.points - 1)
@@ -199,19 +203,19 @@ class Server:
         nodes = Nodes(world=self.world, site=self.site, viewer=principal.viewer, wrong=wrong)
         return graphql.answer(query, nodes, self.limits.budget(principal, "graphql"), self.manners.graphql)
 
-    def _truth(self, request: web.BaseRequest, principal: Principal) -> Rendered:
+    def _truth(self, request: web.BaseRequest, principal: Principal) -> Answer | Rendered:
         """What is true, with nothing going wrong."""
         if self.backend is not None and _is_app_route(request.path):
             return self._at_the_desk(request, self.backend)
         if (place := self.webhooks.place_of(request.path)) is not None:
             return self._administrated(request, place, principal)
         if request.method not in ("GET", "HEAD"):
-            return rendered_answer(not_found().answer)
+            raise not_found()
         version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
         if request.path == RATE_LIMIT:
-            return rendered_answer(Answer(status=200, body=in_version(self._rate_limit(principal), version)))
+            return Answer(status=200, body=in_version(self._rate_limit(principal), version))
         if request.path == "/meta":
-            return rendered_answer(Answer(status=200, body={"verifiable_password_authentication": False}))
+            return Answer(status=200, body={"verifiable_password_authentication": False})
         path, _, query = request.raw_path.partition("?")
         return self._renderer.render(
             Question(
@@ -224,27 +228,25 @@ class Server:
             )
         )
 
-    def _at_the_desk(self, request: web.BaseRequest, backend: AppBackend) -> Rendered:
+    def _at_the_desk(self, request: web.BaseRequest, backend: AppBackend) -> Answer:
         claim = read_credential(request.headers.get("Authorization")).value
-        try:
-            if self.webhooks.place_of(request.path) is not None:
-                backend.check(claim)
-                return rendered_answer(self.webhooks.answer(request.method, request.path, request.query))
-            return rendered_answer(backend.answer(request.method, request.path, claim))
-        except Refusal as refusal:
-            return rendered_answer(refusal.answer)
+        if self.webhooks.place_of(request.path) is not None:
+            backend.check(claim)
+            return self.webhooks.answer(request.method, request.path, request.query)
+        return backend.answer(request.method, request.path, claim)
 
-    def _administrated(self, request: web.BaseRequest, place: str, principal: Principal) -> Rendered:
+    def _administrated(self, request: web.BaseRequest, place: str, principal: Principal) -> Answer:
         """What those are shown of an owner's webhooks who belong to it."""
         owner = self.world.account(place.split("/")[1]) if "/" in place else None
-        try:
-            if owner is None or not principal.viewer.insider(owner):
-                raise not_found()
-            return rendered_answer(self.webhooks.answer(request.method, request.path, request.query))
-        except Refusal as refusal:
-            return rendered_answer(refusal.answer)
+        if owner is None or not principal.viewer.insider(owner):
+            raise not_found()
+        return self.webhooks.answer(request.method, request.path, request.query)
 
     def _rate_limit(self, principal: Principal) -> Mapping[str, object]:
+        now = int(self.world.clock.now().timestamp())
+        unused = {
+            name: Budget(limit=limit, used=0, resets_at=now + window_s) for name, (limit, window_s) in UNASKED.items()
+        }
         buckets = {
             name: {
                 "limit": budget.limit,
@@ -253,12 +255,8 @@ class Server:
                 "reset": budget.resets_at,
                 "resource": name,
             }
-            for name, budget in self.limits.budgets(principal).items()
+            for name, budget in (unused | self.limits.budgets(principal)).items()
         }
-        now = int(self.world.clock.now().timestamp())
-        for name, (limit, window_s) in UNASKED.items():
-            unused = {"limit": limit, "used": 0, "remaining": limit, "reset": now + window_s, "resource": name}
-            buckets.setdefault(name, unused)
         return {"resources": buckets, "rate": buckets["core"]}
 
     def _reply(

@@ -23,6 +23,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.github.live.sending import HOOK_ID, Parcel, Sender
 from ghcrawl.simulator.github.moments import stamp
+from ghcrawl.simulator.github.paging import per_page
 from ghcrawl.simulator.github.refusals import not_found, refused
 
 KEPT: Final = timedelta(days=3)
@@ -143,7 +144,7 @@ class Webhooks:
 
     def _page(self, hook: Webhook, path: str, params: Mapping[str, str]) -> Answer:
         since, start = self._clock.now() - KEPT, _start(params.get("cursor", ""))
-        size = min(100, max(1, int(params["per_page"]))) if params.get("per_page", "").isdigit() else 30
+        size = per_page(params)
         kept = [sent for sent in reversed(hook.sent) if sent.at >= since and (start is None or sent.id <= start)]
         headers = {}
         if len(kept) > size:

@@ -26,9 +26,10 @@ from ghcrawl.simulator.github.routes import (
     repos,
 )
 from ghcrawl.simulator.github.routes.ask import found, number
-from ghcrawl.simulator.github.routes.table import Finder, Hit, Table
+from ghcrawl.simulator.github.routes.table import Finder, Table
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 
 REPO_TABLE: Final = Table(
     repos.ROUTES
@@ -56,80 +57,53 @@ class Route(Struct, frozen=True, kw_only=True):
     numeric: str
 
 
-class Way(Struct, frozen=True, kw_only=True):
-    """What is left of a path. raw: its segments, still percent-encoded."""
-
-    raw: tuple[str, ...]
-    query: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The segments as what they mean."""
-        return tuple(unquote(segment) for segment in self.raw)
-
-    def below(self, count: int) -> Way:
-        """What is left when `count` segments have been taken."""
-        return Way(raw=self.raw[count:], query=self.query)
-
-    def under(self, prefix: str) -> str:
-        """The whole of it as a path below `prefix`."""
-        return "/".join((prefix, *self.raw))
-
-
 class Resolver(Struct, frozen=True):
-    """Resolves the paths of one viewer's questions. Raises Refusal for a path that leads nowhere."""
+    """Resolves the paths of one viewer's questions. Raises Refusal for a path that leads nowhere.
+
+    Segments stay percent-encoded until they are matched: an encoded slash does not part them.
+    """
 
     world: World
     site: Site
     viewer: Viewer
 
     def resolve(self, path: str, query: str) -> Route:
-        """The route of `path`, which is still percent-encoded: an encoded slash does not part segments."""
-        raw = path.removeprefix("/").split("/")
-        if "" in raw:
+        """The route of `path`."""
+        scope, *raw = path.removeprefix("/").split("/")
+        if "" in (scope, *raw):
             raise not_found()
-        scope = self._SCOPES.get(raw[0])
-        route = scope(self, Way(raw=tuple(raw[1:]), query=query)) if scope else None
-        if route is not None:
-            return route
-        hit = _hit(ROOT_TABLE, raw)
-        return Route(finder=hit.finder, arguments=hit.taken, numeric=path)
+        if scope == "repos" and len(raw) > 1:
+            return self._repo_by_name(raw, query)
+        below = self._SCOPES.get(scope) if raw else None
+        route = below(self, raw) if below else None
+        return route or _route(ROOT_TABLE, (), [scope, *raw], numeric="")
 
-    def _repo_by_name(self, way: Way) -> Route | None:
-        if len(way.raw) < 2:
-            return None
-        repo = self.world.find_repo(*way.names[:2])
+    def _repo_by_name(self, raw: Sequence[str], query: str) -> Route:
+        owner, name = map(unquote, raw[:2])
+        repo = self.world.find_repo(owner, name)
         if repo is None:
-            former = self._visible(self.world.moved_repo(*way.names[:2]))
-            location = self.site.base + way.below(2).under(f"/repositories/{former.id}")
-            raise Refusal(moved(f"{location}?{way.query}" if way.query else location))
-        return self._repo(self._visible(repo), way.below(2))
+            former = self._visible(self.world.moved_repo(owner, name))
+            location = "/".join((self.site.base, "repositories", str(former.id), *raw[2:]))
+            raise Refusal(moved(f"{location}?{query}" if query else location))
+        return self._repo(repo, raw[2:])
 
-    def _repo_by_number(self, way: Way) -> Route | None:
-        if not way.raw:
-            return None
-        return self._repo(self._visible(self.world.repos.get(number(way.names[0]))), way.below(1))
+    def _repo_by_number(self, raw: Sequence[str]) -> Route:
+        return self._repo(self.world.repos.get(number(raw[0])), raw[1:])
 
-    def _org_by_name(self, way: Way) -> Route | None:
-        return self._org(self.world.account(way.names[0]), way.below(1)) if way.raw else None
+    def _org_by_name(self, raw: Sequence[str]) -> Route:
+        return self._org(self.world.account(unquote(raw[0])), raw[1:])
 
-    def _org_by_number(self, way: Way) -> Route | None:
-        if not way.raw:
-            return None
-        org = self.world.accounts.get(number(way.names[0]))
-        below = way.below(1)
-        if isinstance(org, Org) and len(below.raw) > 1 and below.raw[0] == "team":
-            slug = found(org.teams.get(number(below.names[1]))).slug
-            below = Way(raw=("teams", slug, *below.raw[2:]), query=way.query)
+    def _org_by_number(self, raw: Sequence[str]) -> Route:
+        org, below = self.world.accounts.get(number(raw[0])), raw[1:]
+        if isinstance(org, Org) and len(below) > 1 and below[0] == "team":
+            below = ("teams", found(org.teams.get(number(below[1]))).slug, *below[2:])
         return self._org(org, below)
 
-    def _user_by_name(self, way: Way) -> Route | None:
-        return self._user(self.world.account(way.names[0]), way.below(1)) if way.raw else None
+    def _user_by_name(self, raw: Sequence[str]) -> Route:
+        return self._user(self.world.account(unquote(raw[0])), raw[1:])
 
-    def _user_by_number(self, way: Way) -> Route | None:
-        if not way.raw or not way.raw[0].isdigit():
-            return None
-        return self._user(self.world.accounts.get(number(way.raw[0])), way.below(1))
+    def _user_by_number(self, raw: Sequence[str]) -> Route | None:
+        return self._user(self.world.accounts.get(number(raw[0])), raw[1:]) if raw[0].isdigit() else None
 
     def _visible(self, repo: Repo | None) -> Repo:
         if repo is None:
@@ -146,32 +120,30 @@ class Resolver(Struct, frozen=True):
         if why is not None and (why != "sso" or (private and belongs)):
             raise denied(why, owner.login, self.site.base)
 
-    def _repo(self, repo: Repo, way: Way) -> Route:
+    def _repo(self, repo: Repo | None, below: Sequence[str]) -> Route:
+        repo = self._visible(repo)
         if repo.standing != "fine":
             raise blocked(self.site.page(repo), reason=repo.standing, created_at=repo.updated_at)
-        hit = _hit(REPO_TABLE, way.names)
-        return Route(finder=hit.finder, arguments=(repo, *hit.taken), numeric=way.under(f"/repositories/{repo.id}"))
+        return _route(REPO_TABLE, (repo,), below, numeric=f"/repositories/{repo.id}")
 
-    def _org(self, account: Owner | None, way: Way) -> Route:
+    def _org(self, account: Owner | None, below: Sequence[str]) -> Route:
         if not isinstance(account, Org):
             raise not_found()
         self._admit(account, private=False)
-        hit = _hit(ORG_TABLE, way.names)
-        numeric = way.under(f"/organizations/{account.id}")
-        if len(way.raw) > 2 and way.raw[0] == "teams":
-            team = found(account.team(way.names[1]))
-            numeric = way.below(2).under(f"/organizations/{account.id}/team/{team.id}")
-        return Route(finder=hit.finder, arguments=(account, *hit.taken), numeric=numeric)
+        route = _route(ORG_TABLE, (account,), below, numeric=f"/organizations/{account.id}")
+        if len(below) > 2 and below[0] == "teams":
+            team = found(account.team(unquote(below[1])))
+            numeric = "/".join((f"/organizations/{account.id}/team/{team.id}", *below[2:]))
+            return replace(route, numeric=numeric)
+        return route
 
-    def _user(self, account: Owner | None, way: Way) -> Route:
+    def _user(self, account: Owner | None, below: Sequence[str]) -> Route:
         if account is None:
             raise not_found()
         self._admit(account, private=False)
-        hit = _hit(USER_TABLE, way.names)
-        return Route(finder=hit.finder, arguments=(account, *hit.taken), numeric=way.under(f"/user/{account.id}"))
+        return _route(USER_TABLE, (account,), below, numeric=f"/user/{account.id}")
 
-    _SCOPES: ClassVar[Mapping[str, Callable[[Resolver, Way], Route | None]]] = {
-        "repos": _repo_by_name,
+    _SCOPES: ClassVar[Mapping[str, Callable[[Resolver, Sequence[str]], Route | None]]] = {
         "repositories": _repo_by_number,
         "orgs": _org_by_name,
         "organizations": _org_by_number,
@@ -180,8 +152,7 @@ class Resolver(Struct, frozen=True):
     }
 
 
-def _hit(table: Table, segments: Sequence[str]) -> Hit:
-    hit = table.match(segments)
-    if hit is None:
-        raise not_found()
-    return hit
+def _route(table: Table, above: tuple[Any, ...], raw: Sequence[str], *, numeric: str) -> Route:
+    """What `raw` leads to below what is `above` it, whose own path by number is `numeric`."""
+    hit = found(table.match([unquote(segment) for segment in raw]))
+    return Route(finder=hit.finder, arguments=(*above, *hit.taken), numeric="/".join((numeric, *raw)))
