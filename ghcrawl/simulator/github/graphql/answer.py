@@ -59,7 +59,7 @@ def _read(raw: bytes, manners: Graphql) -> Asked:
         source, variables = str(body["query"]), body.get("variables") or {}
         document = parse(source)
     except GraphQLError as error:
-        return Asked(refusal=_errors([{"message": error.message, "locations": _places(error)}]))
+        return Asked(refusal=_errors([dict(error.formatted)]))
     except (ValueError, KeyError, TypeError):
         return Asked(refusal=refused(400, "Problems parsing JSON"))
     if wrong := validate(SCHEMA, document):
@@ -142,25 +142,21 @@ def _errors(errors: list[dict[str, Any]]) -> Answer:
     return Answer(status=200, body={"errors": errors})
 
 
-def _places(error: GraphQLError) -> list[dict[str, int]]:
-    return [{"line": place.line, "column": place.column} for place in error.locations or ()]
-
-
 def _invalid(error: GraphQLError) -> dict[str, Any]:
     found = _UNKNOWN_FIELD.match(error.message)
     if found is None:
-        return {"message": error.message, "locations": _places(error)}
+        return dict(error.formatted)
     return {
+        **error.formatted,
         "path": ["query"],
         "extensions": {"code": "undefinedField", "typeName": found[2], "fieldName": found[1]},
-        "locations": _places(error),
         "message": f"Field '{found[1]}' doesn't exist on type '{found[2]}'",
     }
 
 
 def _failed(error: GraphQLError) -> dict[str, Any]:
-    said = dict(error.extensions or {})
-    shown: dict[str, Any] = {"path": error.path, "locations": _places(error), "message": error.message}
+    shown: dict[str, Any] = {**error.formatted}
+    said = {**shown.pop("extensions", {})}
     if type := said.pop("type", ""):
         shown["type"] = type
     return shown | ({"extensions": said} if said else {})

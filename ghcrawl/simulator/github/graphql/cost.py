@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     InlineFragmentNode,
-    IntValueNode,
-    ListValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
-    ValueNode,
-    VariableNode,
+    Undefined,
+    value_from_ast_untyped,
 )
 from msgspec import Struct
 
@@ -73,28 +72,21 @@ class _Query(Struct, frozen=True):
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
 
-    def value(self, node: ValueNode) -> Any:
-        if isinstance(node, VariableNode):
-            return self.variables.get(node.name.value)
-        if isinstance(node, IntValueNode):
-            return int(node.value)
-        return [self.value(each) for each in node.values] if isinstance(node, ListValueNode) else None
-
-    def argument(self, field: FieldNode, name: str) -> Any:
-        return next((self.value(each.value) for each in field.arguments or () if each.name.value == name), None)
+    def argument(self, node: FieldNode | DirectiveNode, name: str) -> Any:
+        """The value of that argument; None where it is missing."""
+        given = next((each.value for each in node.arguments or () if each.name.value == name), None)
+        value = value_from_ast_untyped(given, dict(self.variables)) if given is not None else None
+        return None if value is Undefined else value
 
     def fields(self, selections: SelectionSetNode) -> Iterator[FieldNode]:
         for selection in selections.selections:
             if isinstance(selection, FieldNode):
-                if all(self.argument_of(each, "if") is not False for each in selection.directives or ()):
+                if all(self.argument(each, "if") is not False for each in selection.directives or ()):
                     yield selection
             elif isinstance(selection, InlineFragmentNode):
                 yield from self.fields(selection.selection_set)
             elif isinstance(selection, FragmentSpreadNode):
                 yield from self.fields(self.fragments[selection.name.value].selection_set)
-
-    def argument_of(self, directive: Any, name: str) -> Any:
-        return next((self.value(each.value) for each in directive.arguments or () if each.name.value == name), None)
 
 
 def _add(cost: Cost, selections: SelectionSetNode, parents: int, query: _Query) -> None:
