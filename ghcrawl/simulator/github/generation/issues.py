@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TypeVar
 
-from ghcrawl.simulator.github.entities import Commit, CommitComment, Issue, IssueComment, Label, Milestone
+from ghcrawl.simulator.github.entities import CommitComment, Issue, IssueComment, Label, Milestone
 from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.chronicle import Chronicle
 from ghcrawl.simulator.github.moments import at, seconds
 
+T = TypeVar("T")
 LABELS: Final = (
     ("bug", "d73a4a", "Something isn't working", True),
     ("enhancement", "a2eeef", "New feature or request", True),
@@ -79,14 +81,18 @@ def open_issue(chronicle: Chronicle, when: int) -> Issue:
     return issue
 
 
+def _moments(chronicle: Chronicle, began: Iterable[tuple[int, T]], mean: float) -> list[tuple[int, T]]:
+    """When something is said about which of the things, about `mean` times each since it began; in order of time."""
+    said: list[tuple[int, T]] = []
+    for since, thing in began:
+        said += [(chronicle.between(since, chronicle.until), thing) for _ in range(chronicle.number_of(mean))]
+    return sorted(said, key=lambda each: each[0])
+
+
 def discuss_issues(chronicle: Chronicle) -> None:
     """Comments on issues and pull requests, in the order in which they were made; each bumps its issue."""
-    moments: list[tuple[int, Issue]] = []
-    for issue in chronicle.repo.issues.values():
-        opened = seconds(issue.created_at)
-        count = chronicle.number_of(chronicle.size.comments)
-        moments += [(chronicle.between(opened, chronicle.until), issue) for _ in range(count)]
-    for when, issue in sorted(moments, key=lambda each: each[0]):
+    began = ((seconds(issue.created_at), issue) for issue in chronicle.repo.issues.values())
+    for when, issue in _moments(chronicle, began, chronicle.size.comments):
         edited = chronicle.between(when, min(when + _DAY_S, chronicle.until)) if chronicle.rng.random() < 0.1 else when
         comment = IssueComment(
             id=chronicle.world.ids.take("issue_comment"),
@@ -101,12 +107,8 @@ def discuss_issues(chronicle: Chronicle) -> None:
 
 def discuss_commits(chronicle: Chronicle) -> None:
     """Comments on commits of the default branch, in the order in which they were made."""
-    moments: list[tuple[int, Commit]] = []
-    for commit in chronicle.repo.history(chronicle.head):
-        made = seconds(commit.committed_at) if chronicle.size.commit_comments else 0
-        count = chronicle.number_of(chronicle.size.commit_comments)
-        moments += [(chronicle.between(made, chronicle.until), commit) for _ in range(count)]
-    for when, commit in sorted(moments, key=lambda each: each[0]):
+    began = ((seconds(commit.committed_at), commit) for commit in chronicle.repo.history(chronicle.head))
+    for when, commit in _moments(chronicle, began, chronicle.size.commit_comments):
         on_line = chronicle.rng.random() < 0.5
         comment = CommitComment(
             id=chronicle.world.ids.take("commit_comment"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -61,22 +62,15 @@ def _note_events(chronicle: Chronicle) -> None:
 
 
 def _events_of(chronicle: Chronicle, issue: Issue) -> list[IssueEvent]:
-    staff, opened = chronicle.rng.choice(chronicle.staff), issue.created_at
-    found = [
-        IssueEvent(id=0, issue=issue, actor=staff, event="labeled", created_at=opened, label=label)
-        for label in issue.labels
-    ]
-    found += [
-        IssueEvent(id=0, issue=issue, actor=staff, event="assigned", created_at=opened, assignee=user)
-        for user in issue.assignees
-    ]
-    if issue.pull is not None and issue.pull.merged_at:
-        merged, sha = issue.pull.merged_at, issue.pull.merge_commit_sha
-        found.append(
-            IssueEvent(id=0, issue=issue, actor=issue.pull.merged_by, event="merged", created_at=merged, commit_id=sha)
-        )
+    staff, opened, pull = chronicle.rng.choice(chronicle.staff), issue.created_at, issue.pull
+    event = partial(IssueEvent, id=0, issue=issue)
+    found = [event(actor=staff, event="labeled", created_at=opened, label=label) for label in issue.labels]
+    found += [event(actor=staff, event="assigned", created_at=opened, assignee=user) for user in issue.assignees]
+    if pull is not None and pull.merged_at:
+        sha = pull.merge_commit_sha
+        found.append(event(actor=pull.merged_by, event="merged", created_at=pull.merged_at, commit_id=sha))
     if issue.closed_at:
-        found.append(IssueEvent(id=0, issue=issue, actor=issue.closed_by, event="closed", created_at=issue.closed_at))
+        found.append(event(actor=issue.closed_by, event="closed", created_at=issue.closed_at))
     return found
 
 

@@ -16,24 +16,9 @@ NOUNS: Final = _words(
     "cache parser queue worker socket token header cursor index buffer schema router session retry timeout "
     "payload webhook crawler document store thread lock stream encoder shard replica migration limiter validator"
 )
-VERBS: Final = [
-    "fix",
-    "drop",
-    "add",
-    "rename",
-    "cache",
-    "retry",
-    "split",
-    "guard",
-    "document",
-    "test",
-    "bump",
-    "remove",
-    "inline",
-    "speed-up",
-    "deprecate",
-    "restore",
-]
+VERBS: Final = _words(
+    "fix drop add rename cache retry split guard document test bump remove inline speed-up deprecate restore"
+)
 FILLERS: Final = _words(
     "when the after a restart under load with two of them on Windows in production since last week while "
     "draining although it should not and again for every request because of an off-by-one"
