@@ -13,9 +13,5 @@ from ghcrawl.simulator.serving import serving
 @asynccontextmanager
 async def running(world: World, *, limits: Limits | None = None, port: int = 0) -> AsyncIterator[Server]:
     """It answers at `server.url` until the block is left. Raises OSError where the address is taken."""
-
-    def make(base: str) -> Server:
-        return Server(world, base, limits=limits)
-
-    async with serving(make, port=port) as server:
+    async with serving(lambda base: Server(world, base, limits=limits), port=port) as server:
         yield server

@@ -18,10 +18,7 @@ async def running(
 
     port: 0 takes a free one. Raises OSError where the address is taken.
     """
-    setup = setup or Setup()
-
-    def make(base: str) -> Server:
-        return Server(world, base, setup)
-
-    async with serving(make, host=host, port=port, public_url=setup.public_url) as server:
+    wanted = setup or Setup()
+    opening = serving(lambda base: Server(world, base, wanted), host=host, port=port, public_url=wanted.public_url)
+    async with opening as server:
         yield server

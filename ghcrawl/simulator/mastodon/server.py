@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from aiohttp import web
 
@@ -20,8 +20,10 @@ from ghcrawl.simulator.mastodon.streams import Streaming
 from ghcrawl.simulator.mastodon.world import Account, Status, World
 from ghcrawl.simulator.serving import serving
 
+T = TypeVar("T")
 PERIOD: Final = timedelta(minutes=5)
 INVALID: Final = Answer(status=401, body={"error": "The access token is invalid"})
+ANONYMOUS: Final = Answer(status=401, body={"error": "This method requires an authenticated user"})
 GONE: Final = Answer(status=404, body={"error": "Record not found"})
 
 
@@ -133,16 +135,10 @@ class Server:
         }
 
     def _account(self, id: str) -> Account:
-        account = self.world.accounts.get(int(id))
-        if account is None:
-            raise Refusal(GONE)
-        return account
+        return _found(self.world.accounts, id)
 
     def _status(self, id: str) -> Status:
-        status = self.world.statuses.get(int(id))
-        if status is None:
-            raise Refusal(GONE)
-        return status
+        return _found(self.world.statuses, id)
 
     def _instance(self, _request: web.BaseRequest) -> Answer:
         streaming = f"ws://{self.host}"
@@ -151,7 +147,7 @@ class Server:
     def _myself(self, request: web.BaseRequest) -> Answer:
         account = self.world.named(self._whose(request) or "")
         if account is None:
-            return Answer(status=401, body={"error": "This method requires an authenticated user"})
+            return ANONYMOUS
         return _shown(self._shapes.account(account))
 
     def _lookup(self, request: web.BaseRequest) -> Answer:
@@ -190,8 +186,10 @@ class Server:
     def _relation(self, request: web.BaseRequest, id: str, direction: str) -> Answer:
         """Pages by a number that only the host understands."""
         account, follows = self._account(id), self.world.follows
-        ids = [a for a, b in follows if b == account.id] if direction == "followers" else []
-        ids = ids or ([b for a, b in follows if a == account.id] if direction == "following" else [])
+        if direction == "followers":
+            ids = [follower for follower, followed in follows if followed == account.id]
+        else:
+            ids = [followed for follower, followed in follows if follower == account.id]
         start, limit = int(request.query.get("max_id", "0")), min(80, int(request.query.get("limit", "40")))
         some = [] if account.hidden else ids[start : start + limit]
         more = not account.hidden and start + limit < len(ids)
@@ -224,7 +222,7 @@ class Server:
         query = request.query
         words, start = query.get("q", "").lower(), int(query.get("offset", "0"))
         if start and not self._whose(request):
-            return Answer(status=401, body={"error": "This method requires an authenticated user"})
+            return ANONYMOUS
         limit, shapes = int(query.get("limit", "20")), self._shapes
         posts = [each for each in self.world.newest() if words in each.words.lower()][start : start + limit]
         people = [each for each in self.world.accounts.values() if words in each.name][start : start + limit]
@@ -236,6 +234,13 @@ class Server:
                 "hashtags": [],
             }
         )
+
+
+def _found(table: Mapping[int, T], id: str) -> T:
+    """What has that id. Raises Refusal."""
+    if int(id) not in table:
+        raise Refusal(GONE)
+    return table[int(id)]
 
 
 def _shown(body: Any) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -14,21 +14,9 @@ from ghcrawl.values.frozen import replace
 
 TAGS: Final = ("python", "crawling", "weather", "bread", "trains")
 WORDS: Final = (
-    "The",
-    "wind",
-    "turns",
-    "north",
-    "and",
-    "a",
-    "long",
-    "train",
-    "leaves",
-    "early",
-    "with",
-    "fresh",
-    "bread",
+    *("The", "wind", "turns", "north", "and", "a", "long"),
+    *("train", "leaves", "early", "with", "fresh", "bread"),
 )
-Json = dict[str, Any]
 
 
 class Account(Struct, frozen=True, kw_only=True):
