@@ -7,11 +7,12 @@ from typing import Final
 from ghcrawl.simulator.github.entities import Label, Ref, Repo
 from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.repository import Setting, found_repo, grow_repo
-from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.simulator.github.people import Org
 from ghcrawl.values.frozen import replace
 
 ODD_NAMES: Final = (".github", "{login}.github.io", "dash--under_score.x")
+BLOCKED: Final = {"taken-down": "dmca", "unwelcome": "tos"}
+"""Repositories that GitHub itself has blocked, each for its own reason."""
 RENAMED_FROM: Final = "renamed-once"
 
 
@@ -22,18 +23,14 @@ def add_odd_repos(setting: Setting, org: Org) -> None:
     for name in ODD_NAMES:
         grow_repo(setting, found_repo(setting, org, name.format(login=org.login)), small)
     _add_empty(setting, org)
-    silent = found_repo(setting, org, "no-issues")
-    silent.has_issues = False
-    grow_repo(setting, silent, small)
-    plans = found_repo(setting, org, "plans")
-    plans.private = True
-    grow_repo(setting, plans, small)
-    attic = found_repo(setting, org, "attic")
-    attic.archived = True
-    grow_repo(setting, attic, small)
+    grow_repo(setting, found_repo(setting, org, "no-issues", has_issues=False), small)
+    grow_repo(setting, found_repo(setting, org, "plans", private=True), small)
+    grow_repo(setting, found_repo(setting, org, "attic", archived=True), small)
     renamed = grow_repo(setting, found_repo(setting, org, RENAMED_FROM), small)
     setting.world.call_repo(renamed, owner=org, name="renamed-now")
-    _add_blocked(setting, org, replace(small, issues=2, commits=2))
+    smaller = replace(small, issues=2, commits=2)
+    for name, standing in BLOCKED.items():
+        grow_repo(setting, found_repo(setting, org, name, standing=standing), smaller)
     _add_fork(setting, org)
 
 
@@ -49,14 +46,6 @@ def _add_empty(setting: Setting, org: Org) -> None:
         default=True,
     )
     repo.labels[label.id] = label
-
-
-def _add_blocked(setting: Setting, org: Org, size: WorldSize) -> None:
-    """Two repositories that GitHub itself has blocked, each for its own reason."""
-    taken_down = grow_repo(setting, found_repo(setting, org, "taken-down"), size)
-    taken_down.standing = "dmca"
-    unwelcome = grow_repo(setting, found_repo(setting, org, "unwelcome"), size)
-    unwelcome.standing = "tos"
 
 
 def _add_fork(setting: Setting, org: Org) -> None:

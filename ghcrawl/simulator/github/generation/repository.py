@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -38,8 +38,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     seed: int
 
 
-def found_repo(setting: Setting, owner: Owner, name: str) -> Repo:
-    """A repository of `owner` with nothing in it yet."""
+def found_repo(setting: Setting, owner: Owner, name: str, **state: Any) -> Repo:
+    """A repository of `owner` with nothing in it yet. state: the fields of `Repo` that are not as usual."""
     rng = seeded(setting.seed, owner.login, name)
     born = at(UNTIL - _YEAR_S)
     repo = Repo(
@@ -52,6 +52,7 @@ def found_repo(setting: Setting, owner: Owner, name: str) -> Repo:
         default_branch="master" if rng.random() < 0.2 else "main",
         language=rng.choice(texts.LANGUAGES),
         topics=tuple(sorted(rng.sample(texts.NOUNS, k=rng.randint(0, 4)))),
+        **state,
     )
     if isinstance(owner, User):
         repo.collaborators[owner.id] = owner
