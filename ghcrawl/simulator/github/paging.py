@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as BadBase64
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
@@ -94,16 +95,10 @@ def _by_cursor(ask: Ask, many: Many[T], number: int, size: int) -> Page[T]:
 def _position(many: Many[T], key: Key, *, past: bool) -> int:
     """Where the element with that key is, or would be; behind it if `past`."""
     assert many.key is not None
-    low, high = 0, len(many.elements)
-    while low < high:
-        middle = (low + high) // 2
-        here = many.key(many.elements[middle])
-        ahead = here > key if many.descending else here < key
-        if ahead or (past and here == key):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    before, behind = (bisect_left, bisect_right) if past else (bisect_right, bisect_left)
+    if many.descending:
+        return len(many.elements) - before(many.elements[::-1], key, key=many.key)
+    return behind(many.elements, key, key=many.key)
 
 
 def _write(key: Key) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from typing import Final
@@ -38,12 +37,8 @@ def not_modified(rendered: Rendered, tag: str, headers: Mapping[str, str]) -> bo
     since = headers.get("If-Modified-Since")
     if since is None or rendered.last_modified is None:
         return False
-    asked, changed = _moment(since), _moment(rendered.last_modified)
-    return asked is not None and changed is not None and changed <= asked
-
-
-def _moment(text: str) -> datetime | None:
     try:
-        return parsedate_to_datetime(text)
+        asked = parsedate_to_datetime(since)
     except ValueError:
-        return None
+        return False
+    return parsedate_to_datetime(rendered.last_modified) <= asked
