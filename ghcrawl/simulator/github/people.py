@@ -12,15 +12,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class User(Dated):
-    """A person or a bot. Shares its number space with organisations, as on GitHub."""
+class Account(Dated):
+    """What users and organisations have. They share one number space, as on GitHub."""
 
     id: int
     login: str
     name: str | None
+    location: str | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class User(Account):
+    """A person or a bot."""
+
     type: Literal["User", "Bot"] = "User"
     company: str | None = None
-    location: str | None = None
     bio: str | None = None
     email: str | None = None
     followers: int = 0
@@ -37,17 +43,13 @@ class Member:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Org(Dated):
+class Org(Account):
     """An organisation, with its members in order of id, teams by id, projects by number.
 
     outsiders: those who work in its repositories without being members.
     """
 
-    id: int
-    login: str
-    name: str
     description: str | None
-    location: str | None = None
     members: dict[int, Member] = field(default_factory=dict)
     teams: dict[int, Team] = field(default_factory=dict)
     projects: dict[int, Project] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import count
+from typing import TypeVar
 
 from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.simulator.github.entities import Repo
@@ -17,6 +18,7 @@ from ghcrawl.simulator.github.moments import stamp
 from ghcrawl.simulator.github.people import Org, Owner, Team, User
 from ghcrawl.simulator.github.principals import Principal, Viewer
 
+A = TypeVar("A", Org, User)
 FIRST_IDS = {
     "account": 1_001,
     "repo": 240_001,
@@ -89,15 +91,15 @@ class World:
 
     def org(self, login: str) -> Org:
         """The organisation of that login. Raises KeyError."""
-        found = self._logins[login.lower()]
-        if not isinstance(found, Org):
-            raise KeyError(login)
-        return found
+        return self._of_kind(Org, login)
 
     def user(self, login: str) -> User:
         """The user or bot of that login. Raises KeyError."""
+        return self._of_kind(User, login)
+
+    def _of_kind(self, kind: type[A], login: str) -> A:
         found = self._logins[login.lower()]
-        if not isinstance(found, User):
+        if not isinstance(found, kind):
             raise KeyError(login)
         return found
 
@@ -153,10 +155,8 @@ class World:
 
     def add_repo(self, repo: Repo) -> None:
         """`repo` exists from now on; what had its name before no longer answers to it."""
-        key = (repo.owner.login.lower(), repo.name.lower())
         self.repos[repo.id] = repo
-        self._names[key] = repo
-        self._former.pop(key, None)
+        self._name(repo)
         self._owned[repo.owner.id].append(repo)
         if repo.parent is not None:
             self._forks[repo.parent.id].append(repo)
@@ -164,7 +164,7 @@ class World:
     def drop_repo(self, repo: Repo) -> None:
         """`repo` is gone, and its names with it. Forks of it have lost their parent."""
         del self.repos[repo.id]
-        del self._names[repo.owner.login.lower(), repo.name.lower()]
+        del self._names[_key(repo)]
         self._owned[repo.owner.id].remove(repo)
         if repo.parent is not None:
             self._forks[repo.parent.id].remove(repo)
@@ -173,29 +173,35 @@ class World:
 
     def call_repo(self, repo: Repo, *, owner: Owner, name: str) -> None:
         """`repo` has this owner and name from now on, and its old full name leads to it."""
-        former = (repo.owner.login.lower(), repo.name.lower())
-        del self._names[former]
+        former = _key(repo)
         self._owned[repo.owner.id].remove(repo)
         repo.owner, repo.name = owner, name
-        current = (owner.login.lower(), name.lower())
-        self._former[former] = repo.id
-        self._former.pop(current, None)
-        self._names[current] = repo
+        self._name(repo, former)
         self._owned[owner.id].append(repo)
         self._owned[owner.id].sort(key=lambda each: each.id)
 
     def call_account(self, account: Owner, login: str) -> None:
         """`account` has this login from now on; its repositories are still found under the old one."""
         del self._logins[account.login.lower()]
-        owned = [(repo, repo.owner.login.lower(), repo.name.lower()) for repo in self.repos_of(account)]
+        formers = [(repo, _key(repo)) for repo in self.repos_of(account)]
         account.login = login
         self._logins[login.lower()] = account
-        for repo, former, name in owned:
-            del self._names[former, name]
-            self._former.pop((login.lower(), name), None)
-            self._former[former, name] = repo.id
-            self._names[login.lower(), name] = repo
+        for repo, former in formers:
+            self._name(repo, former)
+
+    def _name(self, repo: Repo, former: tuple[str, str] | None = None) -> None:
+        """`repo` is found under its name, and its former one leads to it."""
+        if former is not None:
+            del self._names[former]
+            self._former[former] = repo.id
+        self._former.pop(_key(repo), None)
+        self._names[_key(repo)] = repo
 
     def changed(self) -> None:
         """Everything derived from this world before is out of date."""
         self.revision += 1
+
+
+def _key(repo: Repo) -> tuple[str, str]:
+    """What `repo` is found under."""
+    return repo.owner.login.lower(), repo.name.lower()

@@ -54,24 +54,19 @@ def package(ask: Ask, owner: Owner, kind: str, name: str) -> One:
     return One(body=belongings.package(ask.site, ask.world, repo))
 
 
-def _named(ask: Ask, login: str) -> Owner:
-    account: Owner | None = ask.world.account(login)
-    if account is None:
-        raise not_found()
-    return account
-
-
 def membership(ask: Ask, org: Org, login: str) -> One:
     """`/orgs/{org}/memberships/{login}`, for members."""
     if not ask.viewer.insider(org):
         raise Refusal(refused(403, _MEMBERS_ONLY.format(org.login, login)))
-    return One(body=belongings.membership(ask.site, org, found(org.members.get(_named(ask, login).id))))
+    member = found(org.members.get(found(ask.world.account(login)).id))
+    return One(body=belongings.membership(ask.site, org, member))
 
 
 def team_membership(ask: Ask, org: Org, slug: str, login: str) -> One:
     """`/orgs/{org}/teams/{slug}/memberships/{login}`."""
     team = find_team(ask, org, slug)
-    return One(body=belongings.team_membership(ask.site, team, found(team.members.get(_named(ask, login).id))))
+    user = found(team.members.get(found(ask.world.account(login)).id))
+    return One(body=belongings.team_membership(ask.site, team, user))
 
 
 def external_groups(ask: Ask, org: Org) -> Many[Team]:
