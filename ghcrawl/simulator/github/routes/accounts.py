@@ -9,8 +9,9 @@ from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Member, Org, Owner, Team, User
 from ghcrawl.simulator.github.refusals import denied, not_found, refused
-from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found
-from ghcrawl.simulator.github.routes.table import Finder
+from ghcrawl.simulator.github.routes.ask import Ask, Many, found
+from ghcrawl.simulator.github.routes.finders import guarded, itself, listed, single
+from ghcrawl.simulator.github.routes.table import Finder, Found
 from ghcrawl.simulator.github.shapes import accounts, repos
 from ghcrawl.simulator.github.shapes.site import Body
 
@@ -19,9 +20,7 @@ _NEWEST_FIRST: Final = (*_DATES, "full_name")
 _BY_NAME: Final = ("full_name", *_DATES)
 
 
-def org(ask: Ask, thing: Org) -> One:
-    """`/orgs/{org}`."""
-    return One(body=accounts.org(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
+user: Final = itself(accounts.user)
 
 
 def _repos(
@@ -87,7 +86,7 @@ def _admit(ask: Ask, thing: Org) -> None:
         raise denied(why, thing.login, ask.site.base)
 
 
-def _admit_to_teams(ask: Ask, thing: Org) -> None:
+def admit_to_teams(ask: Ask, thing: Org) -> None:
     """Teams are for members. Raises Refusal for everybody else."""
     _admit(ask, thing)
     if not ask.viewer.authenticated:
@@ -97,30 +96,9 @@ def _admit_to_teams(ask: Ask, thing: Org) -> None:
         raise not_found() if status == 404 else Refusal(refused(status, "Must have read:org permission."))
 
 
-def teams(ask: Ask, thing: Org) -> Many[Team]:
-    """`/orgs/{org}/teams`: by slug."""
-    _admit_to_teams(ask, thing)
-    return Many(
-        elements=sorted(thing.teams.values(), key=lambda each: each.slug),
-        shape=lambda each: accounts.listed_team(ask.site, each),
-    )
-
-
-def find_team(ask: Ask, thing: Org, slug: str) -> Team:
-    """The team of that slug. Raises Refusal for those who may not see it, and where there is none."""
-    _admit_to_teams(ask, thing)
-    return found(thing.team(slug))
-
-
-def team(ask: Ask, thing: Org, slug: str) -> One:
-    """`/orgs/{org}/teams/{slug}`."""
-    hit = find_team(ask, thing, slug)
-    return One(body=accounts.team(ask.site, ask.world, hit), last_modified=hit.updated_at)
-
-
 def team_members(ask: Ask, thing: Org, slug: str) -> Many[User]:
     """`/orgs/{org}/teams/{slug}/members`: all of them, or those of one role."""
-    hit, role = find_team(ask, thing, slug), ask.choice("role", ("all", "member", "maintainer"))
+    hit, role = found(thing.team(slug)), ask.choice("role", ("all", "member", "maintainer"))
     wanted = (each for each in hit.members.values() if role in ("all", accounts.role_in(hit, each)))
     people = sorted(wanted, key=lambda user: user.id)
     return Many(elements=people, shape=lambda user: accounts.simple_user(ask.site, user))
@@ -128,21 +106,18 @@ def team_members(ask: Ask, thing: Org, slug: str) -> Many[User]:
 
 def team_repos(ask: Ask, thing: Org, slug: str) -> Many[Repo]:
     """`/orgs/{org}/teams/{slug}/repos`."""
-    ids = find_team(ask, thing, slug).repos
+    ids = found(thing.team(slug)).repos
     held = [ask.world.repos[each] for each in ids if each in ask.world.repos]
     return Many(elements=held, shape=lambda repo: repos.team_repo(ask.site, ask.world, repo, ask.viewer))
 
 
-def team_teams(ask: Ask, thing: Org, slug: str) -> Many[Team]:
-    """`/orgs/{org}/teams/{slug}/teams`: the children."""
-    parent = find_team(ask, thing, slug)
-    children = [each for each in thing.teams.values() if each.parent is parent]
-    return Many(elements=children, shape=lambda each: accounts.listed_team(ask.site, each))
+def _by_slug(org: Org) -> list[Team]:
+    return sorted(org.teams.values(), key=lambda each: each.slug)
 
 
-def user(ask: Ask, thing: Owner) -> One:
-    """`/users/{login}`."""
-    return One(body=accounts.user(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
+def _children(org: Org, slug: str) -> list[Team]:
+    parent = found(org.team(slug))
+    return [each for each in org.teams.values() if each.parent is parent]
 
 
 def user_orgs(ask: Ask, thing: Owner) -> Many[Org]:
@@ -162,7 +137,7 @@ def myself(ask: Ask) -> User:
     return account
 
 
-def my_profile(ask: Ask) -> One:
+def my_profile(ask: Ask) -> Found:
     """`/user`."""
     return user(ask, myself(ask))
 
@@ -218,15 +193,20 @@ def found_repos(ask: Ask) -> Many[Repo]:
 
 
 ORG_ROUTES: Final[dict[str, Finder]] = {
-    "": org,
+    "": itself(accounts.org),
     "repos": org_repos,
     "members": members,
     "public_members": public_members,
-    "teams": teams,
-    "teams/{slug}": team,
-    "teams/{slug}/members": team_members,
-    "teams/{slug}/repos": team_repos,
-    "teams/{slug}/teams": team_teams,
+    **guarded(
+        admit_to_teams,
+        {
+            "teams": listed(_by_slug, accounts.listed_team, alone=True),
+            "teams/{slug}": single(Org.team, accounts.team, dated="updated_at", in_world=True, alone=True),
+            "teams/{slug}/members": team_members,
+            "teams/{slug}/repos": team_repos,
+            "teams/{slug}/teams": listed(_children, accounts.listed_team, alone=True),
+        },
+    ),
 }
 USER_ROUTES: Final[dict[str, Finder]] = {"": user, "repos": user_repos, "orgs": user_orgs}
 ROOT_ROUTES: Final[dict[str, Finder]] = {

@@ -8,7 +8,7 @@ from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Org, Owner, Team, User
 from ghcrawl.simulator.github.refusals import not_found, refused
-from ghcrawl.simulator.github.routes.accounts import find_team
+from ghcrawl.simulator.github.routes.accounts import admit_to_teams
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found
 from ghcrawl.simulator.github.routes.table import Finder
 from ghcrawl.simulator.github.shapes import accounts, belongings
@@ -64,7 +64,8 @@ def membership(ask: Ask, org: Org, login: str) -> One:
 
 def team_membership(ask: Ask, org: Org, slug: str, login: str) -> One:
     """`/orgs/{org}/teams/{slug}/memberships/{login}`."""
-    team = find_team(ask, org, slug)
+    admit_to_teams(ask, org)
+    team = found(org.team(slug))
     user = found(team.members.get(found(ask.world.account(login)).id))
     return One(body=belongings.team_membership(ask.site, team, user))
 

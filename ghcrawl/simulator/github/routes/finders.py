@@ -1,7 +1,8 @@
 """Finders made of a rule that finds things and of their shape. Most routes need nothing else.
 
 A rule takes the thing that the route lies below and what the placeholders took. A shape takes the site, the world where
-it is marked `in_world`, that same thing, and what the rule found; a tuple is several arguments.
+it is marked `in_world`, that same thing unless it is marked `alone`, and what the rule found; a tuple is several
+arguments.
 """
 
 from __future__ import annotations
@@ -18,26 +19,35 @@ Rule: TypeAlias = Callable[..., Any]
 Shape: TypeAlias = Callable[..., Body]
 
 
-def listed(rule: Rule, shape: Shape, *, name: str = "", in_world: bool = False) -> Finder:
+def listed(rule: Rule, shape: Shape, *, name: str = "", **marks: bool) -> Finder:
     """A list of all that `rule` finds, in its order. name: the list stands under that name, beside its length."""
 
     def finder(ask: Ask, owner: Any, *taken: str) -> Many[Any]:
         return Many(
             elements=list(rule(owner, *taken)),
-            shape=lambda each: _shaped(ask, owner, shape, each, in_world=in_world),
+            shape=lambda each: _shaped(ask, owner, shape, each, **marks),
             wrap=counted(name) if name else None,
         )
 
     return finder
 
 
-def single(rule: Rule, shape: Shape, *, dated: str = "", in_world: bool = False) -> Finder:
+def single(rule: Rule, shape: Shape, *, dated: str = "", **marks: bool) -> Finder:
     """The one thing that `rule` finds; 404 for None. dated: the field that Last-Modified says."""
 
     def finder(ask: Ask, owner: Any, *taken: str) -> One:
         thing = found(rule(owner, *taken))
-        body = _shaped(ask, owner, shape, thing, in_world=in_world)
+        body = _shaped(ask, owner, shape, thing, **marks)
         return One(body=body, last_modified=attrgetter(dated)(_parts(thing)[-1]) if dated else None)
+
+    return finder
+
+
+def itself(shape: Shape) -> Finder:
+    """The thing that the route lies below, as the asker may see it."""
+
+    def finder(ask: Ask, thing: Any) -> One:
+        return One(body=shape(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
 
     return finder
 
@@ -47,8 +57,9 @@ def part(shape: Callable[[Site, Any], Body | None]) -> Finder:
     return lambda ask, owner: One(body=found(shape(ask.site, owner)))
 
 
-def _shaped(ask: Ask, owner: Any, shape: Shape, thing: Any, *, in_world: bool) -> Body:
-    return shape(ask.site, *((ask.world,) if in_world else ()), owner, *_parts(thing))
+def _shaped(ask: Ask, owner: Any, shape: Shape, thing: Any, *, in_world: bool = False, alone: bool = False) -> Body:
+    world, above = (ask.world,) if in_world else (), () if alone else (owner,)
+    return shape(ask.site, *world, *above, *_parts(thing))
 
 
 def _parts(thing: Any) -> tuple[Any, ...]:

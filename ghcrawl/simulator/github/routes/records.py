@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.entities import IssueComment, Repo
-from ghcrawl.simulator.github.people import Org, User
+from ghcrawl.simulator.github.people import Org
 from ghcrawl.simulator.github.records import IssueEvent, Project, ProjectItem, Reaction, Star
 from ghcrawl.simulator.github.refusals import refused
 from ghcrawl.simulator.github.routes.ask import Ask, Many, found
@@ -15,7 +15,6 @@ from ghcrawl.simulator.github.routes.issues import find_issue
 from ghcrawl.simulator.github.routes.table import Finder
 from ghcrawl.simulator.github.shapes import accounts
 from ghcrawl.simulator.github.shapes import records as shapes
-from ghcrawl.simulator.github.shapes.site import Body, Site
 
 
 def stargazers(ask: Ask, repo: Repo) -> Many[Star]:
@@ -45,10 +44,6 @@ def _reactions(thing: Rule) -> Finder:
     return listed(held, shapes.reaction)
 
 
-def _user(site: Site, _owner: Any, user: User) -> Body:
-    return accounts.simple_user(site, user)
-
-
 def _insiders_only(ask: Ask, org: Org) -> None:
     if not ask.viewer.insider(org):
         raise Refusal(refused(403, "Resource not accessible by personal access token"))
@@ -64,7 +59,7 @@ def _items(org: Org, text: str) -> list[tuple[Project, ProjectItem]]:
 
 ROUTES: Final[dict[str, Finder]] = {
     "stargazers": stargazers,
-    "subscribers": listed(every("records.subscribers"), _user),
+    "subscribers": listed(every("records.subscribers"), accounts.simple_user, alone=True),
     "issues/events": listed(newest("records.issue_events"), shapes.issue_event),
     "issues/events/{id}": single(numbered("records.issue_events"), shapes.issue_event),
     "issues/{number}/events": listed(_events_of, shapes.bare_event),
@@ -80,7 +75,7 @@ ROUTES: Final[dict[str, Finder]] = {
 ORG_ROUTES: Final = guarded(
     _insiders_only,
     {
-        "outside_collaborators": listed(every("outsiders"), _user),
+        "outside_collaborators": listed(every("outsiders"), accounts.simple_user, alone=True),
         "projectsV2": listed(every("projects"), shapes.project),
         "projectsV2/{number}": single(_project, shapes.project),
         "projectsV2/{number}/items": listed(_items, shapes.project_item),

@@ -9,14 +9,9 @@ from ghcrawl.simulator.github.entities import Asset, Release, Repo
 from ghcrawl.simulator.github.people import Team, User
 from ghcrawl.simulator.github.refusals import not_found, refused
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
-from ghcrawl.simulator.github.routes.finders import of_id, single
+from ghcrawl.simulator.github.routes.finders import itself, of_id, single
 from ghcrawl.simulator.github.routes.table import Finder
 from ghcrawl.simulator.github.shapes import accounts, releases, repos
-
-
-def repo(ask: Ask, thing: Repo) -> One:
-    """The repository."""
-    return One(body=repos.repo(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
 
 
 def contributors(ask: Ask, repo: Repo) -> Many[tuple[User, int]] | Answer:
@@ -103,7 +98,7 @@ def _assets(repo: Repo) -> list[tuple[Release, Asset]]:
 
 
 ROUTES: Final[dict[str, Finder]] = {
-    "": repo,
+    "": itself(repos.repo),
     "contributors": contributors,
     "collaborators": collaborators,
     "teams": teams,

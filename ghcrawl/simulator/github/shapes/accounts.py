@@ -59,41 +59,52 @@ def gists_of(account: Owner) -> Sequence[str]:
     return [md5(name, usedforsecurity=False).hexdigest() for name in named]
 
 
-def user(site: Site, world: World, account: Owner, viewer: Viewer) -> Body:
-    """The whole profile of a user, a bot, or an organisation asked for as a user."""
-    is_user = isinstance(account, User)
-    public = sum(not repo.private for repo in world.repos_of(account))
-    body = {
-        **simple_user(site, account),
+def _profile(world: World, account: Owner) -> Body:
+    """What the whole profile of every account says, and what is there to say of an organisation."""
+    return {
         "name": account.name,
-        "company": account.company if isinstance(account, User) else None,
+        "company": None,
         "blog": "",
         "location": account.location,
-        "email": account.email if isinstance(account, User) and viewer.authenticated else None,
-        "hireable": None,
-        "bio": account.bio if isinstance(account, User) else account.description,
+        "email": None,
         "twitter_username": None,
-        "public_repos": public,
+        "public_repos": sum(not repo.private for repo in world.repos_of(account)),
         "public_gists": len(gists_of(account)),
-        "followers": account.followers if isinstance(account, User) else 0,
-        "following": account.following if isinstance(account, User) else 0,
+        "followers": 0,
+        "following": 0,
         "created_at": account.created_at,
         "updated_at": account.updated_at,
     }
-    return body | (_own_fields(world, account) if is_user and viewer.user == account.id else {})
 
 
-def _own_fields(world: World, account: Owner) -> Body:
-    """What only the user themselves is shown."""
+def _private_counts(world: World, account: Owner) -> Body:
+    """What insiders alone are shown of every account."""
     private = sum(repo.private for repo in world.repos_of(account))
+    counts = {"total_private_repos": private, "owned_private_repos": private}
+    return {**counts, "private_gists": 0, "disk_usage": 0, "collaborators": 0}
+
+
+def user(site: Site, world: World, account: Owner, viewer: Viewer) -> Body:
+    """The whole profile of a user, a bot, or an organisation asked for as a user."""
+    body = simple_user(site, account) | _profile(world, account) | {"hireable": None}
+    if isinstance(account, Org):
+        return body | {"bio": account.description}
+    body |= {
+        "company": account.company,
+        "email": account.email if viewer.authenticated else None,
+        "bio": account.bio,
+        "followers": account.followers,
+        "following": account.following,
+    }
+    return body | (_own_fields(world, account) if viewer.user == account.id else {})
+
+
+def _own_fields(world: World, account: User) -> Body:
+    """What only the user themselves is shown."""
     return {
+        **_private_counts(world, account),
         "user_view_type": "private",
         "notification_email": None,
-        "private_gists": 0,
-        "total_private_repos": private,
-        "owned_private_repos": private,
-        "disk_usage": 0,
-        "collaborators": 0,
         "two_factor_authentication": True,
         "plan": {"name": "free", "space": 976562499, "collaborators": 0, "private_repos": 10000},
     }
@@ -117,22 +128,11 @@ def org_profile(site: Site, world: World, org: Org) -> Body:
     """What anybody is shown of an organisation; also embedded in a team."""
     return {
         **simple_org(site, org),
-        "name": org.name,
-        "company": None,
-        "blog": "",
-        "location": org.location,
-        "email": None,
-        "twitter_username": None,
+        **_profile(world, org),
         "is_verified": False,
         "has_organization_projects": True,
         "has_repository_projects": True,
-        "public_repos": sum(not repo.private for repo in world.repos_of(org)),
-        "public_gists": 0,
-        "followers": 0,
-        "following": 0,
         "html_url": f"{site.base}/{org.login}",
-        "created_at": org.created_at,
-        "updated_at": org.updated_at,
         "archived_at": None,
         "type": "Organization",
     }
@@ -143,13 +143,8 @@ def org(site: Site, world: World, org: Org, viewer: Viewer) -> Body:
     body = org_profile(site, world, org)
     if not viewer.insider(org):
         return body
-    private = sum(repo.private for repo in world.repos_of(org))
     return body | {
-        "total_private_repos": private,
-        "owned_private_repos": private,
-        "private_gists": 0,
-        "disk_usage": 0,
-        "collaborators": 0,
+        **_private_counts(world, org),
         "billing_email": None,
         "default_repository_permission": "read",
         "members_can_create_repositories": True,
