@@ -8,7 +8,7 @@ from typing import Literal
 
 from ghcrawl.simulator.github.people import Org, Owner, Team, User
 from ghcrawl.simulator.github.principals import Viewer
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted, urls_below
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted, urls_below
 from ghcrawl.simulator.github.world import World
 
 _USER_PATHS = (
@@ -32,8 +32,7 @@ def simple_user(site: Site, account: Owner) -> Body:
     page = f"apps/{account.login.removesuffix('[bot]')}" if kind == "Bot" else login
     return {
         "login": account.login,
-        "id": account.id,
-        "node_id": node_id("O" if kind == "Organization" else "U", account.id),
+        **ids("O" if kind == "Organization" else "U", account.id),
         "avatar_url": f"{site.base}/avatars/u/{account.id}?v=4",
         "gravatar_id": "",
         "url": url,
@@ -72,8 +71,7 @@ def _profile(world: World, account: Owner) -> Body:
         "public_gists": len(gists_of(account)),
         "followers": 0,
         "following": 0,
-        "created_at": account.created_at,
-        "updated_at": account.updated_at,
+        **dated(account),
     }
 
 
@@ -115,8 +113,7 @@ def simple_org(site: Site, org: Org) -> Body:
     url = f"{site.base}/orgs/{org.login}"
     return {
         "login": org.login,
-        "id": org.id,
-        "node_id": node_id("O", org.id),
+        **ids("O", org.id),
         "url": url,
         **urls_below(url, *_ORG_PATHS),
         "avatar_url": f"{site.base}/avatars/u/{org.id}?v=4",
@@ -165,8 +162,7 @@ def simple_team(site: Site, team: Team) -> Body:
     url = f"{site.base}/organizations/{team.org.id}/team/{team.id}"
     return {
         "name": team.name,
-        "id": team.id,
-        "node_id": node_id("T", team.id),
+        **ids("T", team.id),
         "slug": team.slug,
         "description": team.description,
         "privacy": team.privacy,
@@ -198,8 +194,7 @@ def team(site: Site, world: World, team: Team) -> Body:
     """A team at its own URL."""
     return {
         **listed_team(site, team),
-        "created_at": team.created_at,
-        "updated_at": team.updated_at,
+        **dated(team),
         "members_count": len(team.members),
         "repos_count": len(team.repos),
         "organization": org_profile(site, world, team.org),

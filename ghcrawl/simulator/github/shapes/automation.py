@@ -15,7 +15,7 @@ from ghcrawl.simulator.github.records import (
 from ghcrawl.simulator.github.shapes.accounts import simple_user
 from ghcrawl.simulator.github.shapes.commits import simple_commit
 from ghcrawl.simulator.github.shapes.repos import embedded_repo
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, urls_below
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, urls_below
 from ghcrawl.simulator.github.world import World
 
 
@@ -24,8 +24,7 @@ def status(site: Site, repo: Repo, status: Status) -> Body:
     return {
         "url": f"{site.repo(repo)}/statuses/{status.sha}",
         "avatar_url": f"{site.base}/avatars/u/{status.creator.id}?v=4",
-        "id": status.id,
-        "node_id": node_id("SC", repo.id, status.id),
+        **ids("SC", repo.id, status.id),
         "state": status.state,
         "description": f"{status.context}: {status.state}",
         "target_url": None,
@@ -41,8 +40,7 @@ def check_suite(site: Site, world: World, repo: Repo, suite: CheckSuite) -> Body
     url, done = f"{site.repo(repo)}/check-suites/{suite.id}", all(run.completed_at for run in suite.runs)
     failed = any(run.conclusion == "failure" for run in suite.runs)
     return {
-        "id": suite.id,
-        "node_id": node_id("CS", repo.id, suite.id),
+        **ids("CS", repo.id, suite.id),
         "head_branch": suite.branch,
         "head_sha": suite.sha,
         "status": "completed" if done else "in_progress",
@@ -53,8 +51,7 @@ def check_suite(site: Site, world: World, repo: Repo, suite: CheckSuite) -> Body
         "pull_requests": [],
         "app": None,
         "repository": embedded_repo(site, world, repo),
-        "created_at": suite.created_at,
-        "updated_at": suite.updated_at,
+        **dated(suite),
         "head_commit": simple_commit(repo.commits[suite.sha]),
         "latest_check_runs_count": len(suite.runs),
         "check_runs_url": f"{url}/check-runs",
@@ -71,9 +68,8 @@ def check_run(site: Site, repo: Repo, suite: CheckSuite, run: CheckRun) -> Body:
     url = f"{site.repo(repo)}/check-runs/{run.id}"
     output = {"title": None, "summary": None, "text": None, "annotations_count": int(run.conclusion == "failure")}
     return {
-        "id": run.id,
+        **ids("CR", repo.id, run.id),
         "head_sha": suite.sha,
-        "node_id": node_id("CR", repo.id, run.id),
         "external_id": "",
         "url": url,
         "html_url": f"{site.page(repo)}/runs/{run.id}",
@@ -95,8 +91,7 @@ def deployment(site: Site, repo: Repo, deployment: Deployment) -> Body:
     url = f"{site.repo(repo)}/deployments/{deployment.id}"
     return {
         "url": url,
-        "id": deployment.id,
-        "node_id": node_id("DE", repo.id, deployment.id),
+        **ids("DE", repo.id, deployment.id),
         "sha": deployment.sha,
         "ref": deployment.ref,
         "task": "deploy",
@@ -105,8 +100,7 @@ def deployment(site: Site, repo: Repo, deployment: Deployment) -> Body:
         "environment": deployment.environment,
         "description": None,
         "creator": simple_user(site, deployment.creator),
-        "created_at": deployment.created_at,
-        "updated_at": deployment.updated_at,
+        **dated(deployment),
         "statuses_url": f"{url}/statuses",
         "repository_url": site.repo(repo),
         "transient_environment": False,
@@ -119,8 +113,7 @@ def deployment_status(site: Site, repo: Repo, deployment: Deployment, status: De
     url = f"{site.repo(repo)}/deployments/{deployment.id}"
     return {
         "url": f"{url}/statuses/{status.id}",
-        "id": status.id,
-        "node_id": node_id("DES", repo.id, status.id),
+        **ids("DES", repo.id, status.id),
         "state": status.state,
         "creator": simple_user(site, status.creator),
         "description": "",
@@ -138,8 +131,7 @@ def deployment_status(site: Site, repo: Repo, deployment: Deployment, status: De
 def workflow(site: Site, repo: Repo, workflow: Workflow) -> Body:
     """A workflow: the same alone and in lists."""
     return {
-        "id": workflow.id,
-        "node_id": node_id("W", repo.id, workflow.id),
+        **ids("W", repo.id, workflow.id),
         "name": workflow.name,
         "path": workflow.path,
         "state": "active",
@@ -156,9 +148,8 @@ def workflow_run(site: Site, world: World, repo: Repo, run: WorkflowRun) -> Body
     url = f"{site.repo(repo)}/actions/runs/{run.id}"
     embedded = embedded_repo(site, world, repo)
     return {
-        "id": run.id,
+        **ids("WFR", repo.id, run.id),
         "name": run.workflow.name,
-        "node_id": node_id("WFR", repo.id, run.id),
         "head_branch": run.branch,
         "head_sha": run.sha,
         "path": run.workflow.path,
@@ -171,8 +162,7 @@ def workflow_run(site: Site, world: World, repo: Repo, run: WorkflowRun) -> Body
         "url": url,
         "html_url": f"{site.page(repo)}/actions/runs/{run.id}",
         "pull_requests": [],
-        "created_at": run.created_at,
-        "updated_at": run.updated_at,
+        **dated(run),
         "actor": simple_user(site, run.actor),
         "triggering_actor": simple_user(site, run.actor),
         "run_attempt": 1,

@@ -11,7 +11,7 @@ from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Member, Org, Owner, Team, User
 from ghcrawl.simulator.github.shapes.accounts import role_in, simple_org, simple_user
 from ghcrawl.simulator.github.shapes.repos import embedded_repo
-from ghcrawl.simulator.github.shapes.site import Body, Site, quoted
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, quoted
 from ghcrawl.simulator.github.world import World
 
 _TEXT = "print('hello')\n"
@@ -33,8 +33,7 @@ def listed_gist(site: Site, owner: User, identity: str) -> Body:
         "html_url": page,
         "files": {"hello.py": {**file, "raw_url": f"{page}/raw/hello.py"}},
         "public": True,
-        "created_at": owner.created_at,
-        "updated_at": owner.updated_at,
+        **dated(owner),
         "description": None,
         "comments": 0,
         "comments_enabled": True,

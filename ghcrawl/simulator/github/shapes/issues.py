@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ghcrawl.simulator.github.entities import Comment, Issue, IssueComment, Label, Milestone, Repo
 from ghcrawl.simulator.github.shapes.accounts import association, maybe_user, simple_user
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted, reactions
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted, reactions
 
 
 def label(site: Site, repo: Repo, label: Label) -> Body:
     """A label: the same alone, in lists and on issues."""
     return {
-        "id": label.id,
-        "node_id": node_id("LA", repo.id, label.id),
+        **ids("LA", repo.id, label.id),
         "url": f"{site.repo(repo)}/labels/{quoted(label.name)}",
         "name": label.name,
         "color": label.color,
@@ -29,8 +28,7 @@ def milestone(site: Site, repo: Repo, milestone: Milestone) -> Body:
         "url": url,
         "html_url": f"{site.page(repo)}/milestone/{milestone.number}",
         "labels_url": f"{url}/labels",
-        "id": milestone.id,
-        "node_id": node_id("MI", repo.id, milestone.id),
+        **ids("MI", repo.id, milestone.id),
         "number": milestone.number,
         "title": milestone.title,
         "description": milestone.description,
@@ -38,8 +36,7 @@ def milestone(site: Site, repo: Repo, milestone: Milestone) -> Body:
         "open_issues": milestone.open_issues,
         "closed_issues": milestone.closed_issues,
         "state": "closed" if milestone.closed_at else "open",
-        "created_at": milestone.created_at,
-        "updated_at": milestone.updated_at,
+        **dated(milestone),
         "due_on": milestone.due_on,
         "closed_at": milestone.closed_at,
     }
@@ -64,8 +61,7 @@ def both_sides(site: Site, repo: Repo, issue: Issue) -> Body:
         "assignee": assignees[0] if assignees else None,
         "assignees": assignees,
         "milestone": milestone(site, repo, issue.milestone) if issue.milestone else None,
-        "created_at": issue.created_at,
-        "updated_at": issue.updated_at,
+        **dated(issue),
         "closed_at": issue.closed_at,
         "author_association": association(issue.user, repo.owner),
         "active_lock_reason": None,
@@ -82,8 +78,7 @@ def listed_issue(site: Site, repo: Repo, issue: Issue) -> Body:
         "labels_url": f"{url}/labels{{/name}}",
         "comments_url": f"{url}/comments",
         "events_url": f"{url}/events",
-        "id": issue.id,
-        "node_id": node_id("PR" if issue.pull else "I", repo.id, issue.id),
+        **ids("PR" if issue.pull else "I", repo.id, issue.id),
         **both_sides(site, repo, issue),
         "comments": len(issue.comments),
         "closed_by": maybe_user(site, issue.closed_by),
@@ -124,11 +119,9 @@ def any_comment(site: Site, repo: Repo, comment: Comment, *, kind: str, url: str
     """What comments of every kind say."""
     return {
         "url": url,
-        "id": comment.id,
-        "node_id": node_id(kind, repo.id, comment.id),
+        **ids(kind, repo.id, comment.id),
         "user": maybe_user(site, comment.user),
-        "created_at": comment.created_at,
-        "updated_at": comment.updated_at,
+        **dated(comment),
         "author_association": association(comment.user, repo.owner),
         "body": comment.body,
         "reactions": reactions(url, repo, comment),

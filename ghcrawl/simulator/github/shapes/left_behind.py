@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.records import CheckRun, WorkflowRun
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids
 
 
 def artifacts_of(repo: Repo) -> Sequence[WorkflowRun]:
@@ -23,16 +23,14 @@ def artifact(site: Site, repo: Repo, run: WorkflowRun) -> Body:
     """What a run left behind: the same alone and in lists."""
     url = f"{site.repo(repo)}/actions/artifacts/{artifact_id(run)}"
     return {
-        "id": artifact_id(run),
-        "node_id": node_id("AR", repo.id, artifact_id(run)),
+        **ids("AR", repo.id, artifact_id(run)),
         "name": f"{run.workflow.name}-report",
         "size_in_bytes": 1_000 + run.number,
         "url": url,
         "archive_download_url": f"{url}/zip",
         "expired": False,
         "digest": f"sha256:{run.sha.ljust(64, '0')}",
-        "created_at": run.created_at,
-        "updated_at": run.updated_at,
+        **dated(run),
         "expires_at": None,
         "workflow_run": {
             "id": run.id,
@@ -53,14 +51,13 @@ def job(site: Site, repo: Repo, run: WorkflowRun) -> Body:
     """The one job of a run: the same alone and in lists."""
     done = run.conclusion is not None
     return {
-        "id": job_id(run),
+        **ids("JOB", repo.id, job_id(run)),
         "run_id": run.id,
         "run_url": f"{site.repo(repo)}/actions/runs/{run.id}",
         "run_attempt": 1,
         "workflow_name": run.workflow.name,
         "head_branch": run.branch,
         "head_sha": run.sha,
-        "node_id": node_id("JOB", repo.id, job_id(run)),
         "url": f"{site.repo(repo)}/actions/jobs/{job_id(run)}",
         "html_url": f"{site.page(repo)}/actions/runs/{run.id}/job/{job_id(run)}",
         "check_run_url": f"{site.repo(repo)}/check-runs/{job_id(run)}",
@@ -112,8 +109,7 @@ def environment(site: Site, repo: Repo, name: str) -> Body:
     """An environment: the same alone and in lists."""
     identity = environment_id(repo, name)
     return {
-        "id": identity,
-        "node_id": node_id("EN", identity),
+        **ids("EN", identity),
         "name": name,
         "url": f"{site.repo(repo)}/environments/{name}",
         "html_url": f"{site.page(repo)}/deployments/activity_log?environments_filter={name}",

@@ -5,19 +5,18 @@ from __future__ import annotations
 from ghcrawl.simulator.github.entities import Ref, Repo
 from ghcrawl.simulator.github.records import Advisory, Alert
 from ghcrawl.simulator.github.shapes.accounts import maybe_user
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted_ref
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted_ref
 
 
 def listed_ruleset(site: Site, repo: Repo) -> Body:
     """The repository's one ruleset as an element of a list: without its rules."""
     return {
-        "id": repo.id,
+        **ids("RRS", repo.id),
         "name": "main",
         "target": "branch",
         "source_type": "Repository",
         "source": repo.full_name,
         "enforcement": "active",
-        "node_id": node_id("RRS", repo.id),
         "_links": {
             "self": {"href": f"{site.repo(repo)}/rulesets/{repo.id}"},
             "html": {"href": f"{site.page(repo)}/rules/{repo.id}"},
@@ -71,8 +70,7 @@ def _alert(site: Site, repo: Repo, alert: Alert, scanner: str) -> Body:
     """What alerts of every scanner say."""
     return {
         "number": alert.number,
-        "created_at": alert.created_at,
-        "updated_at": alert.updated_at,
+        **dated(alert),
         "url": f"{site.repo(repo)}/{scanner}/alerts/{alert.number}",
         "html_url": f"{site.page(repo)}/security/{scanner}/{alert.number}",
     }

@@ -10,7 +10,7 @@ from ghcrawl.simulator.github.shapes.accounts import association, maybe_user, si
 from ghcrawl.simulator.github.shapes.commits import diff_of
 from ghcrawl.simulator.github.shapes.issues import any_comment, both_sides
 from ghcrawl.simulator.github.shapes.repos import embedded_repo
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
+from ghcrawl.simulator.github.shapes.site import Body, Site, ids
 from ghcrawl.simulator.github.world import World
 
 
@@ -23,8 +23,7 @@ def listed_pull(site: Site, world: World, repo: Repo, issue: Issue) -> Body:
         **{f"{name}_url": href for name, href in links.items() if name != "self"},
         **both_sides(site, repo, issue),
         "url": links["self"],
-        "id": pull.id,
-        "node_id": node_id("PR", repo.id, pull.id),
+        **ids("PR", repo.id, pull.id),
         "diff_url": f"{page}.diff",
         "patch_url": f"{page}.patch",
         "merged_at": pull.merged_at,
@@ -95,8 +94,7 @@ def review(site: Site, repo: Repo, issue: Issue, review: Review) -> Body:
     url, page = f"{site.repo(repo)}/pulls/{issue.number}", f"{site.page(repo)}/pull/{issue.number}"
     html = f"{page}#pullrequestreview-{review.id}"
     return {
-        "id": review.id,
-        "node_id": node_id("PRR", repo.id, review.id),
+        **ids("PRR", repo.id, review.id),
         "user": maybe_user(site, review.user),
         "body": review.body,
         "state": review.state,

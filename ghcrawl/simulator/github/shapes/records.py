@@ -7,15 +7,14 @@ from ghcrawl.simulator.github.people import Org
 from ghcrawl.simulator.github.records import Discussion, IssueEvent, Project, ProjectItem, Reaction, Star
 from ghcrawl.simulator.github.shapes.accounts import maybe_user, simple_user
 from ghcrawl.simulator.github.shapes.issues import issue_comment, listed_issue
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, node_id
 
 
 def bare_event(site: Site, repo: Repo, event: IssueEvent) -> Body:
     """An event in the list of its issue, which it does not name there."""
     url = site.repo(repo)
     body: Body = {
-        "id": event.id,
-        "node_id": node_id("IE", repo.id, event.id),
+        **ids("IE", repo.id, event.id),
         "url": f"{url}/issues/events/{event.id}",
         "actor": maybe_user(site, event.actor),
         "event": event.event,
@@ -53,8 +52,7 @@ def star(site: Site, star: Star, *, dated: bool) -> Body:
 def reaction(site: Site, repo: Repo, reaction: Reaction) -> Body:
     """A reaction: the same wherever it is listed."""
     return {
-        "id": reaction.id,
-        "node_id": node_id("REA", repo.id, reaction.id),
+        **ids("REA", repo.id, reaction.id),
         "user": maybe_user(site, reaction.user),
         "content": reaction.content,
         "created_at": reaction.created_at,
@@ -81,8 +79,7 @@ def discussion(site: Site, repo: Repo, talk: Discussion) -> Body:
         "answer_chosen_at": None,
         "answer_chosen_by": None,
         "html_url": f"{site.page(repo)}/discussions/{talk.number}",
-        "id": talk.id,
-        "node_id": node_id("D", repo.id, talk.id),
+        **ids("D", repo.id, talk.id),
         "number": talk.number,
         "title": talk.title,
         "user": maybe_user(site, talk.user),
@@ -90,8 +87,7 @@ def discussion(site: Site, repo: Repo, talk: Discussion) -> Body:
         "state_reason": None,
         "locked": False,
         "comments": 0,
-        "created_at": talk.created_at,
-        "updated_at": talk.updated_at,
+        **dated(talk),
         "active_lock_reason": None,
         "body": talk.title,
     }
@@ -100,16 +96,14 @@ def discussion(site: Site, repo: Repo, talk: Discussion) -> Body:
 def project(site: Site, org: Org, project: Project) -> Body:
     """A project: the same alone and in lists."""
     return {
-        "id": project.id,
-        "node_id": node_id("PVT", project.id),
+        **ids("PVT", project.id),
         "owner": simple_user(site, org),
         "creator": simple_user(site, project.creator),
         "title": project.title,
         "description": None,
         "public": False,
         "closed_at": None,
-        "created_at": project.created_at,
-        "updated_at": project.updated_at,
+        **dated(project),
         "number": project.number,
         "short_description": None,
         "deleted_at": None,
@@ -122,8 +116,7 @@ def project_item(site: Site, org: Org, project: Project, item: ProjectItem) -> B
     """Something on a board, with no more of its content than its number."""
     url = f"{site.base}/orgs/{org.login}/projectsV2/{project.number}"
     return {
-        "id": item.id,
-        "node_id": node_id("PVTI", item.id),
+        **ids("PVTI", item.id),
         "project_url": url,
         "item_url": f"{url}/items/{item.id}",
         "content_type": "Issue",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ghcrawl.simulator.github.entities import Asset, Release, Repo
 from ghcrawl.simulator.github.shapes.accounts import simple_user
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id, quoted_ref, reactions
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted_ref, reactions
 
 
 def asset(site: Site, repo: Repo, release: Release, asset: Asset) -> Body:
@@ -12,8 +12,7 @@ def asset(site: Site, repo: Repo, release: Release, asset: Asset) -> Body:
     tag = quoted_ref(release.tag_name)
     return {
         "url": f"{site.repo(repo)}/releases/assets/{asset.id}",
-        "id": asset.id,
-        "node_id": node_id("RA", repo.id, asset.id),
+        **ids("RA", repo.id, asset.id),
         "name": asset.name,
         "label": None,
         "uploader": simple_user(site, release.author),
@@ -22,8 +21,7 @@ def asset(site: Site, repo: Repo, release: Release, asset: Asset) -> Body:
         "size": asset.size,
         "digest": None,
         "download_count": asset.download_count,
-        "created_at": asset.created_at,
-        "updated_at": asset.updated_at,
+        **dated(asset),
         "browser_download_url": f"{site.page(repo)}/releases/download/{tag}/{asset.name}",
     }
 
@@ -38,9 +36,8 @@ def release(site: Site, repo: Repo, release: Release) -> Body:
         "assets_url": f"{url}/assets",
         "upload_url": f"{url}/assets{{?name,label}}",
         "html_url": f"{site.page(repo)}/releases/tag/{tag}",
-        "id": release.id,
+        **ids("RE", repo.id, release.id),
         "author": simple_user(site, release.author),
-        "node_id": node_id("RE", repo.id, release.id),
         "tag_name": release.tag_name,
         "target_commitish": release.target,
         "name": release.name,

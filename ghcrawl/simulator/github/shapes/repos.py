@@ -8,7 +8,7 @@ from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Org
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.shapes.accounts import simple_user
-from ghcrawl.simulator.github.shapes.site import Body, Site, node_id
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids
 from ghcrawl.simulator.github.world import World
 
 _URLS = (
@@ -73,8 +73,7 @@ def embedded_repo(site: Site, world: World, repo: Repo) -> Body:
     url, page = site.repo(repo), site.page(repo)
     forks = len(world.forks_of(repo))
     return {
-        "id": repo.id,
-        "node_id": node_id("R", repo.id),
+        **ids("R", repo.id),
         "name": repo.name,
         "full_name": repo.full_name,
         "private": repo.private,
@@ -85,8 +84,7 @@ def embedded_repo(site: Site, world: World, repo: Repo) -> Body:
         "url": url,
         **_SAME_FOR_ALL,
         **{key: url + suffix for key, suffix in _URLS},
-        "created_at": repo.created_at,
-        "updated_at": repo.updated_at,
+        **dated(repo),
         "pushed_at": repo.pushed_at,
         "git_url": f"git:{page.partition(':')[2]}.git",
         "ssh_url": f"git@{page.partition('//')[2].replace('/', ':', 1)}.git",

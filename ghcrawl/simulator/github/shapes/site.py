@@ -12,6 +12,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ghcrawl.simulator.github.entities import Repo
+from ghcrawl.simulator.github.moments import Dated
 
 Body: TypeAlias = dict[str, Any]
 
@@ -47,6 +48,16 @@ def node_id(prefix: str, *numbers: int) -> str:
     """A global id: opaque, distinct for every thing, and not a number."""
     raw = b"".join(number.to_bytes(8, "big") for number in numbers)
     return f"{prefix}_kwDO{urlsafe_b64encode(raw).decode().rstrip('=')}"
+
+
+def ids(prefix: str, *numbers: int) -> Body:
+    """The id of a thing, which is the last of `numbers`, and its global id."""
+    return {"id": numbers[-1], "node_id": node_id(prefix, *numbers)}
+
+
+def dated(thing: Dated) -> Body:
+    """When it was made, and when it was last changed."""
+    return {"created_at": thing.created_at, "updated_at": thing.updated_at}
 
 
 def urls_below(url: str, *paths: str) -> dict[str, str]:
