@@ -12,15 +12,15 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ghcrawl.simulator.answers import Answer
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.moments import seconds
 from ghcrawl.simulator.github.paging import cut
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One
 from ghcrawl.simulator.github.routes.resolve import Resolver
 from ghcrawl.simulator.github.routes.table import Found
-from ghcrawl.simulator.github.shapes.site import Site, in_version
+from ghcrawl.simulator.github.shapes.site import in_version
 from ghcrawl.simulator.github.world import World
+from ghcrawl.values.frozen import replace
 
 JSON_TYPE: Final = "application/json; charset=utf-8"
 MAX_KEPT_BYTES: Final = 96_000_000
@@ -67,78 +67,57 @@ def rendered_answer(answer: Answer) -> Rendered:
     return Rendered(status=answer.status, body=body, content_type=content_type, headers=headers)
 
 
-class Question(Struct, frozen=True, kw_only=True):
-    """What was asked: path and query as they came, still encoded."""
-
-    path: str
-    query: str
-    params: Mapping[str, str]
-    viewer: Viewer
-    version: str
-    accept: str = ""
-
-
 class Renderer:
     """Answers questions about one world."""
 
-    def __init__(self, world: World, site: Site, manners: Manners) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._site = site
-        self._manners = manners
         self._computed: set[tuple[int, str, str]] = set()
         self._kept: dict[tuple[str, str, Viewer, str], Rendered] = {}
         self._kept_bytes = 0
         self._revision = world.revision
 
-    def render(self, question: Question) -> Rendered:
+    def render(self, ask: Ask) -> Rendered:
         """The answer. Raises Refusal for what has no other."""
         if self._revision != self._world.revision or self._kept_bytes > MAX_KEPT_BYTES:
             self._kept.clear()
             self._kept_bytes = 0
             self._revision = self._world.revision
-        key = (question.path, question.query, question.viewer, question.version + question.accept)
+        key = (ask.path, ask.query, ask.viewer, ask.version + ask.accept)
         kept = self._kept.get(key)
         if kept is not None:
             return kept
-        rendered = self._render(question)
-        if rendered.validated and not question.path.endswith("/events"):  # feeds show what happened some time later
+        rendered = self._render(ask)
+        if rendered.validated and not ask.path.endswith("/events"):  # feeds show what happened some time later
             self._kept[key] = rendered
             self._kept_bytes += len(rendered.body)
         return rendered
 
-    def _render(self, question: Question) -> Rendered:
-        route = Resolver(self._world, self._site, question.viewer).resolve(question.path, question.query)
-        ask = Ask(
-            world=self._world,
-            site=self._site,
-            viewer=question.viewer,
-            manners=self._manners,
-            params=question.params,
-            accept=question.accept,
-            numeric=route.numeric,
-            computed=self._computed,
-        )
+    def _render(self, ask: Ask) -> Rendered:
+        route = Resolver(ask.world, ask.site, ask.viewer).resolve(ask.path, ask.query)
+        ask = replace(ask, numeric=route.numeric, computed=self._computed)
         found: Found = route.finder(ask, *route.arguments)
         if isinstance(found, Answer):
             return rendered_answer(found)
-        body, headers = self._shape(ask, found)
+        body, headers = _shaped(ask, found)
         return Rendered(
             status=200,
-            body=encoded(in_version(body, question.version)),
+            body=encoded(in_version(body, ask.version)),
             headers=headers,
             last_modified=http_date(found.last_modified) if found.last_modified else None,
-            validated=not question.path.startswith("/search/"),
+            validated=not ask.path.startswith("/search/"),
         )
 
-    def _shape(self, ask: Ask, found: One | Many[Any]) -> tuple[Any, Mapping[str, str]]:
-        if isinstance(found, One):
-            return found.body, {}
-        page = cut(ask, found)
-        bodies = [found.shape(element) for element in page.elements]
-        headers = dict(found.headers)
-        if page.link:
-            headers["Link"] = page.link
-        if found.partial:
-            ids = ",".join(str(each) for each in found.partial)
-            headers["X-GitHub-SSO"] = f"partial-results; organizations={ids}"
-        return found.wrap(bodies, len(found.elements)) if found.wrap else bodies, headers
+
+def _shaped(ask: Ask, found: One | Many[Any]) -> tuple[Any, Mapping[str, str]]:
+    if isinstance(found, One):
+        return found.body, {}
+    page = cut(ask, found)
+    bodies = [found.shape(element) for element in page.elements]
+    headers = dict(found.headers)
+    if page.link:
+        headers["Link"] = page.link
+    if found.partial:
+        ids = ",".join(str(each) for each in found.partial)
+        headers["X-GitHub-SSO"] = f"partial-results; organizations={ids}"
+    return found.wrap(bodies, len(found.elements)) if found.wrap else bodies, headers

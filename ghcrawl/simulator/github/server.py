@@ -23,7 +23,8 @@ from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.paging import per_page
 from ghcrawl.simulator.github.principals import Principal
 from ghcrawl.simulator.github.refusals import broken, not_found, primary_limit, refused, secondary_limit
-from ghcrawl.simulator.github.rendering import Question, Rendered, Renderer, rendered_answer
+from ghcrawl.simulator.github.rendering import Rendered, Renderer, rendered_answer
+from ghcrawl.simulator.github.routes.ask import Ask
 from ghcrawl.simulator.github.sending import Reply, send
 from ghcrawl.simulator.github.shapes.site import VERSIONS, Site, in_version
 from ghcrawl.simulator.github.validation import etag, not_modified
@@ -68,13 +69,6 @@ class Setup(Struct, frozen=True, kw_only=True):
     public_url: str = ""
 
 
-class Caller(Struct, frozen=True, kw_only=True):
-    """Who asks, and why they are turned away at the door, if they are."""
-
-    principal: Principal
-    turned_away: Answer | None = None
-
-
 class Server:
     """One GitHub. Its world, faults and tokens may be changed while it runs; its journal says what it was asked."""
 
@@ -89,7 +83,7 @@ class Server:
         self.backend = AppBackend(setup.app, world, self.site, world.clock) if setup.app else None
         self.doorman = Doorman(setup.tokens, setup.manners, self.backend)
         self.webhooks = Webhooks(base, world.clock)
-        self._renderer = Renderer(world, self.site, setup.manners)
+        self._renderer = Renderer(world)
         self._numbers = count(1)
 
     async def close(self) -> None:
@@ -99,28 +93,28 @@ class Server:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answers one call."""
         began, arrived = asyncio.get_running_loop().time(), self.world.clock.now()
-        caller = self._caller(request)
+        principal, turned_away = self._caller(request)
         resource = _resource(request.path)
         query = graphql.read(await request.read(), self.manners.graphql) if resource == "graphql" else None
-        entry = self.limits.enter(caller.principal, resource, free=request.path == RATE_LIMIT)
+        entry = self.limits.enter(principal, resource, free=request.path == RATE_LIMIT)
         fault: Fault | None = None
         answer: Answer | Rendered
         try:
             if entry.limited is not None:
-                answer = self._limit(entry.limited, caller.principal, resource)
-            elif caller.turned_away is not None:
-                answer = caller.turned_away
+                answer = self._limit(entry.limited, principal, resource)
+            elif turned_away is not None:
+                answer = turned_away
             else:
                 fault = await self._fault(request)
-                answer = self._answer(request, caller.principal, fault, query)
+                answer = self._answer(request, principal, fault, query)
         except Refusal as refusal:
             answer = refusal.answer
         finally:
             seconds = asyncio.get_running_loop().time() - began
             slept = (self.world.clock.now() - arrived).total_seconds()
-            self.limits.leave(caller.principal, max(seconds, slept))
+            self.limits.leave(principal, max(seconds, slept))
         rendered = rendered_answer(answer) if isinstance(answer, Answer) else answer
-        reply = self._reply(request, rendered, caller.principal, resource, entry)
+        reply = self._reply(request, rendered, principal, resource, entry)
         self._note(request, reply, entry, arrived, seconds, query)
         return await send(request, reply, fault)
 
@@ -146,15 +140,16 @@ class Server:
         )
         self.journal.write(call)
 
-    def _caller(self, request: web.BaseRequest) -> Caller:
+    def _caller(self, request: web.BaseRequest) -> tuple[Principal, Answer | None]:
+        """Who asks, and why they are turned away at the door, if they are."""
         credential = read_credential(request.headers.get("Authorization"))
         address = request.remote or "unknown"
         if self.backend is not None and _is_app_route(request.path):
-            return Caller(principal=self.backend.principal)
+            return self.backend.principal, None
         try:
-            return Caller(principal=self.doorman.admit(credential, address), turned_away=_at_the_door(request))
+            return self.doorman.admit(credential, address), _at_the_door(request)
         except Refusal as refusal:
-            return Caller(principal=self.doorman.somebody(address), turned_away=refusal.answer)
+            return self.doorman.somebody(address), refusal.answer
 
     def _limit(self, limited: str, principal: Principal, resource: Resource) -> Answer:
         if limited == "secondary":
@@ -218,11 +213,14 @@ class Server:
             return Answer(status=200, body={"verifiable_password_authentication": False})
         path, _, query = request.raw_path.partition("?")
         return self._renderer.render(
-            Question(
+            Ask(
+                world=self.world,
+                site=self.site,
+                viewer=principal.viewer,
+                manners=self.manners,
                 path=path,
                 query=query,
                 params=request.query,
-                viewer=principal.viewer,
                 version=version,
                 accept=request.headers.get("Accept", ""),
             )

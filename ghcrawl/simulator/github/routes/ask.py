@@ -51,7 +51,8 @@ class Many(Struct, Generic[T], frozen=True, kw_only=True):
 class Ask(Struct, frozen=True, kw_only=True):
     """A question: who asks for what with which parameters.
 
-    accept: the media type that is asked for.
+    path, query: as they came, still encoded.
+    accept, version: the media type and the API version that are asked for.
     numeric: the route by number, which links are made of.
     computed: which statistics have been worked out, as (repository, name, time of the last push).
     """
@@ -60,7 +61,10 @@ class Ask(Struct, frozen=True, kw_only=True):
     site: Site
     viewer: Viewer
     manners: Manners
+    path: str
+    query: str
     params: Mapping[str, str]
+    version: str
     accept: str = ""
     numeric: str = ""
     computed: set[tuple[int, str, str]] = set()
