@@ -58,18 +58,14 @@ def happened(
 ) -> Change:
     """`what` (`issues.opened`) has happened in `repo`: counters are true again, and older bodies are out of date."""
     repo.recount()
+    return done(world, what, subject, owner=repo.owner, repo=repo, actor=actor, before=before or {})
+
+
+def done(world: World, what: str, subject: Subject, *, owner: Owner, **more: Any) -> Change:
+    """The same for what is in no repository. more: the fields of `Change` that say more."""
     world.changed()
     event, _, action = what.partition(".")
-    return Change(
-        event=event,
-        action=action,
-        at=world.now(),
-        owner=repo.owner,
-        subject=subject,
-        repo=repo,
-        actor=actor,
-        before=before or {},
-    )
+    return Change(event=event, action=action, at=world.now(), owner=owner, subject=subject, **more)
 
 
 def note(world: World, repo: Repo, issue: Issue, event: str, actor: User | None, **what: Any) -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from ghcrawl.simulator.github.changes.change import Change
+from ghcrawl.simulator.github.changes.change import Change, done
 from ghcrawl.simulator.github.generation.accounts import slug
-from ghcrawl.simulator.github.people import Member, Org, Owner, Team, User
+from ghcrawl.simulator.github.people import Member, Org, Team, User
 from ghcrawl.simulator.github.world import World
-
-
-def _done(world: World, what: str, owner: Owner, subject: User | Member | Team, **before: object) -> Change:
-    world.changed()
-    event, _, action = what.partition(".")
-    return Change(event=event, action=action, at=world.now(), owner=owner, subject=subject, before=before)
 
 
 def add_user(world: World, login: str) -> Change:
     """A new user."""
     user = User(id=world.ids.take("account"), login=login, name=None, created_at=world.now())
     world.add_account(user)
-    return _done(world, "user.created", user, user)
+    return done(world, "user.created", user, owner=user)
 
 
 def rename_user(world: World, user: User, login: str) -> Change:
@@ -26,21 +20,21 @@ def rename_user(world: World, user: User, login: str) -> Change:
     before = user.login
     world.call_account(user, login)
     user.updated_at = world.now()
-    return _done(world, "user.renamed", user, user, login=before)
+    return done(world, "user.renamed", user, owner=user, before={"login": before})
 
 
 def edit_user(world: World, user: User, *, name: str) -> Change:
     """Another name on the profile."""
     before, user.name = user.name, name
     user.updated_at = world.now()
-    return _done(world, "user.edited", user, user, name=before)
+    return done(world, "user.edited", user, owner=user, before={"name": before})
 
 
 def add_member(world: World, org: Org, user: User, *, public: bool = True) -> Change:
     """`user` belongs to `org`."""
     member = Member(user=user, public=public)
     org.members[user.id] = member
-    return _done(world, "organization.member_added", org, member)
+    return done(world, "organization.member_added", member, owner=org)
 
 
 def remove_member(world: World, org: Org, user: User) -> Change:
@@ -49,7 +43,7 @@ def remove_member(world: World, org: Org, user: User) -> Change:
     for team in org.teams.values():
         if team.members.pop(user.id, None) is not None:
             team.updated_at = world.now()
-    return _done(world, "organization.member_removed", org, member)
+    return done(world, "organization.member_removed", member, owner=org)
 
 
 def add_team(world: World, org: Org, name: str) -> Change:
@@ -58,14 +52,14 @@ def add_team(world: World, org: Org, name: str) -> Change:
         id=world.ids.take("team"), org=org, name=name, slug=slug(name), description=None, created_at=world.now()
     )
     org.teams[team.id] = team
-    return _done(world, "team.created", org, team)
+    return done(world, "team.created", team, owner=org)
 
 
 def add_to_team(world: World, team: Team, user: User) -> Change:
     """`user` is in `team`."""
     team.members[user.id] = user
     team.updated_at = world.now()
-    return _done(world, "membership.added", team.org, team)
+    return done(world, "membership.added", team, owner=team.org)
 
 
 def delete_team(world: World, team: Team) -> Change:
@@ -74,4 +68,4 @@ def delete_team(world: World, team: Team) -> Change:
     for child in team.org.teams.values():
         if child.parent is team:
             child.parent = None
-    return _done(world, "team.deleted", team.org, team)
+    return done(world, "team.deleted", team, owner=team.org)

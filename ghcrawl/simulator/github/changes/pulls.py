@@ -13,8 +13,7 @@ from ghcrawl.simulator.github.world import World
 
 
 def _write(world: World, repo: Repo, by: User, parents: tuple[Commit, ...], message: str) -> Commit:
-    identity = f"{by.name or by.login} <{by.login.lower()}@users.example.org>"
-    return make_commit(repo, identity, by, parents=parents, when=world.now(), message=message)
+    return make_commit(repo, by, parents=parents, when=world.now(), message=message)
 
 
 def _pushed(world: World, repo: Repo) -> None:

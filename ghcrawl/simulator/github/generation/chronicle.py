@@ -50,12 +50,9 @@ class Chronicle:
         return self.rng.randint(earliest, max(earliest, latest))
 
     def write_commit(self, when: int, author: User | None, *, parents: tuple[Commit, ...], message: str = "") -> Commit:
-        """A commit by `author`, whose e-mail address leads to no account where that is None."""
-        name = (author.name or author.login) if author else "somebody else"
-        address = f"{author.login.lower()}@users.example.org" if author else "root@localhost"
+        """A commit by `author`."""
         return make_commit(
             self.repo,
-            f"{name} <{address}>",
             author,
             parents=parents,
             when=at(when),
@@ -76,12 +73,15 @@ class Chronicle:
         issue.milestone = self.some_milestone()
 
 
-def make_commit(
-    repo: Repo, identity: str, account: User | None, *, parents: tuple[Commit, ...], when: str, message: str
-) -> Commit:
-    """A commit in `repo` on top of `parents`, its sha derived from what it says. identity: `name <address>`."""
-    name, _, address = identity.rstrip(">").partition(" <")
-    seed = f"{repo.id}\0{len(repo.commits)}\0{when}\0{identity}\0{message}\0{[parent.sha for parent in parents]}"
+def make_commit(repo: Repo, account: User | None, *, parents: tuple[Commit, ...], when: str, message: str) -> Commit:
+    """A commit in `repo` on top of `parents`, its sha derived from what it says.
+
+    account: who made it; None where the e-mail address leads to no account.
+    """
+    name = (account.name or account.login) if account else "somebody else"
+    address = f"{account.login.lower()}@users.example.org" if account else "root@localhost"
+    told = f"{when}\0{name} <{address}>\0{message}\0{[parent.sha for parent in parents]}"
+    seed = f"{repo.id}\0{len(repo.commits)}\0{told}"
     sha = sha1(seed.encode(), usedforsecurity=False).hexdigest()
     commit = Commit(
         sha=sha,
