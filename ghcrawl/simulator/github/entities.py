@@ -273,6 +273,13 @@ class Repo(Dated):
         ref = self.branches.get(self.default_branch)
         return ref.commit if ref else None
 
+    @property
+    def tip(self) -> Commit:
+        """The same. Raises ValueError in an empty repository."""
+        if self.head is None:
+            raise ValueError(f"{self.full_name} is empty")
+        return self.head
+
     def take_number(self) -> int:
         """The number of the next issue, pull request or discussion: they count together."""
         self.next_number += 1

@@ -188,9 +188,8 @@ class _Judge(Struct, frozen=True):
         """Everybody whom an expected thing of `repo` names, as often as it does."""
         names: list[User | None] = [milestone.creator for milestone in repo.milestones.values()]
         names += [release.author for release in self._releases(repo)]
-        names += [comment.user for comment in repo.issue_comments.values()]
-        names += [comment.user for comment in repo.review_comments.values()]
-        names += [comment.user for comment in repo.commit_comments.values()]
+        for comments in (repo.issue_comments, repo.review_comments, repo.commit_comments):
+            names += [comment.user for comment in comments.values()]
         for commit in self._commits(repo).values():
             names += [commit.author, commit.committer]
         for issue in repo.issues.values():

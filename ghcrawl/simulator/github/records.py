@@ -48,7 +48,7 @@ class Reaction:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Status:
+class Status(Dated):
     """What one machine says of one commit."""
 
     id: int
@@ -56,7 +56,6 @@ class Status:
     state: Literal["success", "failure", "pending"]
     context: str
     creator: User
-    created_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -81,13 +80,12 @@ class CheckSuite(Dated):
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class DeploymentStatus:
+class DeploymentStatus(Dated):
     """How far a deployment got."""
 
     id: int
     state: Literal["pending", "in_progress", "success", "failure"]
     creator: User
-    created_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -103,13 +101,12 @@ class Deployment(Dated):
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Workflow:
+class Workflow(Dated):
     """A file of instructions for machines."""
 
     id: int
     name: str
     path: str
-    created_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -127,14 +124,13 @@ class WorkflowRun(Dated):
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class Advisory:
+class Advisory(Dated):
     """A weakness of the repository's own, published."""
 
     ghsa_id: str
     summary: str
     severity: Literal["low", "medium", "high", "critical"]
     author: User
-    created_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -182,13 +178,12 @@ class Records:
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
-class ProjectItem:
+class ProjectItem(Dated):
     """Something on a project's board, by the issue that it is."""
 
     id: int
     creator: User
     issue_number: int
-    created_at: str
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)

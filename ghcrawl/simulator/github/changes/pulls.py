@@ -53,10 +53,7 @@ def _follow(world: World, repo: Repo, branch: str, added: list[Commit], *, drop:
 
 def create_branch(world: World, repo: Repo, name: str, *, at: Commit | None = None) -> Change:
     """A branch at `at`, or at the tip of the default branch. Raises ValueError in an empty repository."""
-    commit = at or repo.head
-    if commit is None:
-        raise ValueError(f"{repo.full_name} is empty")
-    repo.branches[name] = Ref(name=name, commit=commit)
+    repo.branches[name] = Ref(name=name, commit=at or repo.tip)
     _pushed(world, repo)
     return happened(world, "create", repo.branches[name], repo=repo)
 
@@ -70,9 +67,7 @@ def delete_branch(world: World, repo: Repo, name: str) -> Change:
 
 def open_pull(world: World, repo: Repo, *, by: User, title: str = "Mend it", commits: int = 1) -> Change:
     """A pull request from a new branch with that many commits. Raises ValueError in an empty repository."""
-    base = repo.head
-    if base is None:
-        raise ValueError(f"{repo.full_name} is empty")
+    base = repo.tip
     number = repo.take_number()
     tip, added = base, []
     for each in range(commits):
@@ -103,9 +98,10 @@ def open_pull(world: World, repo: Repo, *, by: User, title: str = "Mend it", com
 
 def merge(world: World, repo: Repo, issue: Issue, *, by: User) -> Change:
     """The pull request is merged by a merge commit, and closed."""
-    pull, head = issue.request, repo.head
-    assert head is not None
-    commit = _write(world, repo, by, (head, pull.commits[-1]), f"Merge pull request #{issue.number}\n\n{issue.title}")
+    pull = issue.request
+    commit = _write(
+        world, repo, by, (repo.tip, pull.commits[-1]), f"Merge pull request #{issue.number}\n\n{issue.title}"
+    )
     commit.committer = world.user(WEB_FLOW)
     commit.committer_name, commit.committer_email = "GitHub", "noreply@github.com"
     repo.branches[repo.default_branch].commit = commit

@@ -74,11 +74,9 @@ def publish_release(world: World, repo: Repo, *, by: User, tag: str, body: str =
 
     Raises ValueError in an empty repository.
     """
-    if repo.head is None:
-        raise ValueError(f"{repo.full_name} is empty")
-    now = world.now()
+    now, tip = world.now(), repo.tip
     if tag not in repo.tags:
-        repo.tags[tag] = Ref(name=tag, commit=repo.head)
+        repo.tags[tag] = Ref(name=tag, commit=tip)
         repo.pushed_at = repo.updated_at = now
     release = Release(
         id=world.ids.take("release"),

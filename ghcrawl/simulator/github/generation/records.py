@@ -85,10 +85,9 @@ def _like(chronicle: Chronicle) -> None:
 
 def _react(chronicle: Chronicle) -> None:
     repo = chronicle.repo
-    said: list[tuple[object, str]] = [(issue, issue.created_at) for issue in repo.issues.values()]
-    said += [(each, each.created_at) for each in repo.issue_comments.values()]
-    said += [(each, each.created_at) for each in repo.review_comments.values()]
-    said += [(each, each.created_at) for each in repo.commit_comments.values()]
+    said: list[tuple[object, str]] = []
+    for things in (repo.issues, repo.issue_comments, repo.review_comments, repo.commit_comments):
+        said += [(each, each.created_at) for each in things.values()]
     said += [(each, each.published_at) for each in repo.releases.values() if each.published_at]
     for thing, moment in said:
         for _ in range(min(8, chronicle.number_of(chronicle.size.reactions))):

@@ -122,8 +122,7 @@ def project_item(site: Site, org: Org, project: Project, item: ProjectItem) -> B
         "content_type": "Issue",
         "content": {"number": item.issue_number},
         "creator": simple_user(site, item.creator),
-        "created_at": item.created_at,
-        "updated_at": item.created_at,
+        **dated(item),
         "archived_at": None,
         "fields": [],
     }
