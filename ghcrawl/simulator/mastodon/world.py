@@ -58,9 +58,9 @@ class World:
         self._last = max(self._last + 1, int(self.clock.now().timestamp() * 1000) << 16)
         return self._last
 
-    def join(self, name: str, *, suspended: bool = False, hidden: bool = False) -> Account:
+    def join(self, name: str, *, suspended: bool = False) -> Account:
         """A new account."""
-        account = Account(id=self.next_id(), name=name, suspended=suspended, hidden=hidden)
+        account = Account(id=self.next_id(), name=name, suspended=suspended)
         self.accounts[account.id] = account
         return account
 

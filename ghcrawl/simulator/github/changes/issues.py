@@ -11,21 +11,13 @@ from ghcrawl.simulator.github.world import World
 from ghcrawl.values.frozen import replace
 
 
-def open_issue(
-    world: World,
-    repo: Repo,
-    *,
-    by: User,
-    title: str = "It broke",
-    body: str | None = "Again.",
-    labels: Sequence[Label] = (),
-) -> Change:
+def open_issue(world: World, repo: Repo, *, by: User, title: str = "It broke", labels: Sequence[Label] = ()) -> Change:
     """A new issue; the subject of the change."""
     issue = Issue(
         id=world.ids.take("issue"),
         number=repo.take_number(),
         title=title,
-        body=body,
+        body="Again.",
         user=by,
         created_at=world.now(),
         labels=list(labels),
@@ -44,12 +36,12 @@ def edit_issue(world: World, repo: Repo, issue: Issue, *, title: str | None = No
     return happened(world, what, issue, repo=repo, before=before)
 
 
-def close(world: World, repo: Repo, issue: Issue, *, by: User, reason: str = "completed") -> Change:
+def close(world: World, repo: Repo, issue: Issue, *, by: User) -> Change:
     """The issue, or the pull request unmerged, is closed."""
     issue.closed_at = issue.updated_at = world.now()
     issue.closed_by = by
     if issue.pull is None:
-        issue.state_reason = reason
+        issue.state_reason = "completed"
     note(world, repo, issue, "closed", by)
     _touch_milestone(world, issue)
     return happened(world, "pull_request.closed" if issue.pull else "issues.closed", issue, repo=repo, actor=by)
@@ -140,19 +132,18 @@ def delete_comment(world: World, repo: Repo, comment: IssueComment) -> Change:
     return happened(world, "issue_comment.deleted", comment, repo=repo)
 
 
-def add_label(world: World, repo: Repo, name: str, *, color: str = "ededed") -> Change:
+def add_label(world: World, repo: Repo, name: str) -> Change:
     """A new label."""
-    label = Label(id=world.ids.take("label"), name=name, color=color, description=None, updated_at=world.now())
+    label = Label(id=world.ids.take("label"), name=name, color="ededed", description=None, updated_at=world.now())
     repo.labels[label.id] = label
     return happened(world, "label.created", label, repo=repo)
 
 
-def edit_label(world: World, repo: Repo, label: Label, *, name: str | None = None, color: str | None = None) -> Change:
-    """The label looks different on every issue, and no issue is bumped."""
-    before = {"name": label.name, "color": label.color}
-    label.name, label.color = name or label.name, color or label.color
+def edit_label(world: World, repo: Repo, label: Label, *, name: str) -> Change:
+    """The label is called something else on every issue, and no issue is bumped."""
+    before, label.name = label.name, name
     label.updated_at = world.now()
-    return happened(world, "label.edited", label, repo=repo, before=before)
+    return happened(world, "label.edited", label, repo=repo, before={"name": before})
 
 
 def delete_label(world: World, repo: Repo, label: Label) -> Change:
@@ -164,7 +155,7 @@ def delete_label(world: World, repo: Repo, label: Label) -> Change:
     return happened(world, "label.deleted", label, repo=repo)
 
 
-def add_milestone(world: World, repo: Repo, *, by: User, title: str, due_on: str | None = None) -> Change:
+def add_milestone(world: World, repo: Repo, *, by: User, title: str) -> Change:
     """A new milestone."""
     milestone = Milestone(
         id=world.ids.take("milestone"),
@@ -173,7 +164,6 @@ def add_milestone(world: World, repo: Repo, *, by: User, title: str, due_on: str
         description=None,
         creator=by,
         created_at=world.now(),
-        due_on=due_on,
     )
     repo.milestones[milestone.number] = milestone
     return happened(world, "milestone.created", milestone, repo=repo, actor=by)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ghcrawl.simulator.github.changes.change import Change, happened, note
 from ghcrawl.simulator.github.entities import Commit, CommitComment, Issue, Pull, Ref, Repo, Review, ReviewComment
 from ghcrawl.simulator.github.generation.accounts import WEB_FLOW
@@ -51,9 +49,9 @@ def _follow(world: World, repo: Repo, branch: str, added: list[Commit], *, drop:
         issue.updated_at = world.now()
 
 
-def create_branch(world: World, repo: Repo, name: str, *, at: Commit | None = None) -> Change:
-    """A branch at `at`, or at the tip of the default branch. Raises ValueError in an empty repository."""
-    repo.branches[name] = Ref(name=name, commit=at or repo.tip)
+def create_branch(world: World, repo: Repo, name: str) -> Change:
+    """A branch at the tip of the default branch. Raises ValueError in an empty repository."""
+    repo.branches[name] = Ref(name=name, commit=repo.tip)
     _pushed(world, repo)
     return happened(world, "create", repo.branches[name], repo=repo)
 
@@ -65,13 +63,13 @@ def delete_branch(world: World, repo: Repo, name: str) -> Change:
     return happened(world, "delete", ref, repo=repo)
 
 
-def open_pull(world: World, repo: Repo, *, by: User, title: str = "Mend it", commits: int = 1) -> Change:
+def open_pull(world: World, repo: Repo, *, by: User, commits: int = 1) -> Change:
     """A pull request from a new branch with that many commits. Raises ValueError in an empty repository."""
     base = repo.tip
     number = repo.take_number()
     tip, added = base, []
     for each in range(commits):
-        tip = _write(world, repo, by, (tip,), f"{title}, part {each + 1}")
+        tip = _write(world, repo, by, (tip,), f"Mend it, part {each + 1}")
         added.append(tip)
     pull = Pull(
         id=world.ids.take("pull"),
@@ -84,7 +82,7 @@ def open_pull(world: World, repo: Repo, *, by: User, title: str = "Mend it", com
     issue = Issue(
         id=world.ids.take("issue"),
         number=number,
-        title=title,
+        title="Mend it",
         body=None,
         user=by,
         created_at=world.now(),
@@ -114,22 +112,14 @@ def merge(world: World, repo: Repo, issue: Issue, *, by: User) -> Change:
     return happened(world, "pull_request.closed", issue, repo=repo, actor=by)
 
 
-def review(
-    world: World,
-    repo: Repo,
-    issue: Issue,
-    *,
-    by: User,
-    verdict: Literal["APPROVED", "CHANGES_REQUESTED", "COMMENTED"] = "APPROVED",
-    remarks: tuple[str, ...] = (),
-) -> Change:
-    """A review with a comment on a line for each of `remarks`; it bumps the pull request."""
+def review(world: World, repo: Repo, issue: Issue, *, by: User, remarks: tuple[str, ...] = ()) -> Change:
+    """A review that approves, with a comment on a line for each of `remarks`; it bumps the pull request."""
     pull, now = issue.request, world.now()
     made = Review(
         id=world.ids.take("review"),
         user=by,
         body="",
-        state=verdict,
+        state="APPROVED",
         submitted_at=now,
         commit_id=pull.commits[-1].sha,
     )
@@ -165,13 +155,13 @@ def delete_review_comment(world: World, repo: Repo, comment: ReviewComment) -> C
     return happened(world, "pull_request_review_comment.deleted", comment, repo=repo)
 
 
-def comment_commit(world: World, repo: Repo, commit: Commit, *, by: User, body: str = "Why?") -> Change:
+def comment_commit(world: World, repo: Repo, commit: Commit, *, by: User) -> Change:
     """A comment on a commit; nothing is bumped."""
     made = CommitComment(
         id=world.ids.take("commit_comment"),
         commit=commit,
         user=by,
-        body=body,
+        body="Why?",
         path=None,
         line=None,
         created_at=world.now(),

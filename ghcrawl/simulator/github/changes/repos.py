@@ -9,7 +9,7 @@ from ghcrawl.simulator.github.records import Star
 from ghcrawl.simulator.github.world import World
 
 
-def create_repo(world: World, owner: Owner, name: str, *, private: bool = False) -> Change:
+def create_repo(world: World, owner: Owner, name: str) -> Change:
     """An empty repository."""
     now = world.now()
     repo = Repo(
@@ -19,7 +19,6 @@ def create_repo(world: World, owner: Owner, name: str, *, private: bool = False)
         description=None,
         created_at=now,
         pushed_at=now,
-        private=private,
     )
     world.add_repo(repo)
     return happened(world, "repository.created", repo, repo=repo)
@@ -62,14 +61,14 @@ def set_private(world: World, repo: Repo, *, private: bool = True) -> Change:
     return happened(world, "repository.privatized" if private else "repository.publicized", repo, repo=repo)
 
 
-def archive_repo(world: World, repo: Repo, *, archived: bool = True) -> Change:
+def archive_repo(world: World, repo: Repo) -> Change:
     """Nothing in it is written any more."""
-    repo.archived = archived
+    repo.archived = True
     repo.updated_at = world.now()
-    return happened(world, "repository.archived" if archived else "repository.unarchived", repo, repo=repo)
+    return happened(world, "repository.archived", repo, repo=repo)
 
 
-def publish_release(world: World, repo: Repo, *, by: User, tag: str, body: str = "New.") -> Change:
+def publish_release(world: World, repo: Repo, *, by: User, tag: str) -> Change:
     """A release of the default branch's tip under `tag`, which is made if it is not there.
 
     Raises ValueError in an empty repository.
@@ -83,7 +82,7 @@ def publish_release(world: World, repo: Repo, *, by: User, tag: str, body: str =
         tag_name=tag,
         target=repo.default_branch,
         name=tag,
-        body=body,
+        body="New.",
         author=by,
         created_at=now,
         published_at=now,
