@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Mapping
 from email.utils import formatdate
 from functools import cached_property, lru_cache
@@ -21,6 +20,7 @@ from ghcrawl.simulator.github.routes.table import Found
 from ghcrawl.simulator.github.shapes.site import in_version
 from ghcrawl.simulator.github.world import World
 from ghcrawl.values.frozen import replace
+from ghcrawl.values.jsontext import dumps
 
 JSON_TYPE: Final = "application/json; charset=utf-8"
 MAX_KEPT_BYTES: Final = 96_000_000
@@ -51,19 +51,12 @@ def http_date(moment: str) -> str:
     return formatdate(seconds(moment), usegmt=True)
 
 
-def encoded(body: Any) -> bytes:
-    """JSON as GitHub writes it: compact, and with every letter as it is."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def rendered_answer(answer: Answer) -> Rendered:
     """An answer that depends on nothing."""
     headers = dict(answer.headers)
     content_type = headers.pop("Content-Type", JSON_TYPE)
-    if answer.body is None:
-        body = b""
-    else:
-        body = answer.body.encode() if isinstance(answer.body, str) else encoded(answer.body)
+    is_text = answer.body is None or isinstance(answer.body, str)
+    body = (answer.body or "").encode() if is_text else dumps(answer.body)
     return Rendered(status=answer.status, body=body, content_type=content_type, headers=headers)
 
 
@@ -102,7 +95,7 @@ class Renderer:
         body, headers = _shaped(ask, found)
         return Rendered(
             status=200,
-            body=encoded(in_version(body, ask.version)),
+            body=dumps(in_version(body, ask.version)),
             headers=headers,
             last_modified=http_date(found.last_modified) if found.last_modified else None,
             validated=not ask.path.startswith("/search/"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ import aiohttp
 from msgspec import Struct
 
 from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.values.jsontext import dumps
 
 TIMEOUT_S: Final = 10.0
 """How long GitHub waits for an answer."""
@@ -36,7 +36,7 @@ class Parcel(Struct, frozen=True, kw_only=True):
 
 def pack(hook: Hook, delivery_id: str, secret: str, *, target: int = 0) -> Parcel:
     """`hook` signed with `secret`. target: id of the repository or organisation that the webhook is of."""
-    body = json.dumps(hook.payload, ensure_ascii=False, separators=(",", ":")).encode()
+    body = dumps(hook.payload)
     headers = {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,

@@ -8,49 +8,27 @@ from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Org
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.shapes.accounts import simple_user
-from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, urls_below
 from ghcrawl.simulator.github.world import World
 
-_URLS = (
-    ("forks_url", "/forks"),
-    ("keys_url", "/keys{/key_id}"),
-    ("collaborators_url", "/collaborators{/collaborator}"),
-    ("teams_url", "/teams"),
-    ("hooks_url", "/hooks"),
-    ("issue_events_url", "/issues/events{/number}"),
-    ("events_url", "/events"),
-    ("assignees_url", "/assignees{/user}"),
-    ("branches_url", "/branches{/branch}"),
-    ("tags_url", "/tags"),
-    ("blobs_url", "/git/blobs{/sha}"),
-    ("git_tags_url", "/git/tags{/sha}"),
-    ("git_refs_url", "/git/refs{/sha}"),
-    ("trees_url", "/git/trees{/sha}"),
-    ("statuses_url", "/statuses/{sha}"),
-    ("languages_url", "/languages"),
-    ("stargazers_url", "/stargazers"),
-    ("contributors_url", "/contributors"),
-    ("subscribers_url", "/subscribers"),
-    ("subscription_url", "/subscription"),
-    ("commits_url", "/commits{/sha}"),
-    ("git_commits_url", "/git/commits{/sha}"),
-    ("comments_url", "/comments{/number}"),
-    ("issue_comment_url", "/issues/comments{/number}"),
-    ("contents_url", "/contents/{+path}"),
-    ("compare_url", "/compare/{base}...{head}"),
-    ("merges_url", "/merges"),
-    ("archive_url", "/{archive_format}{/ref}"),
-    ("downloads_url", "/downloads"),
-    ("issues_url", "/issues{/number}"),
-    ("pulls_url", "/pulls{/number}"),
-    ("milestones_url", "/milestones{/number}"),
-    ("notifications_url", "/notifications{?since,all,participating}"),
-    ("labels_url", "/labels{/name}"),
-    ("releases_url", "/releases{/id}"),
-    ("deployments_url", "/deployments"),
+_PATHS: Final = (
+    *("forks", "teams", "hooks", "events", "tags", "languages", "stargazers", "contributors", "subscribers"),
+    *("subscription", "merges", "downloads", "deployments", "keys{/key_id}", "collaborators{/collaborator}"),
+    *("assignees{/user}", "branches{/branch}", "statuses/{sha}", "commits{/sha}", "comments{/number}"),
+    *("contents/{+path}", "compare/{base}...{head}", "issues{/number}", "pulls{/number}", "milestones{/number}"),
+    *("notifications{?since,all,participating}", "labels{/name}", "releases{/id}"),
 )
-
-
+_URLS: Final = {
+    "issue_events_url": "/issues/events{/number}",
+    "issue_comment_url": "/issues/comments{/number}",
+    "blobs_url": "/git/blobs{/sha}",
+    "git_tags_url": "/git/tags{/sha}",
+    "git_refs_url": "/git/refs{/sha}",
+    "git_commits_url": "/git/commits{/sha}",
+    "trees_url": "/git/trees{/sha}",
+    "archive_url": "/{archive_format}{/ref}",
+}
+"""Those whose names are not their paths."""
 _SAME_FOR_ALL: Final[Body] = {
     "homepage": None,
     "has_projects": True,
@@ -83,7 +61,8 @@ def embedded_repo(site: Site, world: World, repo: Repo) -> Body:
         "fork": repo.parent is not None,
         "url": url,
         **_SAME_FOR_ALL,
-        **{key: url + suffix for key, suffix in _URLS},
+        **urls_below(url, *_PATHS),
+        **{name: url + path for name, path in _URLS.items()},
         **dated(repo),
         "pushed_at": repo.pushed_at,
         "git_url": f"git:{page.partition(':')[2]}.git",

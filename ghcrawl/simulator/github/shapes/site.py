@@ -62,7 +62,7 @@ def dated(thing: Dated) -> Body:
 
 def urls_below(url: str, *paths: str) -> dict[str, str]:
     """URLs and templates below `url` under the names that GitHub gives them: `members{/member}` is `members_url`."""
-    return {f"{path.partition('{')[0]}_url": f"{url}/{path}" for path in paths}
+    return {f"{path.partition('{')[0].rstrip('/')}_url": f"{url}/{path}" for path in paths}
 
 
 REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
