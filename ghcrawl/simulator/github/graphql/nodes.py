@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64decode
 from binascii import Error
 from collections.abc import Callable, Mapping, Sequence
@@ -80,16 +81,10 @@ class Nodes(Struct, frozen=True, kw_only=True):
         body = accounts.user(self.site, self.world, account, Viewer(kind="user"))
         return {
             **actor,
-            "name": body["name"],
-            "company": body["company"],
+            **_alike(body, "name", "company", "location", "bio", "twitter_username", "created_at", "updated_at"),
             "websiteUrl": body["blog"] or None,
-            "location": body["location"],
             "email": body["email"] or "",
             "isHireable": bool(body["hireable"]),
-            "bio": body["bio"],
-            "twitterUsername": body["twitter_username"],
-            "createdAt": body["created_at"],
-            "updatedAt": body["updated_at"],
             "repositories": _counted(body["public_repos"]),
             "gists": _counted(body["public_gists"]),
             "followers": _counted(body["followers"]),
@@ -123,14 +118,9 @@ class Nodes(Struct, frozen=True, kw_only=True):
         return {
             "__typename": "PullRequest",
             "id": body["node_id"],
-            "number": body["number"],
-            "updatedAt": body["updated_at"],
+            **_alike(body, "number", "updated_at", "maintainer_can_modify", "additions", "deletions", "changed_files"),
             "headRefOid": body["head"]["sha"],
             "mergedBy": self.actor(pull.merged_by),
-            "maintainerCanModify": body["maintainer_can_modify"],
-            "additions": body["additions"],
-            "deletions": body["deletions"],
-            "changedFiles": body["changed_files"],
             "mergeable": _MERGEABLE[body["mergeable"]],
             "canBeRebased": bool(body["rebaseable"]),
             "mergeStateStatus": body["mergeable_state"].upper(),
@@ -147,13 +137,15 @@ class Nodes(Struct, frozen=True, kw_only=True):
             "id": body["node_id"],
             "fullDatabaseId": str(body["id"]),
             "author": self.actor(review.user),
-            "authorAssociation": body["author_association"],
-            "body": body["body"],
-            "state": body["state"],
+            **_alike(body, "author_association", "body", "state", "submitted_at"),
             "url": body["html_url"],
-            "submittedAt": body["submitted_at"],
             "commit": {"__typename": "Commit", "oid": body["commit_id"], "id": node_id("C", repo.id, review.id)},
         }
+
+
+def _alike(body: Mapping[str, Any], *fields: str) -> Node:
+    """Fields that say here what they say in REST, under the same names in camel case."""
+    return {re.sub(r"_(\w)", lambda found: found[1].upper(), name): body[name] for name in fields}
 
 
 def _repository(repo: Repo) -> Node:
