@@ -92,7 +92,7 @@ class Issue(Dated):
 
     @property
     def request(self) -> Pull:
-        """What it has as a pull request, which it must be."""
+        """Its pull request side. It must be a pull request."""
         assert self.pull is not None
         return self.pull
 
@@ -275,7 +275,7 @@ class Repo(Dated):
 
     @property
     def tip(self) -> Commit:
-        """The same. Raises ValueError in an empty repository."""
+        """The newest commit of the default branch. Raises ValueError in an empty repository."""
         if self.head is None:
             raise ValueError(f"{self.full_name} is empty")
         return self.head
@@ -286,13 +286,13 @@ class Repo(Dated):
         return self.next_number - 1
 
     def add_comment(self, comment: IssueComment) -> None:
-        """`comment` is said; it bumps its issue."""
+        """Add a comment to its issue, and bump the issue."""
         comment.issue.comments.append(comment)
         comment.issue.updated_at = max(comment.issue.updated_at, comment.updated_at)
         self.issue_comments[comment.id] = comment
 
     def delete_issue(self, issue: Issue) -> None:
-        """`issue` is gone with its comments and events, and its number is never given again."""
+        """Delete an issue with its comments and events. Its number is never used again."""
         del self.issues[issue.number]
         self.deleted_issues.add(issue.number)
         for comment in issue.comments:

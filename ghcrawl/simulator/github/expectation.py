@@ -36,7 +36,7 @@ def all_of(
     single: Callable[[T], Body] | None,
     listed: Callable[[T], Body] | None = None,
 ) -> Iterator[Expected]:
-    """What is expected of `things` below `parent`. They are named by their keys, `parent:type:key`."""
+    """The documents expected of `things`. Their URNs end with the keys: `parent:type:key`."""
     for key, thing in things.items():
         yield Expected(
             type=type,

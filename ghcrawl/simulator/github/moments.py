@@ -29,7 +29,7 @@ def stamp(moment: datetime) -> str:
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Dated:
-    """What says when it was made and when it was last changed: the same moment, until somebody changes it."""
+    """When something was made, and when it was last changed; until the first change both are the same moment."""
 
     created_at: str
     updated_at: str = ""

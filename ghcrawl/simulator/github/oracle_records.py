@@ -104,11 +104,9 @@ def _machines(site: Site, world: World, repo: Repo) -> Iterator[Expected]:
     urn, held = f"urn:repo:{repo.id}", repo.records
     yield from all_of("deployment", urn, held.deployments, partial(automation.deployment, site, repo))
     for deployment in held.deployments.values():
-        parent, form = (
-            f"{urn}:deployment:{deployment.id}",
-            partial(automation.deployment_status, site, repo, deployment),
-        )
-        yield from all_of("deployment_status", parent, by_id(deployment.statuses), form)
+        parent, statuses = f"{urn}:deployment:{deployment.id}", by_id(deployment.statuses)
+        form = partial(automation.deployment_status, site, repo, deployment)
+        yield from all_of("deployment_status", parent, statuses, form)
     yield from all_of("workflow", urn, held.workflows, partial(automation.workflow, site, repo))
     yield from all_of("workflow_run", urn, held.workflow_runs, partial(automation.workflow_run, site, world, repo))
     for run in held.workflow_runs.values():

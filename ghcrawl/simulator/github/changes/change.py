@@ -62,7 +62,7 @@ def happened(
 
 
 def done(world: World, what: str, subject: Subject, *, owner: Owner, **more: Any) -> Change:
-    """The same for what is in no repository. more: the fields of `Change` that say more."""
+    """`what` (`team.created`) has happened to something of `owner`. more: other fields of `Change`."""
     world.changed()
     event, _, action = what.partition(".")
     return Change(event=event, action=action, at=world.now(), owner=owner, subject=subject, **more)

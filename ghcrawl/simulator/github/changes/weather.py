@@ -41,7 +41,7 @@ Event: TypeAlias = Callable[[_Day], Change | None]
 def _on_issue(
     change: Callable[..., Change], *, is_open: bool | None = None, pull: bool | None = None, **told: Any
 ) -> Event:
-    """`change` of an issue or a pull request that is like that. told: what else the change is told."""
+    """`change` of some issue or pull request in that state. told: further arguments of the change."""
 
     def event(day: _Day) -> Change | None:
         issue = day.some_issue(is_open=is_open, pull=pull)
@@ -106,7 +106,7 @@ def written_to(world: World, org: Org) -> list[Repo]:
 
 
 def drawn(rng: Random, events: Sequence[tuple[int, Callable[[T], Change | None]]], place: T) -> Change:
-    """What happens at `place`: one of `events`, drawn by weight, and again if it cannot happen there now."""
+    """The change by one of `events` at `place`. Events are drawn by weight until one can happen there."""
     weights = [weight for weight, _ in events]
     while True:
         (_, event), *_ = rng.choices(events, weights=weights)

@@ -82,7 +82,7 @@ def open_issue(chronicle: Chronicle, when: int) -> Issue:
 
 
 def _moments(chronicle: Chronicle, began: Iterable[tuple[int, T]], mean: float) -> list[tuple[int, T]]:
-    """When something is said about which of the things, about `mean` times each since it began; in order of time."""
+    """Times at which things are commented on, in order: on average `mean` for each thing, all after it began."""
     said: list[tuple[int, T]] = []
     for since, thing in began:
         said += [(chronicle.between(since, chronicle.until), thing) for _ in range(chronicle.number_of(mean))]

@@ -144,7 +144,7 @@ class Nodes(Struct, frozen=True, kw_only=True):
 
 
 def _alike(body: Mapping[str, Any], *fields: str) -> Node:
-    """Fields that say here what they say in REST, under the same names in camel case."""
+    """Fields that have the same value in REST. Their names are those of REST in camel case."""
     return {re.sub(r"_(\w)", lambda found: found[1].upper(), name): body[name] for name in fields}
 
 

@@ -58,7 +58,7 @@ class Telling(Struct, frozen=True):
         return self.change.repo
 
     def subject(self, kind: type[T]) -> T:
-        """What it happened to, which must be of that kind."""
+        """The subject of the change. It must be of that kind."""
         assert isinstance(self.change.subject, kind)
         return self.change.subject
 
@@ -231,7 +231,7 @@ def _repository(telling: Telling) -> Iterator[Hook]:
 
 
 def _only(name: str, kind: type[Any], shape: Callable[[Site, Repo, Any], Body]) -> Callable[[Telling], Iterator[Hook]]:
-    """Tells of a change of something of that kind by the thing itself, under `name`."""
+    """Tells of a change by one webhook, which shows the subject under `name`."""
 
     def tell(telling: Telling) -> Iterator[Hook]:
         yield telling.itself(**{name: shape(telling.site, telling.repo, telling.subject(kind))})

@@ -55,12 +55,12 @@ Event: TypeAlias = Callable[[Moment], Change | None]
 
 
 def _in_repo(happen: Callable[[Moment, Repo], Change | None]) -> Event:
-    """It happens in a repository that is written to."""
+    """An event in some repository that is written to."""
     return lambda moment: happen(moment, moment.rng.choice(moment.alive))
 
 
 def _to_some(things: Callable[[Repo], Iterable[T]], change: Callable[[World, Repo, T], Change]) -> Event:
-    """`change` of one of `things` in a repository that is written to."""
+    """An event: `change` of one of `things` in some repository that is written to."""
 
     def happen(moment: Moment, repo: Repo) -> Change | None:
         thing = moment.some([*things(repo)])

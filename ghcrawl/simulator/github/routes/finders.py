@@ -1,8 +1,8 @@
-"""Finders made of a rule that finds things and of their shape. Most routes need nothing else.
+"""Makes finders of a rule, which finds things, and their shape. Most routes need nothing else.
 
-A rule takes the thing that the route lies below and what the placeholders took. A shape takes the site, the world where
-it is marked `in_world`, that same thing unless it is marked `alone`, and what the rule found; a tuple is several
-arguments.
+A rule takes the parent of the route (the repository, organisation or user) and the values of the placeholders. A shape
+takes the site, the world if marked `in_world`, the parent unless marked `alone`, and the thing that was found. A tuple
+is passed as several arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Shape: TypeAlias = Callable[..., Body]
 
 
 def listed(rule: Rule, shape: Shape, *, name: str = "", **marks: bool) -> Finder:
-    """A list of all that `rule` finds, in its order. name: the list stands under that name, beside its length."""
+    """A list of all things that `rule` finds, in its order. name: where the list stands in an object, its key there."""
 
     def finder(ask: Ask, owner: Any, *taken: str) -> Many[Any]:
         return Many(
@@ -44,7 +44,7 @@ def single(rule: Rule, shape: Shape, *, dated: str = "", **marks: bool) -> Finde
 
 
 def itself(shape: Shape) -> Finder:
-    """The thing that the route lies below, as the asker may see it."""
+    """The parent of the route, as the asker may see it."""
 
     def finder(ask: Ask, thing: Any) -> One:
         return One(body=shape(ask.site, ask.world, thing, ask.viewer), last_modified=thing.updated_at)
@@ -53,13 +53,15 @@ def itself(shape: Shape) -> Finder:
 
 
 def part(shape: Callable[[Site, Any], Body | None]) -> Finder:
-    """What the thing that the route lies below has one of; 404 for None."""
+    """Something that the parent of the route has one of; 404 for None."""
     return lambda ask, owner: One(body=found(shape(ask.site, owner)))
 
 
 def _shaped(ask: Ask, owner: Any, shape: Shape, thing: Any, *, in_world: bool = False, alone: bool = False) -> Body:
-    world, above = (ask.world,) if in_world else (), () if alone else (owner,)
-    return shape(ask.site, *world, *above, *_parts(thing))
+    context: list[Any] = [ask.site]
+    context += [ask.world] if in_world else []
+    context += [] if alone else [owner]
+    return shape(*context, *_parts(thing))
 
 
 def _parts(thing: Any) -> tuple[Any, ...]:
@@ -67,22 +69,22 @@ def _parts(thing: Any) -> tuple[Any, ...]:
 
 
 def every(held: str) -> Rule:
-    """The rule that finds all in the mapping at `held`, a dotted path; newest last."""
+    """The rule that finds all things in the parent's mapping `held`, a dotted path; newest last."""
     return lambda owner: attrgetter(held)(owner).values()
 
 
 def newest(held: str) -> Rule:
-    """The same, newest first."""
+    """The rule that finds the same things, newest first."""
     return lambda owner: reversed(attrgetter(held)(owner).values())
 
 
 def numbered(held: str) -> Rule:
-    """The rule that finds the thing of a number in that mapping."""
+    """The rule that finds one thing in that mapping by its number."""
     return lambda owner, text: attrgetter(held)(owner).get(number(text))
 
 
 def of_id(things: Callable[..., Any], *, by: Callable[[Any], int] = lambda thing: thing.id) -> Rule:
-    """The rule that finds, among `things`, the one whose id the last placeholder took."""
+    """The rule that finds one of `things` by its id, the value of the last placeholder."""
 
     def rule(owner: Any, *taken: str) -> Any:
         wanted = number(taken[-1])
@@ -92,7 +94,7 @@ def of_id(things: Callable[..., Any], *, by: Callable[[Any], int] = lambda thing
 
 
 def guarded(admit: Callable[[Ask, Any], None], routes: Mapping[str, Finder]) -> dict[str, Finder]:
-    """The same routes for those whom `admit` lets in. It raises Refusal for the others."""
+    """The same routes behind `admit`, which raises Refusal for those who may not use them."""
 
     def behind(finder: Finder) -> Finder:
         def guard(ask: Ask, owner: Any, *taken: str) -> Found:

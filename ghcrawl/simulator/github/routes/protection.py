@@ -65,7 +65,7 @@ def secret_scanning_alert(ask: Ask, repo: Repo, text: str) -> One:
 
 
 def _entitled(refusal: str) -> Callable[[Ask, Repo], None]:
-    """Lets those in who may push, where they are shown alerts. Raises Refusal with these words for the others."""
+    """A guard that admits those who may push, if alerts are shown at all. It refuses the others with this text."""
 
     def admit(ask: Ask, repo: Repo) -> None:
         if not ask.viewer.insider(repo.owner) or not ask.manners.alerts_shown:

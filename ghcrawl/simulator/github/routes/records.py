@@ -36,7 +36,7 @@ def _timeline(repo: Repo, text: str) -> list[IssueEvent | IssueComment]:
 
 
 def _reactions(thing: Rule) -> Finder:
-    """What people think of what `thing` finds."""
+    """The reactions to what `thing` finds."""
 
     def held(repo: Repo, text: str) -> list[Reaction]:
         return repo.records.reactions.get(found(thing(repo, text)), [])

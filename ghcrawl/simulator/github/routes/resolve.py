@@ -153,6 +153,6 @@ class Resolver(Struct, frozen=True):
 
 
 def _route(table: Table, above: tuple[Any, ...], raw: Sequence[str], *, numeric: str) -> Route:
-    """What `raw` leads to below what is `above` it, whose own path by number is `numeric`."""
+    """The route of the segments `raw` below `above`. numeric: the path of `above` by number."""
     hit = found(table.match([unquote(segment) for segment in raw]))
     return Route(finder=hit.finder, arguments=(*above, *hit.taken), numeric="/".join((numeric, *raw)))

@@ -59,7 +59,7 @@ def gists_of(account: Owner) -> Sequence[str]:
 
 
 def _profile(world: World, account: Owner) -> Body:
-    """What the whole profile of every account says, and what is there to say of an organisation."""
+    """The fields that profiles of users and organisations share, with the values of an organisation."""
     return {
         "name": account.name,
         "company": None,
@@ -76,7 +76,7 @@ def _profile(world: World, account: Owner) -> Body:
 
 
 def _private_counts(world: World, account: Owner) -> Body:
-    """What insiders alone are shown of every account."""
+    """The fields of users and organisations that only insiders see."""
     private = sum(repo.private for repo in world.repos_of(account))
     counts = {"total_private_repos": private, "owned_private_repos": private}
     return {**counts, "private_gists": 0, "disk_usage": 0, "collaborators": 0}

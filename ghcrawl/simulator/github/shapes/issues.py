@@ -48,7 +48,7 @@ def issue_page(site: Site, repo: Repo, issue: Issue) -> str:
 
 
 def both_sides(site: Site, repo: Repo, issue: Issue) -> Body:
-    """What an issue and a pull request say alike."""
+    """The fields that issues and pull requests share."""
     assignees = [simple_user(site, user) for user in issue.assignees]
     return {
         "html_url": issue_page(site, repo, issue),
@@ -116,7 +116,7 @@ def issue(site: Site, repo: Repo, issue: Issue) -> Body:
 
 
 def any_comment(site: Site, repo: Repo, comment: Comment, *, kind: str, url: str) -> Body:
-    """What comments of every kind say."""
+    """The fields that comments of all kinds share."""
     return {
         "url": url,
         **ids(kind, repo.id, comment.id),

@@ -66,7 +66,7 @@ def advisory(site: Site, repo: Repo, advisory: Advisory) -> Body:
 
 
 def _alert(site: Site, repo: Repo, alert: Alert, scanner: str) -> Body:
-    """What alerts of every scanner say."""
+    """The fields that alerts of all scanners share."""
     return {
         "number": alert.number,
         **dated(alert),
@@ -76,7 +76,7 @@ def _alert(site: Site, repo: Repo, alert: Alert, scanner: str) -> Body:
 
 
 def _dismissal(site: Site, alert: Alert, reason: str) -> Body:
-    """Whether somebody has dismissed an alert, and then why."""
+    """Whether an alert was dismissed, by whom, when and why."""
     return {
         "state": "dismissed" if alert.dismissed_by else "open",
         "fixed_at": None,
