@@ -8,20 +8,20 @@ from typing import Literal
 
 from ghcrawl.simulator.github.people import Org, Owner, Team, User
 from ghcrawl.simulator.github.principals import Viewer
-from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted, urls_below
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted, url_names
 from ghcrawl.simulator.github.world import World
 
-_USER_PATHS = (
-    "followers",
-    "following{/other_user}",
-    "gists{/gist_id}",
-    "starred{/owner}{/repo}",
-    "subscriptions",
-    "repos",
-    "events{/privacy}",
-    "received_events",
-)
-_ORG_PATHS = ("repos", "events", "hooks", "issues", "members{/member}", "public_members{/member}")
+_USER_URLS = url_names(
+    "/followers",
+    "/following{/other_user}",
+    "/gists{/gist_id}",
+    "/starred{/owner}{/repo}",
+    "/subscriptions",
+    "/repos",
+    "/events{/privacy}",
+    "/received_events",
+) | {"organizations_url": "/orgs"}
+_ORG_URLS = url_names("/repos", "/events", "/hooks", "/issues", "/members{/member}", "/public_members{/member}")
 
 
 def simple_user(site: Site, account: Owner) -> Body:
@@ -37,8 +37,7 @@ def simple_user(site: Site, account: Owner) -> Body:
         "gravatar_id": "",
         "url": url,
         "html_url": f"{site.base}/{page}",
-        **urls_below(url, *_USER_PATHS),
-        "organizations_url": f"{url}/orgs",
+        **{name: url + path for name, path in _USER_URLS.items()},
         "type": kind,
         "user_view_type": "public",
         "site_admin": False,
@@ -115,7 +114,7 @@ def simple_org(site: Site, org: Org) -> Body:
         "login": org.login,
         **ids("O", org.id),
         "url": url,
-        **urls_below(url, *_ORG_PATHS),
+        **{name: url + path for name, path in _ORG_URLS.items()},
         "avatar_url": f"{site.base}/avatars/u/{org.id}?v=4",
         "description": org.description,
     }

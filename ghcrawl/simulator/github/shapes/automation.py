@@ -15,7 +15,7 @@ from ghcrawl.simulator.github.records import (
 from ghcrawl.simulator.github.shapes.accounts import simple_user
 from ghcrawl.simulator.github.shapes.commits import simple_commit
 from ghcrawl.simulator.github.shapes.repos import embedded_repo
-from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, urls_below
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, url_names
 from ghcrawl.simulator.github.world import World
 
 
@@ -140,6 +140,9 @@ def workflow(site: Site, repo: Repo, workflow: Workflow) -> Body:
     }
 
 
+_RUN_URLS = url_names("/jobs", "/logs", "/artifacts", "/cancel", "/rerun")
+
+
 def workflow_run(site: Site, world: World, repo: Repo, run: WorkflowRun) -> Body:
     """A run: the same alone and in lists."""
     url = f"{site.repo(repo)}/actions/runs/{run.id}"
@@ -164,7 +167,7 @@ def workflow_run(site: Site, world: World, repo: Repo, run: WorkflowRun) -> Body
         "triggering_actor": simple_user(site, run.actor),
         "run_attempt": 1,
         "run_started_at": run.created_at,
-        **urls_below(url, "jobs", "logs", "artifacts", "cancel", "rerun"),
+        **{name: url + path for name, path in _RUN_URLS.items()},
         "check_suite_url": f"{site.repo(repo)}/check-suites/{run.id}",
         "previous_attempt_url": None,
         "workflow_url": f"{site.repo(repo)}/actions/workflows/{run.workflow.id}",

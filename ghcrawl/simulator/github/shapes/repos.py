@@ -8,17 +8,16 @@ from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Org
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.shapes.accounts import simple_user
-from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, urls_below
+from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, url_names
 from ghcrawl.simulator.github.world import World
 
-_PATHS: Final = (
-    *("forks", "teams", "hooks", "events", "tags", "languages", "stargazers", "contributors", "subscribers"),
-    *("subscription", "merges", "downloads", "deployments", "keys{/key_id}", "collaborators{/collaborator}"),
-    *("assignees{/user}", "branches{/branch}", "statuses/{sha}", "commits{/sha}", "comments{/number}"),
-    *("contents/{+path}", "compare/{base}...{head}", "issues{/number}", "pulls{/number}", "milestones{/number}"),
-    *("notifications{?since,all,participating}", "labels{/name}", "releases{/id}"),
-)
-_URLS: Final = {
+_URLS: Final = url_names(
+    *("/forks", "/teams", "/hooks", "/events", "/tags", "/languages", "/stargazers", "/contributors", "/subscribers"),
+    *("/subscription", "/merges", "/downloads", "/deployments", "/keys{/key_id}", "/collaborators{/collaborator}"),
+    *("/assignees{/user}", "/branches{/branch}", "/statuses/{sha}", "/commits{/sha}", "/comments{/number}"),
+    *("/contents/{+path}", "/compare/{base}...{head}", "/issues{/number}", "/pulls{/number}", "/milestones{/number}"),
+    *("/notifications{?since,all,participating}", "/labels{/name}", "/releases{/id}"),
+) | {
     "issue_events_url": "/issues/events{/number}",
     "issue_comment_url": "/issues/comments{/number}",
     "blobs_url": "/git/blobs{/sha}",
@@ -28,7 +27,6 @@ _URLS: Final = {
     "trees_url": "/git/trees{/sha}",
     "archive_url": "/{archive_format}{/ref}",
 }
-"""Those whose names are not their paths."""
 _SAME_FOR_ALL: Final[Body] = {
     "homepage": None,
     "has_projects": True,
@@ -61,7 +59,6 @@ def embedded_repo(site: Site, world: World, repo: Repo) -> Body:
         "fork": repo.parent is not None,
         "url": url,
         **_SAME_FOR_ALL,
-        **urls_below(url, *_PATHS),
         **{name: url + path for name, path in _URLS.items()},
         **dated(repo),
         "pushed_at": repo.pushed_at,

@@ -60,9 +60,9 @@ def dated(thing: Dated) -> Body:
     return {"created_at": thing.created_at, "updated_at": thing.updated_at}
 
 
-def urls_below(url: str, *paths: str) -> dict[str, str]:
-    """URLs and templates below `url` under the names that GitHub gives them: `members{/member}` is `members_url`."""
-    return {f"{path.partition('{')[0].rstrip('/')}_url": f"{url}/{path}" for path in paths}
+def url_names(*paths: str) -> dict[str, str]:
+    """Paths and templates by the names of their URLs: `/members{/member}` is `members_url`."""
+    return {f"{path.partition('{')[0].strip('/')}_url": path for path in paths}
 
 
 REACTIONS = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
