@@ -14,7 +14,7 @@ from typing import Annotated, Final
 from pydantic import ConfigDict, Field, JsonValue
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
+from ghcrawl.admin.routing import Asked, Moment, Nothing, Routes, Shape, Word
 from ghcrawl.admin.shapes import CountsShape, DeadletterShape, DeadlettersShape, DeletedShape, RequeuedShape
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.deadletters import DeadletterFilter
@@ -110,50 +110,39 @@ def _chosen(asked: Choosing, site: Site) -> DeadletterFilter:
     return which
 
 
-async def _list(asked: Asked[Listing, None]) -> Answer:
+_ALL: Final = "/api/v1/deadletters"
+_ONE: Final = "/api/v1/deadletters/{urn}"
+ROUTES: Final = Routes("deadletters")
+
+
+@ROUTES.add("GET", _ALL, "listDeadletters", "List deadletters, newest first")
+async def _list(asked: Asked[Listing, None]) -> DeadlettersShape:
     site, query = asked.site, asked.query
     found = await site.deadletters.list(_filter(query, site), limit=query.limit, after=query.after)
     behind = found[-1].urn if len(found) == query.limit else None
     shown = [DeadletterShape.of(letter, site.write) for letter in found]
-    return Answer(value=DeadlettersShape(deadletters=shown, next=behind))
+    return DeadlettersShape(deadletters=shown, next=behind)
 
 
-async def _count(asked: Asked[Filtering, None]) -> Answer:
+@ROUTES.add("GET", "/api/v1/deadletter-counts", "countDeadletters", "Count deadletters by type and failure class")
+async def _count(asked: Asked[Filtering, None]) -> CountsShape:
     found = await asked.site.deadletters.count(_filter(asked.query, asked.site))
-    return Answer(value=CountsShape.of(found))
+    return CountsShape.of(found)
 
 
-async def the(site: Site, urn: str) -> Deadletter:
-    """The deadletter of that name. Raises Problem."""
-    letter = await site.deadletters.get(urn)
-    if letter is None:
-        raise Problem(404, f"deadletter {urn[:200]} not found")
-    return letter
-
-
-async def _show(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=DeadletterShape.of(await the(asked.site, asked.path["urn"]), asked.site.write))
-
-
-async def _requeue_one(asked: Asked[To, None]) -> Answer:
-    letter = await the(asked.site, asked.path["urn"])
-    return Answer(value=await _requeued(asked.site, DeadletterFilter(urns=(letter.urn,)), asked.query.to))
-
-
-async def _delete_one(asked: Asked[Nothing, None]) -> Answer:
-    letter = await the(asked.site, asked.path["urn"])
-    deleted = await asked.site.deadletters.delete([letter.urn])
-    return Answer(value=DeletedShape(matched=1, deleted=deleted, left=0, before=None, dry_run=False))
-
-
-async def _requeue(asked: Asked[Nothing, Requeueing]) -> Answer:
+@ROUTES.add(
+    "POST",
+    f"{_ALL}/requeue",
+    "requeueDeadletters",
+    "Requeue the selected deadletters and reset their attempts; repeat while `left` is above 0",
+)
+async def _requeue(asked: Asked[Nothing, Requeueing]) -> RequeuedShape:
     site, body = asked.site, asked.body
     which = _chosen(body, site)
     if not body.dry_run:
-        return Answer(value=await _requeued(site, which, body.to))
+        return await _requeued(site, which, body.to)
     meant, before = await _would(site, which)
-    shape = RequeuedShape(matched=meant, queued=0, bounced=0, unreadable=0, left=meant, before=before, dry_run=True)
-    return Answer(value=shape)
+    return RequeuedShape(matched=meant, queued=0, bounced=0, unreadable=0, left=meant, before=before, dry_run=True)
 
 
 async def _requeued(site: Site, which: DeadletterFilter, to: QueueName | None) -> RequeuedShape:
@@ -169,21 +158,25 @@ async def _requeued(site: Site, which: DeadletterFilter, to: QueueName | None) -
     )
 
 
-async def _delete(asked: Asked[Nothing, Choosing]) -> Answer:
+@ROUTES.add(
+    "POST",
+    f"{_ALL}/delete",
+    "deleteDeadletters",
+    "Permanently delete the selected deadletters; repeat while `left` is above 0",
+)
+async def _delete(asked: Asked[Nothing, Choosing]) -> DeletedShape:
     site, body = asked.site, asked.body
     which = _chosen(body, site)
     if body.dry_run:
         meant, before = await _would(site, which)
-        return Answer(value=DeletedShape(matched=meant, deleted=0, left=meant, before=before, dry_run=True))
+        return DeletedShape(matched=meant, deleted=0, left=meant, before=before, dry_run=True)
     done = await site.forget(which)
-    return Answer(
-        value=DeletedShape(
-            matched=done.deleted + done.left,
-            deleted=done.deleted,
-            left=done.left,
-            before=time_text(done.before) if done.before else None,
-            dry_run=False,
-        )
+    return DeletedShape(
+        matched=done.deleted + done.left,
+        deleted=done.deleted,
+        left=done.left,
+        before=time_text(done.before) if done.before else None,
+        dry_run=False,
     )
 
 
@@ -194,82 +187,27 @@ async def _would(site: Site, which: DeadletterFilter) -> tuple[int, str | None]:
     return meant, time_text(which.before) if meant and which.before else None
 
 
-_ALL: Final = "/api/v1/deadletters"
-_ONE: Final = "/api/v1/deadletters/{urn}"
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path=_ALL,
-        name="listDeadletters",
-        about="List deadletters, newest first",
-        handle=_list,
-        tag="deadletters",
-        query=Listing,
-        answer=DeadlettersShape,
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/deadletter-counts",
-        name="countDeadletters",
-        about="Count deadletters by type and failure class",
-        handle=_count,
-        tag="deadletters",
-        query=Filtering,
-        answer=CountsShape,
-    ),
-    Route(
-        method="POST",
-        path=f"{_ALL}/requeue",
-        name="requeueDeadletters",
-        about="Requeue the selected deadletters and reset their attempts; repeat while `left` is above 0",
-        handle=_requeue,
-        role="operate",
-        tag="deadletters",
-        body=Requeueing,
-        answer=RequeuedShape,
-    ),
-    Route(
-        method="POST",
-        path=f"{_ALL}/delete",
-        name="deleteDeadletters",
-        about="Permanently delete the selected deadletters; repeat while `left` is above 0",
-        handle=_delete,
-        role="operate",
-        tag="deadletters",
-        body=Choosing,
-        answer=DeletedShape,
-    ),
-    Route(
-        method="GET",
-        path=_ONE,
-        name="showDeadletter",
-        about="Get one deadletter",
-        handle=_show,
-        tag="deadletters",
-        answer=DeadletterShape,
-        problems=(404,),
-    ),
-    Route(
-        method="DELETE",
-        path=_ONE,
-        name="deleteDeadletter",
-        about="Permanently delete one deadletter",
-        handle=_delete_one,
-        role="operate",
-        tag="deadletters",
-        answer=DeletedShape,
-        problems=(404,),
-    ),
-    Route(
-        method="POST",
-        path=f"{_ONE}/requeue",
-        name="requeueDeadletter",
-        about="Requeue one deadletter and reset its attempts",
-        handle=_requeue_one,
-        role="operate",
-        tag="deadletters",
-        query=To,
-        answer=RequeuedShape,
-        problems=(404,),
-    ),
-)
+async def the(site: Site, urn: str) -> Deadletter:
+    """The deadletter of that name. Raises Problem."""
+    letter = await site.deadletters.get(urn)
+    if letter is None:
+        raise Problem(404, f"deadletter {urn[:200]} not found")
+    return letter
+
+
+@ROUTES.add("GET", _ONE, "showDeadletter", "Get one deadletter")
+async def _show(asked: Asked[Nothing, None]) -> DeadletterShape:
+    return DeadletterShape.of(await the(asked.site, asked.path["urn"]), asked.site.write)
+
+
+@ROUTES.add("DELETE", _ONE, "deleteDeadletter", "Permanently delete one deadletter")
+async def _delete_one(asked: Asked[Nothing, None]) -> DeletedShape:
+    letter = await the(asked.site, asked.path["urn"])
+    deleted = await asked.site.deadletters.delete([letter.urn])
+    return DeletedShape(matched=1, deleted=deleted, left=0, before=None, dry_run=False)
+
+
+@ROUTES.add("POST", f"{_ONE}/requeue", "requeueDeadletter", "Requeue one deadletter and reset its attempts")
+async def _requeue_one(asked: Asked[To, None]) -> RequeuedShape:
+    letter = await the(asked.site, asked.path["urn"])
+    return await _requeued(asked.site, DeadletterFilter(urns=(letter.urn,)), asked.query.to)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Moment, Nothing, Route, Shape, Word
+from ghcrawl.admin.routing import Asked, Moment, Nothing, Routes, Shape, Word
 from ghcrawl.admin.search import search
 from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
 from ghcrawl.admin.site import Site
@@ -42,7 +42,13 @@ class Listing(Shape):
     after: Text = ""
 
 
-async def _list(asked: Asked[Listing, None]) -> Answer:
+ROUTES: Final = Routes("documents")
+
+
+@ROUTES.add(
+    "GET", "/api/v1/documents", "listDocuments", "List documents, ordered by URN; each is its JSON with _metadata"
+)
+async def _list(asked: Asked[Listing, None]) -> DocumentsShape:
     query = asked.query
     if query.url:
         if query.model_fields_set != {"url"}:
@@ -52,7 +58,7 @@ async def _list(asked: Asked[Listing, None]) -> Answer:
                 errors=[("url", "cannot be combined with other parameters")],
             )
         known = await asked.site.store.find(query.url)
-        return Answer(value=DocumentsShape(documents=[one.to_json() for one in known], next=None))
+        return DocumentsShape(documents=[one.to_json() for one in known], next=None)
     types = asked.site.types(query.type, query.platform)
     which = DocumentFilter(
         types=types if types or query.lists else asked.site.mounts.entities,
@@ -66,10 +72,10 @@ async def _list(asked: Asked[Listing, None]) -> Answer:
     if query.q.strip():
         known_as = await search(asked.site, query.q, which, query.limit)
         documents = [one.to_json() for one in known_as.documents]
-        return Answer(value=DocumentsShape(documents=documents, next=None, complete=known_as.complete))
+        return DocumentsShape(documents=documents, next=None, complete=known_as.complete)
     found = await _page(asked.site, which, query.limit)
     behind = found[-1].urn if len(found) == query.limit else None
-    return Answer(value=DocumentsShape(documents=[one.to_json() for one in found], next=behind))
+    return DocumentsShape(documents=[one.to_json() for one in found], next=behind)
 
 
 async def _page(site: Site, which: DocumentFilter, limit: int) -> list[Document]:
@@ -81,45 +87,15 @@ async def _page(site: Site, which: DocumentFilter, limit: int) -> list[Document]
     return found
 
 
-async def _show(asked: Asked[Nothing, None]) -> Answer:
+@ROUTES.add("GET", "/api/v1/documents/{urn}", "showDocument", "Get one document: its JSON with _metadata")
+async def _show(asked: Asked[Nothing, None]) -> dict[str, Any]:
     urn = asked.path["urn"]
     document = await asked.site.store.get(urn)
     if document is None:
         raise Problem(404, f"document {urn[:200]} not found")
-    return Answer(value=document.to_json())
+    return document.to_json()
 
 
-async def _count(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=DocumentCountsShape.of(await asked.site.store.counts(), asked.site.mounts.entities))
-
-
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/v1/documents",
-        name="listDocuments",
-        about="List documents, ordered by URN; each is its JSON with _metadata",
-        handle=_list,
-        tag="documents",
-        query=Listing,
-        answer=DocumentsShape,
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/documents/{urn}",
-        name="showDocument",
-        about="Get one document: its JSON with _metadata",
-        handle=_show,
-        tag="documents",
-        problems=(404,),
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/document-counts",
-        name="countDocuments",
-        about="Count documents by type, without tombstones",
-        handle=_count,
-        tag="documents",
-        answer=DocumentCountsShape,
-    ),
-)
+@ROUTES.add("GET", "/api/v1/document-counts", "countDocuments", "Count documents by type, without tombstones")
+async def _count(asked: Asked[Nothing, None]) -> DocumentCountsShape:
+    return DocumentCountsShape.of(await asked.site.store.counts(), asked.site.mounts.entities)

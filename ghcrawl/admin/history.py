@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from ghcrawl.admin.routing import Answer, Asked, Route, Shape
+from ghcrawl.admin.routing import Asked, Routes, Shape
 from ghcrawl.telemetry.history import RINGS, Point, Span
 from ghcrawl.values.model import QueueName, iso
 
@@ -56,21 +56,13 @@ class HistoryShape(BaseModel):
     points: Sequence[PointShape]
 
 
-async def _show(asked: Asked[Spanning, None]) -> Answer:
+ROUTES: Final = Routes("service")
+
+
+@ROUTES.add(
+    "GET", "/api/v1/history", "showHistory", "Get queue depths, deadletters, quota and work of all replicas over time"
+)
+async def _show(asked: Asked[Spanning, None]) -> HistoryShape:
     span = asked.query.span
     points = [PointShape.of(point) for point in await asked.site.history(span)]
-    return Answer(value=HistoryShape(span=span, step_s=RINGS[span].step_s, points=points))
-
-
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/v1/history",
-        name="showHistory",
-        about="Get queue depths, deadletters, quota and work of all replicas over time",
-        handle=_show,
-        tag="service",
-        query=Spanning,
-        answer=HistoryShape,
-    ),
-)
+    return HistoryShape(span=span, step_s=RINGS[span].step_s, points=points)

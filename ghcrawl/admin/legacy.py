@@ -17,7 +17,7 @@ from ghcrawl.admin import legacy_shapes as shapes
 from ghcrawl.admin.deadletters import the
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.queues import named, push, spec_request
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.routing import Answer, Asked, Handle, Method, Nothing, Route, Shape, routed
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
 from ghcrawl.ports.queue import by_queue
@@ -44,30 +44,30 @@ class Requeueing(Shape):
     requeue: QueueName | None = None
 
 
-async def _root(_: Asked[Nothing, None]) -> Answer:
-    return Answer(status=204)
+async def _root(_: Asked[Nothing, None]) -> Answer[None]:
+    return Answer(value=None, status=204)
 
 
-async def _status(asked: Asked[Nothing, None]) -> Answer:
+async def _status(asked: Asked[Nothing, None]) -> dict[str, int]:
     workers = asked.site.workers()
-    return Answer(value={"actualCount": 0 if workers.paused else workers.running, "delay": 0})
+    return {"actualCount": 0 if workers.paused else workers.running, "delay": 0}
 
 
-async def _config(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=shapes.config_json(await asked.site.live.read(), asked.site.workers().worker))
+async def _config(asked: Asked[Nothing, None]) -> dict[str, Any]:
+    return shapes.config_json(await asked.site.live.read(), asked.site.workers().worker)
 
 
-async def _patch(asked: Asked[Nothing, shapes.Anything]) -> Answer:
+async def _patch(asked: Asked[Nothing, shapes.Anything]) -> str:
     await asked.site.live.change(shapes.changes(asked.body.root), asked.caller.name)
     await asked.site.applied()
-    return Answer(value="OK")
+    return "OK"
 
 
-async def _tokens(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=[f"{one.label}#{','.join(one.traits)}" for one in asked.site.principals()])
+async def _tokens(asked: Asked[Nothing, None]) -> list[str]:
+    return [f"{one.label}#{','.join(one.traits)}" for one in asked.site.principals()]
 
 
-async def _use_tokens(asked: Asked[Nothing, shapes.Anything]) -> Answer:
+async def _use_tokens(asked: Asked[Nothing, shapes.Anything]) -> Answer[str]:
     if not isinstance(asked.body.root, str):
         raise Problem(422, "send one JSON string: token[#trait,trait], separated by semicolons")
     await asked.site.use_tokens(asked.body.root)
@@ -77,7 +77,7 @@ async def _use_tokens(asked: Asked[Nothing, shapes.Anything]) -> Answer:
 # Requests and queues ------------------------------------------------------------------------------------------
 
 
-async def _push(asked: Asked[Nothing, shapes.Anything]) -> Answer:
+async def _push(asked: Asked[Nothing, shapes.Anything]) -> Answer[str]:
     site, root = asked.site, asked.body.root
     specs = root if isinstance(root, list) else [root]
     if not 0 < len(specs) <= MAX_REQUESTS:
@@ -100,13 +100,13 @@ def _request(site: Site, spec: Any, policy: str) -> Request:
     return request
 
 
-async def _peek(asked: Asked[Counting, None]) -> Answer:
+async def _peek(asked: Asked[Counting, None]) -> list[dict[str, Any]]:
     queue = named(asked.path["queue"])
     found = await asked.site.queue.peek(queue, limit=asked.query.count) if asked.query.count else ()
-    return Answer(value=[shapes.request_json(request) for request in found])
+    return [shapes.request_json(request) for request in found]
 
 
-async def _remove(asked: Asked[Counting, None]) -> Answer:
+async def _remove(asked: Asked[Counting, None]) -> list[dict[str, Any]]:
     queue = named(asked.path["queue"])
     removed: list[Request] = []
     lanes = [lane for lane in await asked.site.queue.depths() if lane.queue == queue]
@@ -116,29 +116,29 @@ async def _remove(asked: Asked[Counting, None]) -> Answer:
             break
         removed.append(delivery.request)
         await delivery.ack()
-    return Answer(value=[shapes.request_json(request) for request in removed])
+    return [shapes.request_json(request) for request in removed]
 
 
-async def _flush(asked: Asked[Nothing, None]) -> Answer:
+async def _flush(asked: Asked[Nothing, None]) -> Answer[str]:
     purged = await asked.site.queue.purge(named(asked.path["name"]))
     return Answer(value="OK", done={"purged": purged})
 
 
-async def _info(asked: Asked[Nothing, None]) -> Answer:
+async def _info(asked: Asked[Nothing, None]) -> dict[str, Any]:
     name = named(asked.path["name"])
     depth = by_queue(await asked.site.queue.depths())[name]
-    return Answer(value={"count": depth.ready + depth.delayed, "metricsName": name})
+    return {"count": depth.ready + depth.delayed, "metricsName": name}
 
 
 # Deadletters --------------------------------------------------------------------------------------------------
 
 
-async def _count(asked: Asked[Nothing, None]) -> Answer:
+async def _count(asked: Asked[Nothing, None]) -> Answer[None]:
     total = (await asked.site.deadletters.count(DeadletterFilter())).total
-    return Answer(status=204, headers={TOTAL: str(total)})
+    return Answer(value=None, status=204, headers={TOTAL: str(total)})
 
 
-async def _list(asked: Asked[Nothing, None]) -> Answer:
+async def _list(asked: Asked[Nothing, None]) -> Answer[list[Any]]:
     deadletters = asked.site.deadletters
     total = (await deadletters.count(DeadletterFilter())).total
     return Answer(value=list((await _shown(deadletters)).values()), headers={TOTAL: str(total)})
@@ -161,43 +161,41 @@ async def _shown(deadletters: Deadletters) -> Mapping[str, Any]:
     return shown
 
 
-async def _show(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=shapes.deadletter_document(await the(asked.site, asked.path["urn"])))
+async def _show(asked: Asked[Nothing, None]) -> dict[str, Any]:
+    return shapes.deadletter_document(await the(asked.site, asked.path["urn"]))
 
 
-async def _delete(asked: Asked[Requeueing, None]) -> Answer:
+async def _delete(asked: Asked[Requeueing, None]) -> Answer[None]:
     site, letter = asked.site, await the(asked.site, asked.path["urn"])
     if asked.query.requeue is None:
         deleted = await site.deadletters.delete([letter.urn])
-        return Answer(status=204, done={"deleted": deleted})
+        return Answer(value=None, status=204, done={"deleted": deleted})
     done = await site.requeue(DeadletterFilter(urns=(letter.urn,)), asked.query.requeue)
     if done.unreadable:
         raise Problem(422, f"{letter.urn} is not a readable request and was kept")
-    return Answer(status=204, done={"queued": done.queued, "bounced": done.bounced})
+    return Answer(value=None, status=204, done={"queued": done.queued, "bounced": done.bounced})
 
 
-def _route(method: Any, path: str, handle: Any, **more: Any) -> Route:
-    name = f"legacy {method} {path}"
-    return Route(method=method, path=path, name=name, about="", handle=handle, described=False, **more)
+def _route(method: Method, path: str, handle: Handle) -> Route:
+    return routed(handle, method, path, name=f"legacy {method} {path}", described=False)
 
 
-_ANY: Final = shapes.Anything
 ROUTES: Final = (
     _route("GET", "/", _root),
     _route("GET", "/status", _status),
     _route("GET", "/config", _config),
-    _route("PATCH", "/config", _patch, role="operate", body=_ANY),
+    _route("PATCH", "/config", _patch),
     _route("GET", "/config/tokens", _tokens),
-    _route("PUT", "/config/tokens", _use_tokens, role="operate", body=_ANY),
-    _route("POST", "/config/tokens", _use_tokens, role="operate", body=_ANY),
-    _route("POST", "/requests", _push, role="operate", body=_ANY),
-    _route("POST", "/requests/{queue}", _push, role="operate", body=_ANY),
-    _route("GET", "/requests/{queue}", _peek, query=Counting),
-    _route("DELETE", "/requests/{queue}", _remove, role="operate", query=Counting),
-    _route("PUT", "/queues/{name}", _flush, role="operate"),
+    _route("PUT", "/config/tokens", _use_tokens),
+    _route("POST", "/config/tokens", _use_tokens),
+    _route("POST", "/requests", _push),
+    _route("POST", "/requests/{queue}", _push),
+    _route("GET", "/requests/{queue}", _peek),
+    _route("DELETE", "/requests/{queue}", _remove),
+    _route("PUT", "/queues/{name}", _flush),
     _route("GET", "/queues/{name}/info", _info),
     _route("HEAD", "/deadletters", _count),
     _route("GET", "/deadletters", _list),
     _route("GET", "/deadletters/{urn}", _show),
-    _route("DELETE", "/deadletters/{urn}", _delete, role="operate", query=Requeueing),
+    _route("DELETE", "/deadletters/{urn}", _delete),
 )

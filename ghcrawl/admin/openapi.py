@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from ghcrawl import __version__
 from ghcrawl.admin.problems import CONTENT_TYPE, ProblemShape
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+from ghcrawl.admin.routing import Asked, Nothing, Route, routed
 from ghcrawl.admin.running import Changing, changing_schema
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.model import QUEUES
@@ -182,21 +182,10 @@ def route(described: Sequence[Route]) -> Route:
     """The route that answers with the description. Anybody may read it: it is in the source."""
 
     @cache
-    def answer(
-        settings: type[Settings],
-    ) -> Answer:  # made when first asked: it takes long
-        return Answer(value=document(described, settings))
+    def description(settings: type[Settings]) -> dict[str, Any]:  # made when first asked: it takes long
+        return document(described, settings)
 
-    async def show(asked: Asked[Nothing, None]) -> Answer:
-        return answer(asked.site.live.model)
+    async def show(asked: Asked[Nothing, None]) -> dict[str, Any]:
+        return description(asked.site.live.model)
 
-    return Route(
-        method="GET",
-        path=PATH,
-        name="describe",
-        about="Get this OpenAPI description",
-        handle=show,
-        role="anyone",
-        tag="service",
-        described=False,
-    )
+    return routed(show, "GET", PATH, name="describe", role="anyone", described=False)

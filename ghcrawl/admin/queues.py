@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.routing import Answer, Asked, Nothing, Routes, Shape
 from ghcrawl.admin.shapes import PurgedShape, PushedShape, QueueShape, QueuesShape, RequestsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.queue import Pushed
@@ -90,27 +90,36 @@ async def shapes(site: Site) -> list[QueueShape]:
     return [QueueShape.of(name, depths, site.rate(name)) for name in QUEUES]
 
 
-async def _list(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=QueuesShape(queues=await shapes(asked.site)))
+_QUEUE: Final = "/api/v1/queues/{queue}"
+ROUTES: Final = Routes("queues")
 
 
-async def _show(asked: Asked[Nothing, None]) -> Answer:
+@ROUTES.add("GET", "/api/v1/queues", "listQueues", "Get the depth of each queue")
+async def _list(asked: Asked[Nothing, None]) -> QueuesShape:
+    return QueuesShape(queues=await shapes(asked.site))
+
+
+@ROUTES.add("GET", _QUEUE, "showQueue", "Get the depth of one queue")
+async def _show(asked: Asked[Nothing, None]) -> QueueShape:
     name = named(asked.path["queue"])
-    return Answer(value=next(shape for shape in await shapes(asked.site) if shape.name == name))
+    return next(shape for shape in await shapes(asked.site) if shape.name == name)
 
 
-async def _peek(asked: Asked[Peeking, None]) -> Answer:
+@ROUTES.add("GET", f"{_QUEUE}/requests", "peekQueue", "List requests that wait in a queue, without removing them")
+async def _peek(asked: Asked[Peeking, None]) -> RequestsShape:
     queue, platform = named(asked.path["queue"]), asked.query.platform or None
     found = await asked.site.queue.peek(queue, limit=asked.query.limit, platform=platform)
-    return Answer(value=RequestsShape(requests=[loads(asked.site.write(request)) for request in found]))
+    return RequestsShape(requests=[loads(asked.site.write(request)) for request in found])
 
 
-async def _purge(asked: Asked[Purging, None]) -> Answer:
+@ROUTES.add("DELETE", f"{_QUEUE}/requests", "purgeQueue", "Permanently delete all requests that wait in a queue")
+async def _purge(asked: Asked[Purging, None]) -> PurgedShape:
     queue, platform = named(asked.path["queue"]), asked.query.platform or None
-    return Answer(value=PurgedShape(purged=await asked.site.queue.purge(queue, platform=platform)))
+    return PurgedShape(purged=await asked.site.queue.purge(queue, platform=platform))
 
 
-async def _push(asked: Asked[Nothing, Pushing]) -> Answer:
+@ROUTES.add("POST", "/api/v1/requests", "pushRequests", "Push requests to a queue", status=201)
+async def _push(asked: Asked[Nothing, Pushing]) -> Answer[PushedShape]:
     site, body = asked.site, asked.body
     if not body.specs and not body.requests:
         raise Problem(422, "specs or requests required", errors=[("specs", "empty")])
@@ -148,62 +157,3 @@ def object_request(site: Site, value: dict[str, Any], policy: str) -> Request:
     request = site.read(message)
     site.mounts.demand(request)
     return request
-
-
-_QUEUE: Final = "/api/v1/queues/{queue}"
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/v1/queues",
-        name="listQueues",
-        about="Get the depth of each queue",
-        handle=_list,
-        tag="queues",
-        answer=QueuesShape,
-    ),
-    Route(
-        method="GET",
-        path=_QUEUE,
-        name="showQueue",
-        about="Get the depth of one queue",
-        handle=_show,
-        tag="queues",
-        answer=QueueShape,
-        problems=(404,),
-    ),
-    Route(
-        method="GET",
-        path=f"{_QUEUE}/requests",
-        name="peekQueue",
-        about="List requests that wait in a queue, without removing them",
-        handle=_peek,
-        tag="queues",
-        query=Peeking,
-        answer=RequestsShape,
-        problems=(404,),
-    ),
-    Route(
-        method="DELETE",
-        path=f"{_QUEUE}/requests",
-        name="purgeQueue",
-        about="Permanently delete all requests that wait in a queue",
-        handle=_purge,
-        role="operate",
-        tag="queues",
-        query=Purging,
-        answer=PurgedShape,
-        problems=(404,),
-    ),
-    Route(
-        method="POST",
-        path="/api/v1/requests",
-        name="pushRequests",
-        about="Push requests to a queue",
-        handle=_push,
-        role="operate",
-        tag="queues",
-        body=Pushing,
-        answer=PushedShape,
-        status=201,
-    ),
-)

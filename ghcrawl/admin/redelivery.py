@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+from ghcrawl.admin.routing import Asked, Nothing, Routes
 from ghcrawl.admin.shapes import iso_or_none
 from ghcrawl.admin.site import Site
 from ghcrawl.redelivery import Lost, Redelivered, Redelivery, Run, State
@@ -120,40 +120,23 @@ class RedeliveryShape(BaseModel):
 _OFF: Final = RedeliveryShape(enabled=False, names=[], every_s=None, next_at=None, sweeping=None, last=None, waiting=[])
 
 
-async def _show(asked: Asked[Nothing, None]) -> Answer:
+ROUTES: Final = Routes("webhooks")
+
+
+@ROUTES.add(
+    "GET", "/api/v1/redelivery", "showRedelivery", "Get failed webhook deliveries: the last check and the redeliveries"
+)
+async def _show(asked: Asked[Nothing, None]) -> RedeliveryShape:
     redelivery = asked.site.redelivery
     if redelivery is None:
-        return Answer(value=_OFF)
-    return Answer(value=RedeliveryShape.of(redelivery, await redelivery.read(), asked.site))
+        return _OFF
+    return RedeliveryShape.of(redelivery, await redelivery.read(), asked.site)
 
 
-async def _soon(asked: Asked[Nothing, None]) -> Answer:
+@ROUTES.add("POST", "/api/v1/redelivery", "redeliver", "Check for failed webhook deliveries now", problems=(409,))
+async def _soon(asked: Asked[Nothing, None]) -> RedeliveryShape:
     redelivery = asked.site.redelivery
     if redelivery is None:
         raise Problem(409, "redelivery is disabled; set service.redeliver")
     await redelivery.soon()
     return await _show(asked)
-
-
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/v1/redelivery",
-        name="showRedelivery",
-        about="Get failed webhook deliveries: the last check and the redeliveries",
-        handle=_show,
-        tag="webhooks",
-        answer=RedeliveryShape,
-    ),
-    Route(
-        method="POST",
-        path="/api/v1/redelivery",
-        name="redeliver",
-        about="Check for failed webhook deliveries now",
-        handle=_soon,
-        role="operate",
-        tag="webhooks",
-        answer=RedeliveryShape,
-        problems=(409,),
-    ),
-)

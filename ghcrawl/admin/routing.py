@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, get_origin
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import structlog
 from aiohttp import web
@@ -25,6 +25,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 Q = TypeVar("Q")
 B = TypeVar("B")
+A = TypeVar("A")
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 URN: Final = r"{urn:urn:[^{}/]+}"
 """What a `{urn}` in a path matches; other words there may be routes of their own."""
@@ -73,34 +74,38 @@ class Asked(Struct, Generic[Q, B], frozen=True, kw_only=True):
     path: Mapping[str, str] = {}
 
 
-class Answer(Struct, frozen=True, kw_only=True):
-    """What a route says. value: a shape, plain JSON, text for people, or None for no body at all.
+class Answer(Struct, Generic[A], frozen=True, kw_only=True):
+    """What a route says, where there is more to it than the value and the route's own status.
 
+    value: a shape, plain JSON, text for people, or None for no body at all.
     done: how much it came to, for the log, where that is not in the value.
     """
 
-    value: Any = None
+    value: A
     done: Mapping[str, int] = {}
     status: int = 200
     headers: Mapping[str, str] = {}
 
 
-Handle: TypeAlias = Callable[[Asked[Any, Any]], Awaitable[Answer]]
+Handle: TypeAlias = Callable[[Asked[Any, Any]], Awaitable[Any]]
+"""Answers with an `Answer`, or with its value alone."""
+H = TypeVar("H", bound=Handle)
 
 
 class Route(Struct, frozen=True, kw_only=True):
     """One route. name: its operation, unique; about: what it does, for the API's description.
 
-    answer: the shape of its good answer. problems: the statuses it may have besides those that all routes have.
+    query, body: the shapes of what it takes. answer: of its good answer; status: what that has.
+    problems: the statuses it may have besides those that all routes have.
     described: whether it is part of the documented API, which the predecessor's routes are not.
     """
 
     method: Method
     path: str
     name: str
-    about: str
     handle: Handle
-    role: Role = "read"
+    role: Role
+    about: str = ""
     tag: str = ""
     query: type[BaseModel] = Nothing
     body: type[BaseModel] | None = None
@@ -108,6 +113,44 @@ class Route(Struct, frozen=True, kw_only=True):
     status: int = 200
     problems: Sequence[int] = ()
     described: bool = True
+
+
+def routed(handle: Handle, method: Method, path: str, **more: Any) -> Route:
+    """The route that `handle` answers. Its annotations say what it takes, and the shape of its answer.
+
+    What changes something is for operators, unless `more` says otherwise.
+    """
+    asked, answer = get_type_hints(handle).values()
+    query, body = get_args(asked)
+    value = get_args(answer)[0] if get_origin(answer) is Answer else answer
+    found = {
+        "query": query,
+        "body": body if issubclass(body, BaseModel) else None,
+        "answer": value if isinstance(value, type) and issubclass(value, BaseModel) else None,
+        "role": "read" if method in ("GET", "HEAD") else "operate",
+    }
+    return Route(method=method, path=path, handle=handle, **{**found, **more})
+
+
+class Routes(list[Route]):
+    """The described routes under one tag, in the order of the description."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__()
+        self._tag = tag
+
+    def add(
+        self, method: Method, path: str, name: str, about: str, *, status: int = 200, problems: Sequence[int] = ()
+    ) -> Callable[[H], H]:
+        """The decorated function answers this route. Where a part of the path names a thing, that may not be there."""
+        problems = (404, *problems) if "{" in path else problems
+
+        def added(handle: H) -> H:
+            more = {"name": name, "about": about, "tag": self._tag, "status": status, "problems": problems}
+            self.append(routed(handle, method, path, **more))
+            return handle
+
+        return added
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
@@ -142,11 +185,12 @@ class Handlers:
             )
             try:
                 async with asyncio.timeout(self._bounds.timeout_s):
-                    answer = await route.handle(asked)
+                    found = await route.handle(asked)
             except TimeoutError:
-                _trace(route, asked, Answer(status=503))
+                _trace(route, asked, Answer(value=None, status=503))
                 detail = f"timed out after {self._bounds.timeout_s:g} s; completed changes are kept"
                 raise unavailable(detail) from None
+            answer = found if isinstance(found, Answer) else Answer(value=found, status=route.status)
             _trace(route, asked, answer)
             return response(answer)
 
@@ -186,7 +230,7 @@ def _saying_message(
     return handled
 
 
-def _trace(route: Route, asked: Asked[Any, Any], answer: Answer) -> None:
+def _trace(route: Route, asked: Asked[Any, Any], answer: Answer[Any]) -> None:
     """Who changed what, and how much of it, is in the log."""
     if route.role == "operate":
         log.info(
@@ -214,7 +258,7 @@ def _query(request: web.Request, shape: type[BaseModel]) -> Any:
         raise of_validation(error, "query") from None
 
 
-def response(answer: Answer) -> web.Response:
+def response(answer: Answer[Any]) -> web.Response:
     """`answer` as HTTP."""
     headers = dict(answer.headers)
     if answer.value is None:

@@ -10,7 +10,7 @@ from pydantic import Field, RootModel
 from ghcrawl import __version__
 from ghcrawl.admin import queues
 from ghcrawl.admin.problems import Problem, unavailable
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+from ghcrawl.admin.routing import Asked, Nothing, Routes
 from ghcrawl.admin.running_shapes import (
     ChangeShape,
     ChangesShape,
@@ -64,61 +64,73 @@ def _nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"anyOf": [dict(schema), {"type": "null"}]}
 
 
-async def _status(asked: Asked[Nothing, None]) -> Answer:
+SERVICE: Final = Routes("service")
+
+
+@SERVICE.add(
+    "GET", "/api/v1/status", "showStatus", "Get the status: workers, queues, documents, deadletters, principals"
+)
+async def _status(asked: Asked[Nothing, None]) -> StatusShape:
     site = asked.site
     workers = site.workers()
-    return Answer(
-        value=StatusShape(
-            version=__version__,
-            at=iso(site.clock.now()),
-            worker=workers.worker,
-            api_url=next(iter(site.mounts.base_urls.values()), ""),
-            base_urls=dict(site.mounts.base_urls),
-            queues=await queues.shapes(site),
-            documents=DocumentCountsShape.of(await site.stored(), site.mounts.entities),
-            deadletters=CountsShape.of(await site.buried()),
-            loops=WorkersShape.of(workers),
-            principals=_principals(site),
-            figures=site.figures(),
-        )
+    return StatusShape(
+        version=__version__,
+        at=iso(site.clock.now()),
+        worker=workers.worker,
+        api_url=next(iter(site.mounts.base_urls.values()), ""),
+        base_urls=dict(site.mounts.base_urls),
+        queues=await queues.shapes(site),
+        documents=DocumentCountsShape.of(await site.stored(), site.mounts.entities),
+        deadletters=CountsShape.of(await site.buried()),
+        loops=WorkersShape.of(workers),
+        principals=_principals(site),
+        figures=site.figures(),
     )
 
 
-async def _loops(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=WorkersShape.of(asked.site.workers()))
+@SERVICE.add("GET", "/api/v1/loops", "showLoops", "Get the workers of this replica and their requests in flight")
+async def _loops(asked: Asked[Nothing, None]) -> WorkersShape:
+    return WorkersShape.of(asked.site.workers())
 
 
-async def _show_principals(asked: Asked[Nothing, None]) -> Answer:
+@SERVICE.add(
+    "GET",
+    "/api/v1/principals",
+    "listPrincipals",
+    "Get the principals of this replica: quota and rate limits, no secrets",
+)
+async def _show_principals(asked: Asked[Nothing, None]) -> PrincipalsShape:
     site = asked.site
     differing = [
         DifferenceShape(platform=platform, type=type, fields=list(fields))
         for platform, type, fields in await differences.read_all(site.store, site.mounts)
     ]
-    return Answer(value=PrincipalsShape(principals=_principals(site), differences=differing))
+    return PrincipalsShape(principals=_principals(site), differences=differing)
 
 
 def _principals(site: Site) -> list[PrincipalShape]:
     return [PrincipalShape.of(principal) for principal in site.principals()]
 
 
-async def _settings(asked: Asked[Nothing, None]) -> Answer:
+SETTINGS: Final = Routes("settings")
+
+
+@SETTINGS.add("GET", "/api/v1/settings", "showSettings", "Get all settings, with the origin of each non-default value")
+async def _settings(asked: Asked[Nothing, None]) -> SettingsShape:
     holding = await asked.site.live.read()
-    return Answer(
-        value=SettingsShape(
-            settings=holding.settings.model_dump(mode="json"),
-            origins=dict(holding.origins),
-            live=dict(holding.live),
-            may_change=list(asked.site.live.model.live_names()),
-            not_understood=dict(holding.strange),
-        )
+    return SettingsShape(
+        settings=holding.settings.model_dump(mode="json"),
+        origins=dict(holding.origins),
+        live=dict(holding.live),
+        may_change=list(asked.site.live.model.live_names()),
+        not_understood=dict(holding.strange),
     )
 
 
-async def _audit(asked: Asked[Nothing, None]) -> Answer:
-    return _changes(await asked.site.live.audit())
-
-
-async def _patch(asked: Asked[Nothing, Changing]) -> Answer:
+@SETTINGS.add(
+    "PATCH", "/api/v1/settings", "changeSettings", "Change settings in all replicas, atomically", problems=(409,)
+)
+async def _patch(asked: Asked[Nothing, Changing]) -> ChangesShape:
     defaults = asked.site.live.model()
     for name, value in asked.body.root.items():
         _demand_kind(name, value, value_of(defaults, name))
@@ -131,15 +143,26 @@ def _demand_kind(name: str, value: Any, default: Any) -> None:
         raise ConfigError(f"{name}: write {'true or false' if isinstance(default, bool) else 'a number'}, not {value}")
 
 
-async def _pause(asked: Asked[Nothing, None]) -> Answer:
+@SETTINGS.add(
+    "GET", "/api/v1/settings/audit", "auditSettings", "List setting changes, newest first: who, when, before and after"
+)
+async def _audit(asked: Asked[Nothing, None]) -> ChangesShape:
+    return _changes(await asked.site.live.audit())
+
+
+@SETTINGS.add(
+    "POST", "/api/v1/pause", "pause", "Pause crawling in all replicas; requests in flight are finished", problems=(409,)
+)
+async def _pause(asked: Asked[Nothing, None]) -> ChangesShape:
     return await _changed(asked, {"crawl.paused": True})
 
 
-async def _resume(asked: Asked[Nothing, None]) -> Answer:
+@SETTINGS.add("POST", "/api/v1/resume", "resume", "Resume crawling in all replicas", problems=(409,))
+async def _resume(asked: Asked[Nothing, None]) -> ChangesShape:
     return await _changed(asked, {"crawl.paused": False})
 
 
-async def _changed(asked: Asked[Any, Any], wanted: Mapping[str, Any]) -> Answer:
+async def _changed(asked: Asked[Any, Any], wanted: Mapping[str, Any]) -> ChangesShape:
     """They hold in the store, and in this replica already when it answers; in the others in a moment."""
     try:
         entries = await asked.site.live.change(wanted, asked.caller.name)
@@ -151,88 +174,8 @@ async def _changed(asked: Asked[Any, Any], wanted: Mapping[str, Any]) -> Answer:
     return _changes(entries)
 
 
-def _changes(entries: Sequence[Entry]) -> Answer:
-    return Answer(value=ChangesShape(changes=[ChangeShape.of(entry) for entry in entries]))
+def _changes(entries: Sequence[Entry]) -> ChangesShape:
+    return ChangesShape(changes=[ChangeShape.of(entry) for entry in entries])
 
 
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/v1/status",
-        name="showStatus",
-        about="Get the status: workers, queues, documents, deadletters, principals",
-        handle=_status,
-        tag="service",
-        answer=StatusShape,
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/loops",
-        name="showLoops",
-        about="Get the workers of this replica and their requests in flight",
-        handle=_loops,
-        tag="service",
-        answer=WorkersShape,
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/principals",
-        name="listPrincipals",
-        about="Get the principals of this replica: quota and rate limits, no secrets",
-        handle=_show_principals,
-        tag="service",
-        answer=PrincipalsShape,
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/settings",
-        name="showSettings",
-        about="Get all settings, with the origin of each non-default value",
-        handle=_settings,
-        tag="settings",
-        answer=SettingsShape,
-    ),
-    Route(
-        method="PATCH",
-        path="/api/v1/settings",
-        name="changeSettings",
-        about="Change settings in all replicas, atomically",
-        handle=_patch,
-        role="operate",
-        tag="settings",
-        body=Changing,
-        answer=ChangesShape,
-        problems=(409,),
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/settings/audit",
-        name="auditSettings",
-        about="List setting changes, newest first: who, when, before and after",
-        handle=_audit,
-        tag="settings",
-        answer=ChangesShape,
-    ),
-    Route(
-        method="POST",
-        path="/api/v1/pause",
-        name="pause",
-        about="Pause crawling in all replicas; requests in flight are finished",
-        handle=_pause,
-        role="operate",
-        tag="settings",
-        answer=ChangesShape,
-        problems=(409,),
-    ),
-    Route(
-        method="POST",
-        path="/api/v1/resume",
-        name="resume",
-        about="Resume crawling in all replicas",
-        handle=_resume,
-        role="operate",
-        tag="settings",
-        answer=ChangesShape,
-        problems=(409,),
-    ),
-)
+ROUTES: Final = (*SERVICE, *SETTINGS)

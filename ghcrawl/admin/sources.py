@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from ghcrawl.admin.problems import Problem
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route, Shape
+from ghcrawl.admin.routing import Asked, Nothing, Routes, Shape
 from ghcrawl.schedule.watching import MOST, Added, Schedule, Watched
 
 Spec = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -57,74 +57,36 @@ class RemovedShape(BaseModel):
     removed: int
 
 
-async def _list(asked: Asked[Listing, None]) -> Answer:
+_SOURCES: Final = "/api/v1/sources"
+ROUTES: Final = Routes("sources")
+
+
+@ROUTES.add("GET", _SOURCES, "listSources", "List watched sources, those due first")
+async def _list(asked: Asked[Listing, None]) -> SourcesShape:
     query, watching = asked.query, asked.site.watching
     if not query.spec:
         found = await watching.list(limit=query.limit, platform=query.platform)
-        return Answer(value=SourcesShape(sources=list(found)))
+        return SourcesShape(sources=list(found))
     if query.model_fields_set != {"spec"}:
         problem = "cannot be combined with other parameters"
         raise Problem(422, f"spec {problem}", errors=[("spec", problem)])
     named = await watching.show(query.spec)
-    return Answer(value=SourcesShape(sources=[] if named is None else [named]))
+    return SourcesShape(sources=[] if named is None else [named])
 
 
-async def _add(asked: Asked[Nothing, Naming]) -> Answer:
+@ROUTES.add("POST", _SOURCES, "watchSources", "Watch sources", status=201)
+async def _add(asked: Asked[Nothing, Naming]) -> Added:
     body = asked.body
-    added = await asked.site.watching.add(body.specs, weight=body.weight, every_d=body.every_d)
-    return Answer(value=added, status=201)
+    return await asked.site.watching.add(body.specs, weight=body.weight, every_d=body.every_d)
 
 
-async def _remove(asked: Asked[Nothing, Removing]) -> Answer:
-    return Answer(value=RemovedShape(removed=await asked.site.watching.remove(asked.body.specs)))
+@ROUTES.add("POST", f"{_SOURCES}/remove", "unwatchSources", "Stop watching sources")
+async def _remove(asked: Asked[Nothing, Removing]) -> RemovedShape:
+    return RemovedShape(removed=await asked.site.watching.remove(asked.body.specs))
 
 
-async def _schedules(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=SchedulesShape(schedules=list(await asked.site.watching.schedules())))
-
-
-_SOURCES: Final = "/api/v1/sources"
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path=_SOURCES,
-        name="listSources",
-        about="List watched sources, those due first",
-        handle=_list,
-        tag="sources",
-        query=Listing,
-        answer=SourcesShape,
-    ),
-    Route(
-        method="POST",
-        path=_SOURCES,
-        name="watchSources",
-        about="Watch sources",
-        handle=_add,
-        role="operate",
-        tag="sources",
-        body=Naming,
-        answer=Added,
-        status=201,
-    ),
-    Route(
-        method="POST",
-        path=f"{_SOURCES}/remove",
-        name="unwatchSources",
-        about="Stop watching sources",
-        handle=_remove,
-        role="operate",
-        tag="sources",
-        body=Removing,
-        answer=RemovedShape,
-    ),
-    Route(
-        method="GET",
-        path="/api/v1/schedules",
-        name="listSchedules",
-        about="Get the budget, spending and price of each platform's schedule",
-        handle=_schedules,
-        tag="sources",
-        answer=SchedulesShape,
-    ),
+@ROUTES.add(
+    "GET", "/api/v1/schedules", "listSchedules", "Get the budget, spending and price of each platform's schedule"
 )
+async def _schedules(asked: Asked[Nothing, None]) -> SchedulesShape:
+    return SchedulesShape(schedules=list(await asked.site.watching.schedules()))

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, Field
 
-from ghcrawl.admin.routing import Answer, Asked, Nothing, Route
+from ghcrawl.admin.routing import Asked, Nothing, Routes
 
 
 class WhoShape(BaseModel):
@@ -18,18 +18,9 @@ class WhoShape(BaseModel):
     role: Literal["anyone", "read", "operate"] = Field(description="read: read access; operate: full access")
 
 
-async def _who(asked: Asked[Nothing, None]) -> Answer:
-    return Answer(value=WhoShape(name=asked.caller.name, role=asked.caller.role))
+ROUTES: Final = Routes("service")
 
 
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/v1/whoami",
-        name="whoAmI",
-        about="Get the name and the role of the caller",
-        handle=_who,
-        tag="service",
-        answer=WhoShape,
-    ),
-)
+@ROUTES.add("GET", "/api/v1/whoami", "whoAmI", "Get the name and the role of the caller")
+async def _who(asked: Asked[Nothing, None]) -> WhoShape:
+    return WhoShape(name=asked.caller.name, role=asked.caller.role)
