@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec.structs import asdict
 from pydantic import BaseModel, Field
 
 from ghcrawl.admin.routing import Asked, Routes, Shape
@@ -37,15 +38,7 @@ class PointShape(BaseModel):
     @classmethod
     def of(cls, point: Point) -> PointShape:
         """The shape of a point."""
-        return cls(
-            at=iso(datetime.fromtimestamp(point.at_s, UTC)),
-            queues={name: point.seen.queues.get(name, 0) for name in point.seen.queues},  # type: ignore[misc]
-            documents=point.seen.documents,
-            deadletters=point.seen.deadletters,
-            kinds=dict(point.seen.kinds),
-            quota=point.seen.quota,
-            done=dict(point.done),
-        )
+        return cls(at=iso(datetime.fromtimestamp(point.at_s, UTC)), done=dict(point.done), **asdict(point.seen))
 
 
 class HistoryShape(BaseModel):

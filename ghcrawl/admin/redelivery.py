@@ -8,57 +8,33 @@ from pydantic import BaseModel, Field
 
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Asked, Nothing, Routes
-from ghcrawl.admin.shapes import iso_or_none
+from ghcrawl.admin.shapes import MomentText, Shown, iso_or_none
 from ghcrawl.admin.site import Site
-from ghcrawl.redelivery import Lost, Redelivered, Redelivery, Run, State
-from ghcrawl.values.model import iso
+from ghcrawl.redelivery import Redelivery, State
 
 MAX_SHOWN: Final = 100
 
 
-class LostShape(BaseModel):
-    """A failed delivery. tries: redeliveries requested; due_at: time of the next attempt."""
-
-    delivery: str
-    hook: str
-    event: str
-    failed_at: str
-    tries: int
-    due_at: str
-
-    @classmethod
-    def of(cls, lost: Lost) -> LostShape:
-        """The shape of one."""
-        return cls(
-            delivery=lost.guid,
-            hook=lost.hook,
-            event=lost.event,
-            failed_at=iso(lost.first_at),
-            tries=lost.tries,
-            due_at=iso(lost.due),
-        )
-
-
-class AskedShape(BaseModel):
+class AskedShape(Shown):
     """A requested redelivery. tries: number of requests, this one included."""
 
-    delivery: str
+    delivery: str = Field(validation_alias="guid")
     hook: str
     event: str
-    failed_at: str
+    failed_at: MomentText = Field(validation_alias="first_at")
     tries: int
 
-    @classmethod
-    def of(cls, asked: Redelivered) -> AskedShape:
-        """The shape of one."""
-        failed_at = iso(asked.first_at)
-        return cls(delivery=asked.guid, hook=asked.hook, event=asked.event, failed_at=failed_at, tries=asked.tries)
+
+class LostShape(AskedShape):
+    """A failed delivery. tries: redeliveries requested; due_at: time of the next attempt."""
+
+    due_at: MomentText = Field(validation_alias="due")
 
 
-class SweepShape(BaseModel):
+class SweepShape(Shown):
     """Result of one check for failed deliveries."""
 
-    at: str
+    at: MomentText
     worker: str
     seconds: float
     pages: int = Field(description="list pages read")
@@ -70,24 +46,6 @@ class SweepShape(BaseModel):
     waiting: int = Field(description="failed deliveries still pending")
     again: list[AskedShape] = Field(description="the first 50 requested redeliveries")
     troubles: list[str] = Field(description="webhooks that could not be checked, with the reason")
-
-    @classmethod
-    def of(cls, run: Run) -> SweepShape:
-        """The shape of a sweep."""
-        return cls(
-            at=iso(run.at),
-            worker=run.worker,
-            seconds=run.seconds,
-            pages=run.pages,
-            lost=run.lost,
-            asked=run.asked,
-            refused=run.refused,
-            arrived=run.arrived,
-            given_up=run.given_up,
-            waiting=run.waiting,
-            again=[AskedShape.of(asked) for asked in run.again],
-            troubles=list(run.troubles),
-        )
 
 
 class RedeliveryShape(BaseModel):

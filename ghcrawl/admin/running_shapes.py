@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape, QueueShape, iso_or_none
-from ghcrawl.admin.site import Doing, Workers
-from ghcrawl.ports.source import BudgetView, PrincipalView
-from ghcrawl.settings.live import Entry
+from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape, MomentText, QueueShape, Shown
+from ghcrawl.admin.site import Doing
 from ghcrawl.values.model import QueueName, iso
 
 
-class BudgetShape(BaseModel):
+class BudgetShape(Shown):
     """Quota of one rate-limited resource of a principal."""
 
     resource: str
     limit: int
     remaining: int
-    reset_at: str
+    reset_at: MomentText
     main: bool = Field(description="most calls are charged to it")
 
-    @classmethod
-    def of(cls, budget: BudgetView) -> BudgetShape:
-        """The shape of a budget."""
-        return cls(
-            resource=budget.resource,
-            limit=budget.limit,
-            remaining=budget.remaining,
-            reset_at=iso(budget.reset_at),
-            main=budget.main,
-        )
 
-
-class PrincipalShape(BaseModel):
+class PrincipalShape(Shown):
     """One credential, without its secret. id: equal for credentials that share a rate limit."""
 
     id: str
@@ -46,31 +33,9 @@ class PrincipalShape(BaseModel):
     calls: int
     in_flight: int
     anonymous: bool = Field(description="requests are sent without a credential")
-    benched_until: str | None
+    benched_until: MomentText | None
     benched_for: str
     retired: str = Field(description="why it is disabled; empty: in use")
-
-    @classmethod
-    def of(cls, principal: PrincipalView) -> PrincipalShape:
-        """The shape of a principal."""
-        return cls(
-            id=principal.id,
-            platform=principal.platform,
-            label=principal.label,
-            traits=list(principal.traits),
-            budgets=[
-                BudgetShape(
-                    resource=b.resource, limit=b.limit, remaining=b.remaining, reset_at=iso(b.reset_at), main=b.main
-                )
-                for b in principal.budgets
-            ],
-            calls=principal.calls,
-            in_flight=principal.in_flight,
-            anonymous=principal.anonymous,
-            benched_until=iso_or_none(principal.benched_until),
-            benched_for=principal.benched_for,
-            retired=principal.retired,
-        )
 
 
 class DifferenceShape(BaseModel):
@@ -112,23 +77,23 @@ class DoingShape(BaseModel):
         )
 
 
-class UnreachableShape(BaseModel):
+class UnreachableShape(Shown):
     """A platform that does not answer."""
 
-    since: str
+    since: MomentText
     reason: str
 
 
-class UnreachableHostShape(BaseModel):
+class UnreachableHostShape(Shown):
     """A host that does not answer."""
 
     platform: str
     base_url: str
-    since: str
+    since: MomentText
     reason: str
 
 
-class WorkersShape(BaseModel):
+class WorkersShape(Shown):
     """The workers of this replica. worker: the name of the replica."""
 
     worker: str
@@ -138,56 +103,26 @@ class WorkersShape(BaseModel):
     paused: bool
     draining: bool
     restarts: int = Field(description="workers restarted after a crash, which is a bug")
-    blocked_until: str | None = Field(
+    blocked_until: MomentText | None = Field(
         description="earliest time of the next API call while all platforms are blocked; null: not blocked"
     )
-    blocked: dict[str, str] = Field(description="platforms that cannot be asked just now: when each can be again")
+    blocked: dict[str, MomentText] = Field(
+        description="platforms that cannot be asked just now: when each can be again"
+    )
     unreachable: dict[str, UnreachableShape] = Field(description="platforms that do not answer")
     unreachable_hosts: list[UnreachableHostShape] = Field(description="hosts that do not answer, the first ten")
     trouble: str = Field(description="why the queue or the store fails; empty: both work")
-    doing: list[DoingShape]
-
-    @classmethod
-    def of(cls, workers: Workers) -> WorkersShape:
-        """The shape of the workers."""
-        return cls(
-            worker=workers.worker,
-            wanted=workers.wanted,
-            running=workers.running,
-            busy=workers.busy,
-            paused=workers.paused,
-            draining=workers.draining,
-            restarts=workers.restarts,
-            blocked_until=iso_or_none(workers.blocked_until),
-            blocked={platform: iso(until) for platform, until in sorted(workers.blocked.items())},
-            unreachable={
-                platform: UnreachableShape(since=iso(since), reason=reason)
-                for platform, (since, reason) in sorted(workers.unreachable.items())
-            },
-            unreachable_hosts=[
-                UnreachableHostShape(
-                    platform=each.platform, base_url=each.base_url, since=iso(each.since), reason=each.reason
-                )
-                for each in workers.unreachable_hosts
-            ],
-            trouble=workers.trouble,
-            doing=[DoingShape.of(each) for each in workers.doing],
-        )
+    doing: list[Annotated[DoingShape, BeforeValidator(DoingShape.of)]]
 
 
-class ChangeShape(BaseModel):
+class ChangeShape(Shown):
     """One change of a live setting. before, after: null if unset."""
 
-    at: str
+    at: MomentText
     who: str
     name: str
     before: Any
     after: Any
-
-    @classmethod
-    def of(cls, entry: Entry) -> ChangeShape:
-        """The shape of an entry."""
-        return cls(at=iso(entry.at), who=entry.who, name=entry.name, before=entry.before, after=entry.after)
 
 
 class SettingsShape(BaseModel):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ghcrawl.ports.deadletters import DeadletterCounts
 from ghcrawl.ports.queue import Depth, by_queue
 from ghcrawl.values.jsontext import loads
 from ghcrawl.values.model import (
     Deadletter,
-    Failure,
     Lane,
     QueueName,
     Request,
@@ -28,17 +27,31 @@ Written = Callable[[Request], bytes]
 BY_TYPE: Final = "the same by name: `issue`, or `mastodon/status` where several platforms have a type of that name"
 
 
-class LaneShape(BaseModel):
+def _as_text(value: object) -> object:
+    return iso(value) if isinstance(value, datetime) else value
+
+
+MomentText = Annotated[str, BeforeValidator(_as_text)]
+"""A moment as text."""
+
+
+class Shown(BaseModel):
+    """The shape of values that have fields of the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """The shape of `value`."""
+        return cls.model_validate(value)
+
+
+class LaneShape(Shown):
     """How much one platform has in one queue."""
 
     ready: int
     delayed: int
     in_flight: int
-
-    @classmethod
-    def of(cls, depth: Depth) -> LaneShape:
-        """The shape of a depth."""
-        return cls(ready=depth.ready, delayed=depth.delayed, in_flight=depth.in_flight)
 
 
 class QueueShape(BaseModel):
@@ -100,25 +113,14 @@ class PushedShape(BaseModel):
     dry_run: bool
 
 
-class FailureShape(BaseModel):
+class FailureShape(Shown):
     """One failed attempt."""
 
-    at: str
+    at: MomentText
     cause: str
     message: str
     status: int | None
     worker: str
-
-    @classmethod
-    def of(cls, failure: Failure) -> FailureShape:
-        """The shape of a failure."""
-        return cls(
-            at=iso(failure.at),
-            cause=failure.cause,
-            message=failure.message,
-            status=failure.status,
-            worker=failure.worker,
-        )
 
 
 class DeadletterShape(BaseModel):

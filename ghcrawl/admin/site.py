@@ -81,7 +81,7 @@ class UnreachableHost(Struct, frozen=True, kw_only=True):
 class Workers(Struct, frozen=True, kw_only=True):
     """The loops of this process. wanted: by the settings; blocked_until: while no platform can be asked anything.
 
-    unreachable: the platforms that do not answer: since when, and why. unreachable_hosts: of all of them.
+    unreachable: the platforms that do not answer. unreachable_hosts: of all of them.
     blocked: the platforms that cannot be asked just now, and when each can be again.
     """
 
@@ -95,7 +95,7 @@ class Workers(Struct, frozen=True, kw_only=True):
     doing: tuple[Doing, ...] = ()
     blocked_until: datetime | None = None
     blocked: Mapping[str, datetime] = {}
-    unreachable: Mapping[str, tuple[datetime, str]] = {}
+    unreachable: Mapping[str, UnreachableHost] = {}
     unreachable_hosts: tuple[UnreachableHost, ...] = ()
     trouble: str = ""
 

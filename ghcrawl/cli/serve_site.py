@@ -18,6 +18,7 @@ from ghcrawl.admin.sign_ins import SignIns, networks
 from ghcrawl.admin.site import Doing, Site, UnreachableHost, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.admin.write_check import WriteCheck
+from ghcrawl.fetch.circuit_breaker import Outage
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView
@@ -162,8 +163,8 @@ class Surface:
             blocked_until=min(blocked.values()) if blocked.keys() == service.engine.platforms else None,
             blocked=blocked,
             unreachable={
-                name: (outage.since, outage.reason)
-                for name, opened in service.opened.items()
+                name: _unreachable(name, outage)
+                for name, opened in sorted(service.opened.items())
                 if (outage := opened.breaker.outage) is not None
             },
             unreachable_hosts=tuple(self._unreachable_hosts())[:HOSTS_SHOWN],
@@ -176,9 +177,7 @@ class Surface:
         for name, opened in self.service.opened.items():
             for outage in opened.breaker.outages:
                 if outage.until > after:
-                    yield UnreachableHost(
-                        platform=name, base_url=outage.base_url, since=outage.since, reason=outage.reason
-                    )
+                    yield _unreachable(name, outage)
 
     def principals(self) -> Sequence[PrincipalView]:
         """The credentials in use."""
@@ -222,7 +221,7 @@ class Surface:
 
     def _blocked(self) -> Mapping[str, datetime]:
         now = self.service.backend.clock.now()
-        return {platform: until for platform, until in self.service.engine.blocked().items() if until > now}
+        return {platform: until for platform, until in sorted(self.service.engine.blocked().items()) if until > now}
 
     async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
         try:
@@ -284,3 +283,7 @@ class Surface:
         gauges.differences(await self.service.differences())
         if self.redelivery is not None:
             gauges.redelivery(await self.redelivery.read())
+
+
+def _unreachable(platform: str, outage: Outage) -> UnreachableHost:
+    return UnreachableHost(platform=platform, base_url=outage.base_url, since=outage.since, reason=outage.reason)
