@@ -103,7 +103,7 @@ class Backend(Struct, frozen=True, kw_only=True):
     clock: Clock
     broker: Broker | None = None
 
-    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None = None) -> Requeued:
+    async def requeue(self, which: DeadletterFilter, to: QueueName | None = None) -> Requeued:
         """What `which` means waits again as if it had never been tried, as much of it as can in `ROUND_S`.
 
         Again with `before`, and it goes on where it stopped. Raises QueueError, StoreError.

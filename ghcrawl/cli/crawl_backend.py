@@ -8,9 +8,9 @@ StoreError for the rest.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -28,9 +28,7 @@ from ghcrawl.values.model import (
     Request,
     TypeName,
 )
-from ghcrawl.wiring import Backend, Forgotten, Requeued
-
-AT_ONCE: Final = 500
+from ghcrawl.wiring import Forgotten, Requeued
 
 
 class Queues(Protocol):
@@ -66,28 +64,16 @@ class Documents(Protocol):
 
 
 class Letters(Protocol):
-    """The deadletters, for a person: looked at one by one, acted upon by filter."""
+    """The deadletters, for a person. As `ghcrawl.ports.Deadletters` says of each method."""
 
-    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
-        """Up to `limit` of them, newest first."""
+    async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
+        """Up to `limit` of them, newest first; `after` continues behind that URN."""
 
     async def count(self, which: DeadletterFilter) -> DeadletterCounts:
         """How many there are, by type and class."""
 
     async def get(self, urn: str) -> Deadletter | None:
         """One of them."""
-
-    async def beginning(self, prefix: str) -> Sequence[str]:
-        """The URNs that start with `prefix`."""
-
-    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
-        """Those wait again as if never tried, and are forgotten once that is durable. to: None: where each was.
-
-        As many as there is time for in one answer: `ghcrawl.cli.rounds` asks again for what is left.
-        """
-
-    async def delete(self, which: DeadletterFilter) -> Forgotten:
-        """Forget those, as many as there is time for in one answer. What is buried meanwhile stays."""
 
 
 class Reading(Struct, frozen=True, kw_only=True):
@@ -100,6 +86,8 @@ class Reading(Struct, frozen=True, kw_only=True):
 class CrawlBackend(Struct, frozen=True, kw_only=True):
     """One place, open. where: its name in sentences. mounts: with the base URLs that it was crawled from.
 
+    requeue, forget: as many deadletters as there is time for in one answer; `ghcrawl.cli.rounds` asks again for what is
+    left. Requeued ones wait as if never tried, in the queue that is given or, for None, where each was.
     attended: as far as is known, another process works on the waiting requests; false: none does now.
     """
 
@@ -109,41 +97,7 @@ class CrawlBackend(Struct, frozen=True, kw_only=True):
     queues: Queues
     documents: Documents
     letters: Letters
+    requeue: Callable[[DeadletterFilter, QueueName | None], Awaitable[Requeued]]
+    forget: Callable[[DeadletterFilter], Awaitable[Forgotten]]
     watching: Watching
     attended: bool
-
-
-class BackendLetters:
-    """The deadletters of a backend of this process."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self._letters = backend.deadletters
-
-    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
-        """As the protocol says."""
-        return await self._letters.list(which, limit=limit)
-
-    async def count(self, which: DeadletterFilter) -> DeadletterCounts:
-        """As the protocol says."""
-        return await self._letters.count(which)
-
-    async def get(self, urn: str) -> Deadletter | None:
-        """As the protocol says."""
-        return await self._letters.get(urn)
-
-    async def beginning(self, prefix: str) -> Sequence[str]:
-        """As the protocol says."""
-        found, after = [], ""
-        while page := await self._letters.list(DeadletterFilter(), limit=AT_ONCE, after=after):
-            found += [letter.urn for letter in page if letter.urn.startswith(prefix)]
-            after = page[-1].urn
-        return found
-
-    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
-        """As the protocol says."""
-        return await self._backend.requeue(which, to=to)
-
-    async def delete(self, which: DeadletterFilter) -> Forgotten:
-        """As the protocol says."""
-        return await self._backend.forget(which)

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.cli import output
-from ghcrawl.cli.crawl_backend import CrawlBackend
+from ghcrawl.cli.crawl_backend import CrawlBackend, Letters
 from ghcrawl.cli.incident import show_incident, to_json
 from ghcrawl.cli.kinds import meant
 from ghcrawl.cli.opening import backend as opened
@@ -28,6 +28,7 @@ from ghcrawl.values.type_names import TypeNames
 PREFIX: Final = "urn:deadletter:"
 WHOLE: Final = len(PREFIX) + 36
 NOT_THERE: Final = 1
+AT_ONCE: Final = 500
 
 
 class Which(Struct, frozen=True, kw_only=True):
@@ -130,7 +131,7 @@ async def requeue(place: Place, which: Which, *, to: str, dry_run: bool, yes: bo
         if not await _wanted(backend, found, "requeue", dry_run=dry_run, yes=yes or bool(which.names)):
             return 0
         answers = await rounds(
-            lambda rest: backend.letters.requeue(rest, to=target),
+            lambda rest: backend.requeue(rest, target),
             found,
             of=lambda one: one.queued + one.bounced,
             done="requeued",
@@ -154,7 +155,7 @@ async def delete(place: Place, which: Which, *, dry_run: bool, yes: bool) -> int
         found = await _chosen(backend, which)
         if not await _wanted(backend, found, "delete", dry_run=dry_run, yes=yes):
             return 0
-        answers = await rounds(backend.letters.delete, found, of=lambda one: one.deleted, done="deleted")
+        answers = await rounds(backend.forget, found, of=lambda one: one.deleted, done="deleted")
     say(f"{counted(sum(one.deleted for one in answers), 'deadletter')} deleted.")
     return 0
 
@@ -210,12 +211,24 @@ async def _urns(backend: CrawlBackend, names: Sequence[str]) -> Sequence[str]:
 async def _only(backend: CrawlBackend, name: str) -> str:
     if len(name) >= WHOLE:
         return name
-    found, typed = await backend.letters.beginning(name), name.removeprefix(PREFIX)
+    found, typed = await _beginning(backend.letters, name), name.removeprefix(PREFIX)
     if len(found) == 1:
         return found[0]
     if not found:
         raise _NoneSuchError(f"deadletter {typed} not found; run `ghcrawl deadletters list`")
     raise SpecError(f"{typed} matches {len(found)} IDs; type more digits")
+
+
+async def _beginning(letters: Letters, prefix: str) -> Sequence[str]:
+    """The URNs that start with `prefix`."""
+    found: list[str] = []
+    after = ""
+    while True:
+        page = await letters.list(DeadletterFilter(), limit=AT_ONCE, after=after)
+        found += [letter.urn for letter in page if letter.urn.startswith(prefix)]
+        if len(page) < AT_ONCE:
+            return found
+        after = page[-1].urn
 
 
 def _id(letter: Deadletter) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from ghcrawl.cli import live, records
-from ghcrawl.cli.crawl_backend import BackendLetters, CrawlBackend, Reading
+from ghcrawl.cli.crawl_backend import CrawlBackend, Reading
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.server.crawl_backend import read_by, served
 from ghcrawl.cli.stderr import say
@@ -68,7 +68,9 @@ async def backend(place: Place, *, makes: bool = False) -> AsyncIterator[CrawlBa
             now=opened.backend.clock.now,
             queues=opened.backend.queue,
             documents=opened.backend.store,
-            letters=BackendLetters(opened.backend),
+            letters=opened.backend.deadletters,
+            requeue=opened.backend.requeue,
+            forget=opened.backend.forget,
             watching=watching(opened.backend, mounted, opened.settings),
             attended=opened.settings.queue.provider == "amqp" or crawled_by(opened.settings.sqlite.path) is not None,
         )

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from ghcrawl.ports.store import Store
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, iso, moment
+from ghcrawl.values.model import LEGACY_PLATFORM, iso
 
 STATE: Final = "crawls"
 MAX_UNFINISHED: Final = 20
@@ -53,15 +53,8 @@ class Record(Struct, frozen=True, kw_only=True):
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Record:
         """What `to_json` wrote."""
-        finished = value.get("finished_at")
-        return cls(
-            specs=tuple(value["specs"]),
-            policy=value["policy"],
-            bases=value.get("bases") or {LEGACY_PLATFORM: value["api_url"]},
-            asked_at=moment(value["asked_at"]),
-            command=value["command"],
-            finished_at=moment(finished) if finished else None,
-        )
+        bases = value.get("bases") or {LEGACY_PLATFORM: value["api_url"]}
+        return convert({**value, "bases": bases}, cls)
 
 
 class Records(Struct, frozen=True, kw_only=True):

@@ -225,7 +225,7 @@ class Surface:
 
     async def _requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
         try:
-            return await self.service.backend.requeue(which, to=to)
+            return await self.service.backend.requeue(which, to)
         finally:
             self._buried.forget()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
+
+from msgspec import convert
 
 from ghcrawl.cli.server.client import Client, Parameters, segment
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
@@ -18,14 +18,12 @@ from ghcrawl.values.model import (
     LEGACY_PLATFORM,
     Deadletter,
     Document,
-    Failure,
     Lane,
     Push,
     QueueName,
     Request,
     TypeName,
     iso,
-    moment,
     time_text,
 )
 from ghcrawl.wiring import Forgotten, Requeued, read_message, write_message
@@ -103,26 +101,26 @@ class ServerLetters:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def list(self, which: DeadletterFilter, *, limit: int) -> Sequence[Deadletter]:
+    async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
         """As the protocol says, in pages."""
         if which.urns:
             named = [await self.get(urn) for urn in which.urns]
             return [letter for letter in named if letter is not None][:limit]
         found: list[Deadletter] = []
-        async for letter in self._pages(which, limit):
+        async for letter in self._pages(which, limit, after):
             found.append(letter)
             if len(found) == limit:
                 break
         return found
 
-    async def _pages(self, which: DeadletterFilter, limit: int) -> AsyncIterator[Deadletter]:
-        after: str | None = ""
-        while after is not None:
-            parameters = [*_of_letters(which), ("limit", str(min(limit, AT_ONCE))), ("after", after)]
+    async def _pages(self, which: DeadletterFilter, limit: int, after: str) -> AsyncIterator[Deadletter]:
+        behind: str | None = after
+        while behind is not None:
+            parameters = [*_of_letters(which), ("limit", str(min(limit, AT_ONCE))), ("after", behind)]
             page = await self._client.get("/api/v1/deadletters", parameters)
             for each in page["deadletters"]:
                 yield _letter(each)
-            after = page["next"]
+            behind = page["next"]
 
     async def count(self, which: DeadletterFilter) -> DeadletterCounts:
         """As the protocol says."""
@@ -137,26 +135,14 @@ class ServerLetters:
         found = await self._client.find(f"/api/v1/deadletters/{segment(urn)}")
         return None if found is None else _letter(found)
 
-    async def beginning(self, prefix: str) -> Sequence[str]:
-        """As the protocol says."""
-        letters = self._pages(DeadletterFilter(), AT_ONCE)
-        return [letter.urn async for letter in letters if letter.urn.startswith(prefix)]
-
-    async def requeue(self, which: DeadletterFilter, *, to: QueueName | None) -> Requeued:
-        """As the protocol says."""
+    async def requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
+        """As `CrawlBackend` says."""
         done = await self._client.send("POST", "/api/v1/deadletters/requeue", {**_chosen(which), "to": to})
-        return Requeued(
-            queued=done["queued"],
-            bounced=done["bounced"],
-            unreadable=done["unreadable"],
-            left=done["left"],
-            before=_moment_or_none(done["before"]),
-        )
+        return convert(done, Requeued)
 
-    async def delete(self, which: DeadletterFilter) -> Forgotten:
-        """As the protocol says."""
-        done = await self._client.send("POST", "/api/v1/deadletters/delete", _chosen(which))
-        return Forgotten(deleted=done["deleted"], left=done["left"], before=_moment_or_none(done["before"]))
+    async def forget(self, which: DeadletterFilter) -> Forgotten:
+        """As `CrawlBackend` says."""
+        return convert(await self._client.send("POST", "/api/v1/deadletters/delete", _chosen(which)), Forgotten)
 
 
 # Reading what it says -----------------------------------------------------------------------------------------
@@ -165,7 +151,7 @@ class ServerLetters:
 def depths_of(queues: Iterable[Mapping[str, Any]]) -> Mapping[Lane, Depth]:
     """What the service says of its queues."""
     return {
-        Lane(platform, queue["name"]): Depth(ready=lane["ready"], delayed=lane["delayed"], in_flight=lane["in_flight"])
+        Lane(platform, queue["name"]): convert(lane, Depth)
         for queue in queues
         for platform, lane in queue.get("platforms", {LEGACY_PLATFORM: queue}).items()
     }
@@ -192,27 +178,7 @@ def _request(value: Any) -> Request:
 
 
 def _letter(value: Mapping[str, Any]) -> Deadletter:
-    return Deadletter(
-        urn=value["urn"],
-        request=_request(value["request"]),
-        queue=value["queue"],
-        kind=value["kind"],
-        reason=value["reason"],
-        failures=tuple(
-            Failure(
-                at=moment(each["at"]),
-                cause=each["cause"],
-                message=each["message"],
-                status=each["status"],
-                worker=each["worker"],
-            )
-            for each in value["failures"]
-        ),
-        first_at=moment(value["first_at"]),
-        last_at=moment(value["last_at"]),
-        traceback=value["traceback"],
-        raw=None if value["raw"] is None else b64decode(value["raw"]),
-    )
+    return convert({**value, "request": _request(value["request"])}, Deadletter)
 
 
 def _of_documents(which: DocumentFilter) -> Parameters:
@@ -249,10 +215,6 @@ def _chosen(which: DeadletterFilter) -> dict[str, Any]:
         "before": None if which.before is None else time_text(which.before),
         "all": which == DeadletterFilter(),
     }
-
-
-def _moment_or_none(text: str | None) -> datetime | None:
-    return None if text is None else moment(text)
 
 
 def _batches(pushes: Sequence[Push]) -> Iterable[Sequence[Push]]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.cli.crawl_backend import BackendLetters
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Deadletter, Request
 from stores.deadletters import TimeBudget
+from stores.sqlite.deadletters import SqliteDeadletters
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at
 from tests.support.cli import fill
 from tests.unit.cli.conftest import Command, Fill
@@ -114,12 +114,12 @@ def test_only_for_a_type_that_the_platform_has_not_all_deadletters_are_counted(
 ) -> None:
     counted: list[DeadletterFilter] = []
 
-    async def count(letters: BackendLetters, which: DeadletterFilter) -> DeadletterCounts:
+    async def count(letters: SqliteDeadletters, which: DeadletterFilter) -> DeadletterCounts:
         counted.append(which)
         return await original(letters, which)
 
-    original = BackendLetters.count
-    monkeypatch.setattr(BackendLetters, "count", count)
+    original = SqliteDeadletters.count
+    monkeypatch.setattr(SqliteDeadletters, "count", count)
     assert ghcrawl("deadletters", "list", "--type", "issue").status == 0
     assert [which.types for which in counted] == [(a_type(),)]
     assert ghcrawl("deadletters", "list", "--type", "isue").status == 2
