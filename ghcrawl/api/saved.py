@@ -9,8 +9,9 @@ from typing import Any, Literal, Self
 from ghcrawl.api.background import Background
 from ghcrawl.api.frames import frame
 from ghcrawl.cli import links
+from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend
-from ghcrawl.cli.documents import Which, named, selected
+from ghcrawl.cli.documents import named, selected
 from ghcrawl.cli.opening import backend
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.tables import tables_of

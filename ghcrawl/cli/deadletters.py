@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from msgspec import Struct
-
 from ghcrawl.cli import output
+from ghcrawl.cli.commands.deadletters import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend, Letters
 from ghcrawl.cli.incident import show_incident, to_json
 from ghcrawl.cli.kinds import meant
@@ -29,33 +28,6 @@ PREFIX: Final = "urn:deadletter:"
 WHOLE: Final = len(PREFIX) + 36
 NOT_THERE: Final = 1
 AT_ONCE: Final = 500
-
-
-class Which(Struct, frozen=True, kw_only=True):
-    """Which deadletters are meant, as typed. names: whole URNs, or the first digits of their ids."""
-
-    names: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    platforms: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    reason: str = ""
-    host: str = ""
-    older_than: str = ""
-    all: bool = False
-
-    @property
-    def chooses(self) -> bool:
-        """Whether anything was said about which."""
-        return bool(
-            self.names
-            or self.types
-            or self.platforms
-            or self.kinds
-            or self.reason
-            or self.host
-            or self.older_than
-            or self.all
-        )
 
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from rich.highlighter import JSONHighlighter
 
 from ghcrawl.cli import links, output, roots
+from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend
 from ghcrawl.cli.kinds import meant
 from ghcrawl.cli.opening import backend as opened
@@ -27,22 +28,6 @@ from ghcrawl.values.type_names import TypeNames
 
 NOT_THERE = 1
 _TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")
-
-
-class Which(Struct, frozen=True, kw_only=True):
-    """Which documents are meant, as typed.
-
-    under: a URN, a URL or a name. since, until: dates or ages, of when it was last seen to be so.
-    lists: pages of lists and cursors too. deleted: None with and without.
-    """
-
-    types: tuple[str, ...] = ()
-    platforms: tuple[str, ...] = ()
-    under: str = ""
-    since: str = ""
-    until: str = ""
-    lists: bool = False
-    deleted: bool | None = None
 
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:

@@ -9,10 +9,9 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TextIO
 
-from msgspec import Struct
-
+from ghcrawl.cli.commands.documents import Export, Which
 from ghcrawl.cli.crawl_backend import CrawlBackend
-from ghcrawl.cli.documents import Which, selected, selection
+from ghcrawl.cli.documents import selected, selection
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say
@@ -30,38 +29,9 @@ from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import Document, JsonObject
 from ghcrawl.values.type_names import TypeNames
 
-__all__ = ["Export", "Which", "export"]
-
 FORMATS: Final = ("jsonl", "csv", "parquet", "singer")
 BATCH: Final = 1_000
 """Rows written at a time."""
-
-
-class Export(Struct, frozen=True, kw_only=True):
-    """How to write. output: a file; None: standard output.
-
-    flat: bodies as the platform sent them, with `_urn`, `_type` and what the platform adds. by_type: `output` is a
-    folder for a file of each type. state: the last STATE of the Singer export before.
-    """
-
-    format: str = "jsonl"
-    output: Path | None = None
-    flat: bool = False
-    by_type: bool = False
-    state: Path | None = None
-
-    def check(self) -> None:
-        """Raises ConfigError for what does not go together."""
-        if self.format not in FORMATS:
-            raise ConfigError(f"unknown format {self.format}; use {', '.join(FORMATS)}")
-        if self.format != "jsonl" and (self.flat or self.by_type):
-            raise ConfigError(f"--flat and --by-type are for jsonl; {self.format} has a column for each field")
-        if self.format != "singer" and self.state is not None:
-            raise ConfigError("--state is for --format singer")
-        if self.output is None and (self.by_type or self.format == "parquet"):
-            what = "a folder" if self.by_type else "a file"
-            raise ConfigError(f"name {what} with --output")
-        demand(self.format)
 
 
 async def export(place: Place, which: Which, wanted: Export) -> int:
@@ -69,17 +39,31 @@ async def export(place: Place, which: Which, wanted: Export) -> int:
 
     A file is written beside its place and put there once it is whole: half an export is never taken for one.
     """
-    wanted.check()
+    _check(wanted)
     async with opened(place) as backend:
         try:
             written = await _written(backend, which, wanted)
         except OSError as error:
-            if _is_standard(wanted.output):  # the writing command knows where it goes
+            if wanted.output is None:  # the writing command knows where it goes
                 raise
             raise ConfigError(f"cannot write {wanted.output}: {error.strerror}") from error
     if wanted.output is not None:
         say(f"{counted(written, 'document')} written to {wanted.output}.")
     return 0
+
+
+def _check(wanted: Export) -> None:
+    """Raises ConfigError for what does not go together."""
+    format, output = wanted.format, wanted.output
+    if format not in FORMATS:
+        raise ConfigError(f"unknown format {format}; use {', '.join(FORMATS)}")
+    if format != "jsonl" and (wanted.flat or wanted.by_type):
+        raise ConfigError(f"--flat and --by-type are for jsonl; {format} has a column for each field")
+    if format != "singer" and wanted.state is not None:
+        raise ConfigError("--state is for --format singer")
+    if output is None and (wanted.by_type or format == "parquet"):
+        raise ConfigError(f"name {'a folder' if wanted.by_type else 'a file'} with --output")
+    demand(format)
 
 
 async def _written(backend: CrawlBackend, which: Which, wanted: Export) -> int:
@@ -174,14 +158,10 @@ async def _rows(backend: CrawlBackend, which: Which, table: Table, file: RowFile
 # Files -------------------------------------------------------------------------------------------------------------
 
 
-def _is_standard(output: Path | None) -> bool:
-    return output is None or str(output) == "-"
-
-
 @contextmanager
 def _text(output: Path | None) -> Iterator[TextIO]:
     """An open file that takes the place of `output` once the block is through, or standard output."""
-    if output is None or _is_standard(output):
+    if output is None:
         yield sys.stdout
         return
     with _whole(output) as path, path.open("w", encoding="utf-8", newline="") as file:

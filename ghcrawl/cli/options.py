@@ -1,20 +1,23 @@
-"""Options shared by several commands."""
+"""Options shared by several commands, and groups of options as values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from msgspec import Struct
+from msgspec.structs import FieldInfo, fields
 
 Db = Annotated[
     Path | None,
     typer.Option("--db", metavar="FILE", help="Database file. Default: ghcrawl.db.", show_default=False),
 ]
 Platforms = Annotated[
-    list[str] | None, typer.Option("--platform", metavar="NAME", help="Only this platform; repeatable.")
+    tuple[str, ...], typer.Option("--platform", metavar="NAME", help="Only this platform; repeatable.")
 ]
 Server = Annotated[
     str | None,
@@ -64,14 +67,50 @@ Verbose = Annotated[bool, flag("--verbose", "-v", help="Log at debug level.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="Maximum number of rows; 0: all.")]
 
 
+def grouped(command: Callable[..., int]) -> Callable[..., int]:
+    """`command` for typer: a parameter that is a Struct of options becomes these options, in its place.
+
+    `Annotated[Struct, "name", …]`: these fields alone, in this order. A field that is a tuple may be repeated.
+    """
+    groups: dict[str, tuple[type[Struct], list[FieldInfo]]] = {}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command, eval_str=True).parameters.items():
+        group, *chosen = get_args(parameter.annotation) or (parameter.annotation,)
+        if isinstance(group, type) and issubclass(group, Struct):
+            known = {field.name: field for field in fields(group)}
+            groups[name] = group, [known[each] for each in chosen or known]
+            parameters += map(_parameter, groups[name][1])
+        else:
+            parameters.append(parameter)
+
+    @wraps(command)
+    def called(**given: Any) -> int:
+        for name, (group, options) in groups.items():
+            values = {option.name: given.pop(option.name) for option in options}
+            given[name] = group(**{each: tuple(v) if isinstance(v, list) else v for each, v in values.items()})
+        return command(**given)
+
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # which typer reads
+    return called
+
+
+def _parameter(field: FieldInfo) -> Parameter:
+    """`field` as a parameter for typer, to which a list is what may be repeated."""
+    annotation, default = field.type, field.default
+    kind, option = get_args(annotation)
+    if get_origin(kind) is tuple:
+        annotation, default = Annotated[list[str], option], []
+    return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
 class Place(Struct, frozen=True, kw_only=True):
     """The common options. None: use the settings. server: URL of a service to use instead of a file."""
 
-    db: Path | None = None
-    server: str | None = None
-    config: Path | None = None
-    api_url: str | None = None
-    tokens_file: Path | None = None
+    db: Db = None
+    server: Server = None
+    config: Config = None
+    api_url: ApiUrl = None
+    tokens_file: TokensFile = None
 
     def overrides(self) -> Mapping[str, Any]:
         """Setting name → value, for the options that were given."""
@@ -87,3 +126,11 @@ class Place(Struct, frozen=True, kw_only=True):
         for option, value in (("--server", self.server), ("--db", self.db), ("--config", self.config)):
             words += [option, str(value)] if value is not None else []
         return tuple(words)
+
+
+Kept = Annotated[Place, "server", "db", "config"]
+"""A file, or a service."""
+Crawled = Annotated[Place, "db", "api_url", "tokens_file", "config"]
+"""A file, and the API that it is crawled from."""
+Watched = Annotated[Place, "db", "api_url", "config", "server"]
+"""A file or a service, and the API that names are of."""

@@ -12,8 +12,9 @@ from msgspec import Struct
 from rich.console import Console
 
 from ghcrawl.cli import output
+from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend
-from ghcrawl.cli.documents import Selection, Which, selection
+from ghcrawl.cli.documents import Selection, selection
 from ghcrawl.cli.kinds import meant
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place

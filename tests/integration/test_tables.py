@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.cli import asking, export, tables
-from ghcrawl.cli.documents import Which
+from ghcrawl.cli.commands.documents import Export, Which
 from ghcrawl.cli.options import Place
 from ghcrawl.platforms.tables import primary_key
 from ghcrawl.simulator.github.entities import Commit, Issue, Repo
@@ -335,7 +335,7 @@ def test_pandas_reads_it(crawled: Any) -> None:
 
 def test_a_singer_target_takes_everything(crawled: Any, tmp_path: Path) -> None:
     it, found, _ = crawled
-    wanted = export.Export(format="singer", output=tmp_path / "messages")
+    wanted = Export(format="singer", output=tmp_path / "messages")
     assert asyncio.run(export.export(Place(db=it.db), Which(), wanted)) == 0
     (tmp_path / "config.json").write_text('{"destination_path": "", "do_timestamp_file": false}')
     target = Path(sys.executable).with_name("target-jsonl")

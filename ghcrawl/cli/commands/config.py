@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Place, Server, flag
+from ghcrawl.cli.options import Json, Kept, Place, flag, grouped
 
 app = typer.Typer(help="Show, check and change settings, also of a running crawl.", no_args_is_help=True)
 
 
 @app.command()
-def show(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
+@grouped
+def show(*, json: Json = False, place: Kept) -> int:
     """Show all settings as TOML, with the origin of each non-default value.
 
     Precedence, lowest first: defaults, the settings file (--config or
@@ -29,17 +30,17 @@ def show(json: Json = False, server: Server = None, db: Db = None, config: Confi
     """
     from ghcrawl.cli import config as work
 
-    return perform(work.show(Place(db=db, server=server, config=config), json=json))
+    return perform(work.show(place, json=json))
 
 
 @app.command("set")
+@grouped
 def set_(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Setting, as section.name.", show_default=False)],
     value: Annotated[str | None, typer.Argument(metavar="VALUE", help="New value.", show_default=False)] = None,
+    *,
     unset: Annotated[bool, flag("--unset", help="Remove the value set with `config set`.")] = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Change a setting of the running crawl, within 1 s, and of later crawls of this file.
 
@@ -57,11 +58,12 @@ def set_(
     """
     from ghcrawl.cli import config as work
 
-    return perform(work.set_(Place(db=db, server=server, config=config), name, value, unset=unset))
+    return perform(work.set_(place, name, value, unset=unset))
 
 
 @app.command()
-def check(db: Db = None, config: Config = None) -> int:
+@grouped
+def check(*, place: Annotated[Place, "db", "config"]) -> int:
     """Check settings, credentials and key files, offline.
 
     [bold]Example[/bold]
@@ -70,4 +72,4 @@ def check(db: Db = None, config: Config = None) -> int:
     """
     from ghcrawl.cli import config as work
 
-    return perform(work.check(Place(db=db, config=config)))
+    return perform(work.check(place))

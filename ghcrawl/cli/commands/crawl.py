@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, LogLevel, Place, TokensFile, Verbose, flag
+from ghcrawl.cli.options import Crawled, LogLevel, Verbose, flag, grouped
 
 
+@grouped
 def crawl(
     specs: Annotated[
         list[str] | None, typer.Argument(metavar="SPEC", help="What to crawl.", show_default=False)
@@ -66,10 +67,7 @@ def crawl(
     follow: Annotated[
         bool, flag("--follow", help="When the crawl is complete, keep following changes until Ctrl-C.")
     ] = False,
-    db: Db = None,
-    api_url: ApiUrl = None,
-    tokens_file: TokensFile = None,
-    config: Config = None,
+    place: Crawled,
     loops: Annotated[
         int | None,
         typer.Option(
@@ -127,7 +125,6 @@ def crawl(
     from ghcrawl.cli import crawl as work
     from ghcrawl.cli.wanting import Wanting
 
-    place = Place(db=db, config=config, api_url=api_url, tokens_file=tokens_file)
     more = {"crawl.loops": loops, "crawl.policy": policy, "log.level": "debug" if verbose else log_level}
     wish = work.Options(
         specs=tuple(specs or ()),

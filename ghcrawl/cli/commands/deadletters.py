@@ -1,60 +1,69 @@
 """`ghcrawl deadletters …`."""
 
-# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
+# ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Platforms, Server, Yes, flag
+from ghcrawl.cli.options import Json, Kept, Limit, Platforms, Yes, flag, grouped
 
 app = typer.Typer(
     help="List, show, requeue and delete deadletters: requests that failed for good.", no_args_is_help=True
 )
 
-Names = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="ID", help="URN, or the first digits of an ID.", show_default=False),
-]
-Types = Annotated[
-    list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this request type; repeatable.")
-]
-Classes = Annotated[
-    list[str] | None, typer.Option("--class", "-c", metavar="CLASS", help="Only this failure class; repeatable.")
-]
-Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Only if the reason contains TEXT.", show_default=False)
-]
-Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Only URLs at this host.", show_default=False)]
-OlderThan = Annotated[
-    str,
-    typer.Option(
-        "--older-than",
-        metavar="AGE",
-        help="Only if dead-lettered longer ago than AGE: 30m, 2h, 3d.",
-        show_default=False,
-    ),
-]
-All = Annotated[bool, flag("--all", help="Select all deadletters.")]
+
+class Which(Struct, frozen=True, kw_only=True):
+    """Which deadletters are meant, as typed. names: whole URNs, or the first digits of their ids."""
+
+    names: Annotated[
+        tuple[str, ...],
+        typer.Argument(metavar="ID", help="URN, or the first digits of an ID.", show_default=False),
+    ] = ()
+    types: Annotated[
+        tuple[str, ...], typer.Option("--type", "-t", metavar="TYPE", help="Only this request type; repeatable.")
+    ] = ()
+    platforms: Platforms = ()
+    kinds: Annotated[
+        tuple[str, ...], typer.Option("--class", "-c", metavar="CLASS", help="Only this failure class; repeatable.")
+    ] = ()
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Only if the reason contains TEXT.", show_default=False)
+    ] = ""
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Only URLs at this host.", show_default=False)] = (
+        ""
+    )
+    older_than: Annotated[
+        str,
+        typer.Option(
+            "--older-than",
+            metavar="AGE",
+            help="Only if dead-lettered longer ago than AGE: 30m, 2h, 3d.",
+            show_default=False,
+        ),
+    ] = ""
+    all: Annotated[bool, flag("--all", help="Select all deadletters.")] = False
+
+    @property
+    def chooses(self) -> bool:
+        """Whether anything was said about which."""
+        return self != Which()
+
+
 DryRun = Annotated[bool, flag("--dry-run", help="Show what would change, change nothing.")]
 
 
 @app.command("list")
+@grouped
 def list_(
     *,
-    type: Types = None,
-    platform: Platforms = None,
-    class_: Classes = None,
-    reason: Reason = "",
-    host: Host = "",
-    older_than: OlderThan = "",
+    which: Annotated[Which, "types", "platforms", "kinds", "reason", "host", "older_than"],
     limit: Limit = 50,
     json: Json = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """List deadletters, newest first, with counts by class.
 
@@ -64,24 +73,16 @@ def list_(
     """
     from ghcrawl.cli import deadletters as work
 
-    which = work.Which(
-        types=tuple(type or ()),
-        platforms=tuple(platform or ()),
-        kinds=tuple(class_ or ()),
-        reason=reason,
-        host=host,
-        older_than=older_than,
-    )
-    return perform(work.list_(Place(db=db, server=server, config=config), which, limit=limit, json=json))
+    return perform(work.list_(place, which, limit=limit, json=json))
 
 
 @app.command()
+@grouped
 def show(
     name: Annotated[str, typer.Argument(metavar="ID", help="URN, or the first digits of an ID.", show_default=False)],
+    *,
     json: Json = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Show one deadletter: its request, how it was discovered, and the error of each attempt.
 
@@ -91,20 +92,14 @@ def show(
     """
     from ghcrawl.cli import deadletters as work
 
-    return perform(work.show(Place(db=db, server=server, config=config), name, json=json))
+    return perform(work.show(place, name, json=json))
 
 
 @app.command()
+@grouped
 def requeue(
-    names: Names = None,
     *,
-    type: Types = None,
-    platform: Platforms = None,
-    class_: Classes = None,
-    reason: Reason = "",
-    host: Host = "",
-    older_than: OlderThan = "",
-    every: All = False,
+    which: Which,
     to: Annotated[
         str,
         typer.Option(
@@ -113,9 +108,7 @@ def requeue(
     ] = "",
     dry_run: DryRun = False,
     yes: Yes = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Put requests back into their queues and reset their attempts to 0.
 
@@ -128,36 +121,12 @@ def requeue(
     """
     from ghcrawl.cli import deadletters as work
 
-    which = work.Which(
-        names=tuple(names or ()),
-        types=tuple(type or ()),
-        platforms=tuple(platform or ()),
-        kinds=tuple(class_ or ()),
-        reason=reason,
-        host=host,
-        older_than=older_than,
-        all=every,
-    )
-    return perform(work.requeue(Place(db=db, server=server, config=config), which, to=to, dry_run=dry_run, yes=yes))
+    return perform(work.requeue(place, which, to=to, dry_run=dry_run, yes=yes))
 
 
 @app.command()
-def delete(
-    names: Names = None,
-    *,
-    type: Types = None,
-    platform: Platforms = None,
-    class_: Classes = None,
-    reason: Reason = "",
-    host: Host = "",
-    older_than: OlderThan = "",
-    every: All = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
-) -> int:
+@grouped
+def delete(*, which: Which, dry_run: DryRun = False, yes: Yes = False, place: Kept) -> int:
     """Permanently delete deadletters.
 
     [bold]Examples[/bold]
@@ -168,14 +137,4 @@ def delete(
     """
     from ghcrawl.cli import deadletters as work
 
-    which = work.Which(
-        names=tuple(names or ()),
-        types=tuple(type or ()),
-        platforms=tuple(platform or ()),
-        kinds=tuple(class_ or ()),
-        reason=reason,
-        host=host,
-        older_than=older_than,
-        all=every,
-    )
-    return perform(work.delete(Place(db=db, server=server, config=config), which, dry_run=dry_run, yes=yes))
+    return perform(work.delete(place, which, dry_run=dry_run, yes=yes))

@@ -1,33 +1,93 @@
 """`ghcrawl documents …`."""
 
-# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
+# ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Platforms, Server, flag
+from ghcrawl.cli.options import Json, Kept, Limit, Platforms, flag, grouped
+from ghcrawl.values.frozen import replace
 
 app = typer.Typer(help="List, show, follow, count and export saved documents.", no_args_is_help=True)
 
-Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Only this type; repeatable.")]
-Under = Annotated[
-    str | None,
-    typer.Option(
-        "--under",
-        "--repo",
-        metavar="NAME",
-        help="Only this document and its descendants: acme/web, acme/web#5, a URL or a URN.",
-    ),
-]
-Since = Annotated[
-    str | None,
-    typer.Option("--since", metavar="DATE", help="Only if last checked since then: 2026-11-01, or 7d for 7 days ago."),
-]
-Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only if last checked before then.")]
+
+class Which(Struct, frozen=True, kw_only=True):
+    """Which documents are meant, as typed.
+
+    under: a URN, a URL or a name. since, until: dates or ages, of when it was last seen to be so.
+    lists: pages of lists and cursors too. deleted: None with and without.
+    """
+
+    types: Annotated[
+        tuple[str, ...], typer.Option("--type", "-t", metavar="TYPE", help="Only this type; repeatable.")
+    ] = ()
+    platforms: Platforms = ()
+    under: Annotated[
+        str,
+        typer.Option(
+            "--under",
+            "--repo",
+            metavar="NAME",
+            help="Only this document and its descendants: acme/web, acme/web#5, a URL or a URN.",
+            show_default=False,
+        ),
+    ] = ""
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since",
+            metavar="DATE",
+            help="Only if last checked since then: 2026-11-01, or 7d for 7 days ago.",
+            show_default=False,
+        ),
+    ] = ""
+    until: Annotated[
+        str, typer.Option("--until", metavar="DATE", help="Only if last checked before then.", show_default=False)
+    ] = ""
+    lists: bool = False
+    deleted: bool | None = None
+
+
+class Export(Struct, frozen=True, kw_only=True):
+    """How to write. output: a file; None: standard output.
+
+    flat: bodies as the platform sent them, with `_urn`, `_type` and what the platform adds. by_type: `output` is a
+    folder for a file of each type. state: the last STATE of the Singer export before.
+    """
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Output file; -: standard output (default)."),
+    ] = None
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="jsonl: one document per line; csv or parquet: the table of one type; singer: messages for a target.",
+        ),
+    ] = "jsonl"
+    flat: Annotated[
+        bool, flag("--flat", help="Entities as the API returned them, without metadata, with _urn, _type, _repo.")
+    ] = False
+    by_type: Annotated[bool, flag("--by-type", help="One file for each type in the folder --output.")] = False
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="FILE",
+            help="With singer: the last STATE; export only what was written since.",
+            show_default=False,
+        ),
+    ] = None
+
+
+Chosen = Annotated[Which, "types", "platforms", "under", "since", "until"]
 Lists = Annotated[bool, flag("--lists", help="Include list pages and cursors.")]
 Thing = Annotated[
     str,
@@ -38,19 +98,14 @@ Thing = Annotated[
 
 
 @app.command("list")
+@grouped
 def list_(
     *,
-    type: Types = None,
-    platform: Platforms = None,
-    under: Under = None,
-    since: Since = None,
-    until: Until = None,
+    which: Chosen,
     limit: Limit = 50,
     lists: Lists = False,
     json: Json = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """List documents, ordered by URN.
 
@@ -66,28 +121,20 @@ def list_(
     """
     from ghcrawl.cli import documents as work
 
-    which = work.Which(
-        types=tuple(type or ()),
-        platforms=tuple(platform or ()),
-        under=under or "",
-        since=since or "",
-        until=until or "",
-        lists=lists,
-    )
-    return perform(work.list_(Place(db=db, server=server, config=config), which, limit=limit, json=json))
+    return perform(work.list_(place, replace(which, lists=lists), limit=limit, json=json))
 
 
 @app.command()
+@grouped
 def show(
     name: Thing,
+    *,
     type: Annotated[
         str | None,
         typer.Option("--type", "-t", metavar="TYPE", help="Type to choose if a URL matches several documents."),
     ] = None,
     json: Json = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Show one document: its links and its content.
 
@@ -99,19 +146,18 @@ def show(
     """
     from ghcrawl.cli import documents as work
 
-    return perform(work.show(Place(db=db, server=server, config=config), name, type=type or "", json=json))
+    return perform(work.show(place, name, type=type or "", json=json))
 
 
 @app.command()
+@grouped
 def follow(
     name: Thing,
     link: Annotated[str, typer.Argument(metavar="LINK", help="Link name.", show_default=False)],
     *,
     limit: Limit = 50,
     json: Json = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """List the documents that a link points to; `show` lists the links.
 
@@ -123,11 +169,12 @@ def follow(
     """
     from ghcrawl.cli import documents as work
 
-    return perform(work.follow(Place(db=db, server=server, config=config), name, link, limit=limit, json=json))
+    return perform(work.follow(place, name, link, limit=limit, json=json))
 
 
 @app.command()
-def count(json: Json = False, server: Server = None, db: Db = None, config: Config = None) -> int:
+@grouped
+def count(*, json: Json = False, place: Kept) -> int:
     """Count documents by type.
 
     [bold]Example[/bold]
@@ -136,47 +183,18 @@ def count(json: Json = False, server: Server = None, db: Db = None, config: Conf
     """
     from ghcrawl.cli import documents as work
 
-    return perform(work.count(Place(db=db, server=server, config=config), json=json))
+    return perform(work.count(place, json=json))
 
 
 @app.command()
+@grouped
 def export(
     *,
-    type: Types = None,
-    platform: Platforms = None,
-    under: Under = None,
-    since: Since = None,
-    until: Until = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Output file; -: standard output (default)."),
-    ] = None,
-    format: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="jsonl: one document per line; csv or parquet: the table of one type; singer: messages for a target.",
-        ),
-    ] = "jsonl",
-    flat: Annotated[
-        bool, flag("--flat", help="Entities as the API returned them, without metadata, with _urn, _type, _repo.")
-    ] = False,
-    by_type: Annotated[bool, flag("--by-type", help="One file for each type in the folder --output.")] = False,
-    state: Annotated[
-        Path | None,
-        typer.Option(
-            "--state",
-            metavar="FILE",
-            help="With singer: the last STATE; export only what was written since.",
-            show_default=False,
-        ),
-    ] = None,
+    which: Chosen,
+    wanted: Export,
     no_lists: Annotated[bool, flag("--no-lists", help="Entities only: no list pages, no cursors.")] = False,
     no_deleted: Annotated[bool, flag("--no-deleted", help="Skip deleted entities (those with a deletedAt).")] = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Export documents; all by default, one per line: entities, list pages and cursors.
 
@@ -196,20 +214,7 @@ def export(
     """
     from ghcrawl.cli import export as work
 
-    which = work.Which(
-        types=tuple(type or ()),
-        platforms=tuple(platform or ()),
-        under=under or "",
-        since=since or "",
-        until=until or "",
-        lists=not (flat or no_lists),
-        deleted=False if no_deleted else None,
-    )
-    wanted = work.Export(
-        format=format,
-        output=None if output == Path("-") else output,
-        flat=flat,
-        by_type=by_type,
-        state=state,
-    )
-    return perform(work.export(Place(db=db, server=server, config=config), which, wanted))
+    output = None if wanted.output == Path("-") else wanted.output
+    lists, deleted = not (wanted.flat or no_lists), False if no_deleted else None
+    which, wanted = replace(which, lists=lists, deleted=deleted), replace(wanted, output=output)
+    return perform(work.export(place, which, wanted))

@@ -8,15 +8,14 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Place, Server, Yes
+from ghcrawl.cli.options import Json, Kept, Yes, grouped
 
 app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
-def queue(
-    context: typer.Context, json: Json = False, server: Server = None, db: Db = None, config: Config = None
-) -> int:
+@grouped
+def queue(context: typer.Context, *, json: Json = False, place: Kept) -> int:
     """Show the number of requests in each queue; purge a queue.
 
     [bold]Examples[/bold]
@@ -29,18 +28,18 @@ def queue(
         return 0
     from ghcrawl.cli import queues as work
 
-    return perform(work.depths(Place(db=db, server=server, config=config), json=json))
+    return perform(work.depths(place, json=json))
 
 
 @app.command()
+@grouped
 def purge(
     name: Annotated[
         str, typer.Argument(metavar="QUEUE", help="Queue: event, immediate, soon, normal or later.", show_default=False)
     ],
+    *,
     yes: Yes = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Permanently delete the requests that wait in a queue, but not those in flight.
 
@@ -50,4 +49,4 @@ def purge(
     """
     from ghcrawl.cli import queues as work
 
-    return perform(work.purge(Place(db=db, server=server, config=config), name, yes=yes))
+    return perform(work.purge(place, name, yes=yes))

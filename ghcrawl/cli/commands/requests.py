@@ -1,6 +1,6 @@
 """`ghcrawl requests …`."""
 
-# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
+# ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
 from typing import Annotated
@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, Json, Limit, Place, Server
+from ghcrawl.cli.options import Json, Kept, Limit, Place, grouped
 
 app = typer.Typer(help="Push requests to a queue, and list waiting requests.", no_args_is_help=True)
 
 
 @app.command()
+@grouped
 def push(
     requests: Annotated[
         list[str],
@@ -33,10 +34,7 @@ def push(
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be queued, change nothing.")] = False,
-    server: Server = None,
-    db: Db = None,
-    api_url: ApiUrl = None,
-    config: Config = None,
+    place: Annotated[Place, "server", "db", "api_url", "config"],
 ) -> int:
     """Push requests to a queue, for the running or the next crawl of this file.
 
@@ -48,20 +46,19 @@ def push(
     """
     from ghcrawl.cli import queues as work
 
-    place = Place(db=db, server=server, config=config, api_url=api_url)
     return perform(work.push(place, requests, queue=queue, policy=policy, dry_run=dry_run))
 
 
 @app.command()
+@grouped
 def peek(
     queue: Annotated[
         str, typer.Argument(metavar="QUEUE", help="Queue: event, immediate, soon, normal or later.", show_default=False)
     ],
+    *,
     limit: Limit = 20,
     json: Json = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """List the requests that wait in a queue, without removing them.
 
@@ -71,4 +68,4 @@ def peek(
     """
     from ghcrawl.cli import queues as work
 
-    return perform(work.peek(Place(db=db, server=server, config=config), queue, limit=limit, json=json))
+    return perform(work.peek(place, queue, limit=limit, json=json))

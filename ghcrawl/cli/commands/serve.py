@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, Place, TokensFile, Verbose
+from ghcrawl.cli.options import Crawled, Verbose, grouped
 
 PORT_HELP = "Port of the API and of webhooks; 0: any free port. Default: 3000."
 
 
+@grouped
 def serve(
     *,
     host: Annotated[
@@ -39,10 +40,7 @@ def serve(
             "--loops", min=1, metavar="N", help="Number of concurrent workers. Default: 20.", show_default=False
         ),
     ] = None,
-    db: Db = None,
-    api_url: ApiUrl = None,
-    tokens_file: TokensFile = None,
-    config: Config = None,
+    place: Crawled,
     log_level: Annotated[
         str | None,
         typer.Option(
@@ -80,5 +78,4 @@ def serve(
         "crawl.loops": loops,
         "log.level": "debug" if verbose else log_level,
     }
-    place = Place(db=db, config=config, api_url=api_url, tokens_file=tokens_file)
     return perform(work.serve(work.Options(place=place, more={k: v for k, v in more.items() if v is not None})))

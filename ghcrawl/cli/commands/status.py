@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import Annotated
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Place, Server, flag
+from ghcrawl.cli.options import Json, Kept, flag, grouped
 
 
+@grouped
 def status(
+    *,
     json: Json = False,
     watch: Annotated[bool, flag("--watch", "-w", help="Refresh every second until Ctrl-C.")] = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Show the state of a file or a service: queues, documents, deadletters.
 
@@ -28,4 +28,4 @@ def status(
     """
     from ghcrawl.cli import status as work
 
-    return perform(work.status(Place(db=db, server=server, config=config), json=json, watch=watch))
+    return perform(work.status(place, json=json, watch=watch))

@@ -8,14 +8,16 @@ from typing import Annotated
 
 import typer
 
-from ghcrawl.cli.commands.documents import Since, Under, Until
+from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Config, Db, Json, Limit, Place, Server, flag
+from ghcrawl.cli.options import Json, Kept, Limit, flag, grouped
+from ghcrawl.values.frozen import replace
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback(invoke_without_command=True)
+@grouped
 def tables(
     context: typer.Context,
     to: Annotated[
@@ -31,15 +33,11 @@ def tables(
     only: Annotated[
         str | None, typer.Option("--only", metavar="TYPE,…", help="Only these types, separated by commas.")
     ] = None,
-    under: Under = None,
-    since: Since = None,
-    until: Until = None,
+    which: Annotated[Which, "under", "since", "until"],
     bodies: Annotated[bool, flag("--bodies", help="Keep whole JSON bodies too, in the column _body.")] = False,
     whole: Annotated[bool, flag("--whole", help="Rebuild all tables instead of updating them.")] = False,
     json: Json = False,
-    server: Server = None,
-    db: Db = None,
-    config: Config = None,
+    place: Kept,
 ) -> int:
     """Write the documents as typed tables with keys, for SQL.
 
@@ -56,15 +54,13 @@ def tables(
     if context.invoked_subcommand is not None:
         return 0
     from ghcrawl.cli import tables as work
-    from ghcrawl.cli.documents import Which
     from ghcrawl.values.errors import ConfigError
 
     if to is None:
         raise ConfigError("name a target: --to acme.sqlite")
     types = tuple(word for word in (only or "").split(",") if word)
-    which = Which(types=types, under=under or "", since=since or "", until=until or "")
-    wanted = work.Wanted(to=to, which=which, bodies=bodies, whole=whole)
-    return perform(work.fill(Place(db=db, server=server, config=config), wanted, json=json))
+    wanted = work.Wanted(to=to, which=replace(which, types=types), bodies=bodies, whole=whole)
+    return perform(work.fill(place, wanted, json=json))
 
 
 @app.command()

@@ -3,21 +3,23 @@
 # ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Json, Place, Server, TokensFile
+from ghcrawl.cli.options import Json, Place, grouped
 
 app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
+@grouped
 def tokens(
     context: typer.Context,
     json: Json = False,
-    server: Server = None,
-    tokens_file: TokensFile = None,
-    config: Config = None,
+    *,
+    place: Annotated[Place, "server", "tokens_file", "config"],
 ) -> int:
     """List credentials and check that they work.
 
@@ -36,16 +38,15 @@ def tokens(
         return 0
     from ghcrawl.cli import tokens as work
 
-    return perform(work.list_(Place(server=server, config=config, tokens_file=tokens_file), json=json))
+    return perform(work.list_(place, json=json))
 
 
 @app.command()
+@grouped
 def check(
+    *,
     json: Json = False,
-    server: Server = None,
-    tokens_file: TokensFile = None,
-    api_url: ApiUrl = None,
-    config: Config = None,
+    place: Annotated[Place, "server", "tokens_file", "api_url", "config"],
 ) -> int:
     """Check each credential with the API: owner, remaining quota, scopes. Costs at most one call each.
 
@@ -59,5 +60,4 @@ def check(
     """
     from ghcrawl.cli import tokens as work
 
-    place = Place(server=server, config=config, tokens_file=tokens_file, api_url=api_url)
     return perform(work.check(place, json=json))

@@ -1,6 +1,6 @@
 """`ghcrawl watch …` and `ghcrawl unwatch …`."""
 
-# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
+# ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
 from typing import Annotated
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import ApiUrl, Config, Db, Json, Limit, Place, Server
+from ghcrawl.cli.options import Json, Limit, Watched, grouped
 
 Words = Annotated[
     list[str],
@@ -20,6 +20,7 @@ Words = Annotated[
 ]
 
 
+@grouped
 def watch(
     words: Words,
     *,
@@ -32,10 +33,7 @@ def watch(
     ] = 0.0,
     limit: Limit = 50,
     json: Json = False,
-    db: Db = None,
-    api_url: ApiUrl = None,
-    config: Config = None,
-    server: Server = None,
+    place: Watched,
 ) -> int:
     """Look again at sources, as often as their news deserve within the budget.
 
@@ -51,7 +49,6 @@ def watch(
     """
     from ghcrawl.cli import sources as work
 
-    place = Place(db=db, config=config, api_url=api_url, server=server)
     first, *rest = words
     if first == "list":
         return perform(work.listed(place, json=json, limit=limit))
@@ -60,12 +57,10 @@ def watch(
     return perform(work.watch(place, words, weight=weight, every_d=every_d))
 
 
+@grouped
 def unwatch(
     specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="What to watch no longer.", show_default=False)],
-    db: Db = None,
-    api_url: ApiUrl = None,
-    config: Config = None,
-    server: Server = None,
+    place: Watched,
 ) -> int:
     """Stop looking again at what `ghcrawl watch` named.
 
@@ -75,4 +70,4 @@ def unwatch(
     """
     from ghcrawl.cli import sources as work
 
-    return perform(work.unwatch(Place(db=db, config=config, api_url=api_url, server=server), specs))
+    return perform(work.unwatch(place, specs))

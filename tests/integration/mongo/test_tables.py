@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.cli import tables
-from ghcrawl.cli.documents import Which
+from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.options import Place
 from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.tables import asking as answers
