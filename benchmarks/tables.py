@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.commands import ghcrawl
+from ghcrawl.backend import open_backend
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import Document
-from ghcrawl.wiring import PLATFORMS, load, open_backend
+from ghcrawl.wiring import PLATFORMS, load
 
 SEED: Final = 3_000
 """Documents of the simulated organisation."""

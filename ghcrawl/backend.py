@@ -34,7 +34,9 @@ from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from queues.sqlite import queue as sqlite_queue
 from queues.sqlite.queue import SqliteQueue
-from stores.deadletters import Forgotten, Requeued, TimeBudget, forget, move, requeue
+from stores.deadletters import Forgotten as Forgotten  # noqa: PLC0414  # others take them from here
+from stores.deadletters import Requeued as Requeued  # noqa: PLC0414  # the same
+from stores.deadletters import TimeBudget, forget, move, requeue
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore
@@ -54,19 +56,6 @@ from stores.sqlite.quotas import SqliteQuotas
 from stores.sqlite.sources import SqliteSources
 from stores.sqlite.unit_of_work import SqliteUnitOfWork
 from stores.unit_of_work import Part, SequentialUnitOfWork
-
-__all__ = [
-    "MIGRATIONS",
-    "SCHEMA",
-    "Backend",
-    "Forgotten",
-    "Requeued",
-    "amqp_settings",
-    "check_servers",
-    "mongo_settings",
-    "open_backend",
-    "read_secret",
-]
 
 SCHEMA: Final = (
     *sqlite_queue.SCHEMA,

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from ghcrawl.backend import Backend, Forgotten, Requeued, check_servers, open_backend
+from ghcrawl.backend import Backend, open_backend
 from ghcrawl.engine import differences
 from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.differences import Differences
@@ -23,11 +23,11 @@ from ghcrawl.fetch.call_budget import Budgeted, Spending
 from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.platforms import contract as platform_contract
-from ghcrawl.platforms.contract import Checked, Platform, Simulate, Sourced
+from ghcrawl.platforms.contract import Platform, Simulate, Sourced
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.platforms.mount import Mount, Mounts
-from ghcrawl.platforms.registry import PLATFORMS
-from ghcrawl.ports.clock import Clock, SystemClock
+from ghcrawl.platforms.registry import PLATFORMS as PLATFORMS  # noqa: PLC0414  # others take it from here
+from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.queue import Queue
@@ -39,7 +39,7 @@ from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.ticker import Options, Ticker
 from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings import sections
-from ghcrawl.settings.sections import LogSection, Origins, Settings, logged_as
+from ghcrawl.settings.sections import LogSection, Settings, logged_as
 from ghcrawl.streams.producer import StreamPorts
 from ghcrawl.streams.supervisor import Streamed, Streams
 from ghcrawl.telemetry.instrumented import (
@@ -55,51 +55,12 @@ from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.values.errors import ConfigError, SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, QueueName, Request, TypeName
+from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, QueueName, TypeName
 from ghcrawl.values.tuning import Tuning
 from ghcrawl.values.type_names import TypeNames, suggestion
 from queues import codec
 from queues.sqlite.queue import SqliteQueue
 from queues.weighted import draw
-
-__all__ = [
-    "PLATFORMS",
-    "SETTINGS",
-    "Backend",
-    "Checked",
-    "Credentials",
-    "Forgotten",
-    "OpenPlatform",
-    "Requeued",
-    "Service",
-    "Sourced",
-    "based",
-    "check_credentials",
-    "check_servers",
-    "conceal",
-    "crawled_by",
-    "credential_file",
-    "credential_remarks",
-    "demand_runnable",
-    "load",
-    "missing_credentials",
-    "mounts",
-    "mounts_of",
-    "open_backend",
-    "open_redelivery",
-    "open_service",
-    "option_settings",
-    "read_credentials",
-    "read_message",
-    "redacted",
-    "settings_model",
-    "simulator",
-    "source_credentials",
-    "start_logging",
-    "use_text",
-    "variables",
-    "write_message",
-]
 
 FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {name: 10_000**rank for rank, name in enumerate(reversed(QUEUES))}
 """Weights for a crawl with a limited number of calls: lists before single things, users last. So far apart that a queue
@@ -120,16 +81,8 @@ def settings_model(platforms: Sequence[Platform] = PLATFORMS) -> type[Settings]:
 SETTINGS: Final = settings_model()
 
 
-def load(
-    path: Path | None,
-    environ: Mapping[str, str],
-    overrides: Mapping[str, Any] | None = None,
-    live: Mapping[str, Any] | None = None,
-) -> tuple[Settings, Origins]:
-    """As `ghcrawl.settings.sections.load`, with a section for each platform."""
-    return sections.load(path, environ, overrides, live, model=SETTINGS)
-
-
+load: Final = partial(sections.load, model=SETTINGS)
+"""As `ghcrawl.settings.sections.load`, with a section for each platform."""
 Credentials = Mapping[str, Sequence[Credential]]
 """Platform → its credentials. A platform that is not in it is asked without any."""
 
@@ -444,30 +397,16 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def read_message(text: str) -> Request:
-    """The request in a queue's message. Raises DecodeError."""
-    return codec.decode(text.encode())
-
-
-def write_message(request: Request) -> bytes:
-    """The message of a request, as queues keep it. Raises Unstorable."""
-    return codec.encode(request)
+read_message: Final = codec.decode
+"""The request in a queue's message. Raises DecodeError."""
+write_message: Final = codec.encode
+"""The message of a request, as queues keep it. Raises Unstorable."""
 
 
 def start_logging(section: LogSection, stream: TextIO) -> None:
     """From now on logs go to `stream`, and no credential with them."""
     format = logged_as(section, terminal=stream.isatty())
     configure_logging(level=section.level, format=format, redact=(REDACTOR,), stream=stream)
-
-
-def conceal(secret: str) -> None:
-    """From now on `secret` appears in no log."""
-    REDACTOR.add(secret)
-
-
-def redacted(text: str) -> str:
-    """`text` without credentials."""
-    return REDACTOR.text(text)
 
 
 def mounts(settings: Settings, platforms: Sequence[Platform] = PLATFORMS) -> Mounts:
@@ -541,11 +480,6 @@ def option_settings(options: Mapping[str, Any]) -> Mapping[str, Any]:
 # Credentials --------------------------------------------------------------------------------------------------
 
 
-def variables() -> Mapping[str, str]:
-    """Platform → the environment variable that its credentials are in."""
-    return {each.name: each.credentials.variable for each in PLATFORMS if each.credentials is not None}
-
-
 def read_credentials(settings: Settings, environ: Mapping[str, str]) -> Credentials:
     """Those of every platform, from its variable and its file.
 
@@ -555,16 +489,14 @@ def read_credentials(settings: Settings, environ: Mapping[str, str]) -> Credenti
     return {name: [each.credential for each in sourced] for name, sourced in found.items()}
 
 
-def source_credentials(
-    settings: Settings, environ: Mapping[str, str], *, source: str = ""
-) -> Mapping[str, Sequence[Sourced]]:
-    """The same, each with where it comes from. source: where those of `environ` really are from, for a person."""
+def source_credentials(settings: Settings, environ: Mapping[str, str]) -> Mapping[str, Sequence[Sourced]]:
+    """The same, each with where it comes from."""
     found = {}
     for platform in PLATFORMS:
         if (mine := platform.credentials) is None:
             continue
         text = environ.get(mine.variable, "")
-        found[platform.name] = mine.read(settings.section(platform.name), text, source or mine.variable)
+        found[platform.name] = mine.read(settings.section(platform.name), text, mine.variable)
         for each in found[platform.name]:
             REDACTOR.add(mine.secret(each.credential))
     return found
@@ -578,18 +510,8 @@ def simulator(name: str) -> Simulate:
     return known[name]
 
 
-def missing_credentials(name: str) -> str:
-    """What to tell a person who has no credentials for platform `name`."""
-    return _credentials_of(name).missing
-
-
-def credential_remarks(name: str, found: Sequence[Sourced], checks: Sequence[Checked]) -> Iterable[str]:
-    """What a person should change about their credentials for platform `name`."""
-    return _credentials_of(name).remarks(found, checks)
-
-
-def _credentials_of(name: str) -> platform_contract.Credentials:
-    """Of a platform that has some."""
+def credentials_of(name: str) -> platform_contract.Credentials:
+    """Where those of platform `name` come from, how they are checked, and what to tell a person about them."""
     mine = next(platform.credentials for platform in PLATFORMS if platform.name == name)
     assert mine is not None, "they are its credentials"
     return mine
@@ -597,7 +519,7 @@ def _credentials_of(name: str) -> platform_contract.Credentials:
 
 def credential_file(settings: Settings, name: str) -> str:
     """The file that holds credentials of platform `name`, as typed; empty: none is set."""
-    mine = _credentials_of(name)
+    mine = credentials_of(name)
     return str(getattr(settings.section(name), mine.file)) if mine.file else ""
 
 
@@ -616,8 +538,3 @@ async def use_text(service: Service, settings: Settings, text: str) -> None:
     for each in with_text:
         REDACTOR.add(mine.secret(each.credential))
     await opened.source.use([each.credential for each in with_text])
-
-
-def check_credentials(settings: Settings, name: str, credentials: Sequence[Credential]) -> AsyncIterator[Checked]:
-    """What the API of platform `name` says about each. Raises ConfigError, and FetchError where it is away."""
-    return _credentials_of(name).check(settings.section(name), credentials, SystemClock())

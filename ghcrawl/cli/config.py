@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
+from ghcrawl.backend import check_servers
 from ghcrawl.cli import live, output
 from ghcrawl.cli.opening import existing, settings_of, with_memory
 from ghcrawl.cli.options import Place
@@ -16,7 +17,7 @@ from ghcrawl.settings import sections as setting
 from ghcrawl.settings.live import Base, LiveSettings, value_of
 from ghcrawl.settings.sections import Origins
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.wiring import SETTINGS, check_servers, demand_runnable, read_credentials
+from ghcrawl.wiring import SETTINGS, demand_runnable, read_credentials
 
 
 async def show(place: Place, *, json: bool) -> int:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from ghcrawl.backend import Forgotten, Requeued
 from ghcrawl.platforms.mount import Mounts
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, Pushed
@@ -28,7 +29,6 @@ from ghcrawl.values.model import (
     Request,
     TypeName,
 )
-from ghcrawl.wiring import Forgotten, Requeued
 
 
 class Queues(Protocol):

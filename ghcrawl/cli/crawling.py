@@ -24,6 +24,7 @@ from ghcrawl.cli.unrecoverable import unrecoverable
 from ghcrawl.cli.waiting import left_waiting, ours, sentences
 from ghcrawl.cli.watching import Watcher, quotas
 from ghcrawl.cli.words import counted, stamp, written
+from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.platforms.mount import Mounts
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Depth, by_queue
@@ -41,7 +42,7 @@ from ghcrawl.values.model import (
     moment,
 )
 from ghcrawl.values.tuning import FREE_QUEUES
-from ghcrawl.wiring import Credentials, Service, mounts, open_service, redacted
+from ghcrawl.wiring import Credentials, Service, mounts, open_service
 
 TICK_S: Final = 0.1
 SHOWN_EVERY_S: Final = 0.25
@@ -165,7 +166,7 @@ class _Crawl:
             policy=plan.policy,
             bases=_bases(plan.mounts, wanted),
             asked_at=moment(iso(self._clock.now())),
-            command=redacted(plan.command),
+            command=REDACTOR.text(plan.command),
         )
         waited = "" if await self._nothing_waits() else await self._waiting()
         begun = await records.begin(backend.store, record, afresh=plan.afresh)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from ghcrawl.backend import open_backend
 from ghcrawl.cli import crawling, summary
 from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.options import Place
@@ -24,7 +25,7 @@ from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import LEGACY_PLATFORM
-from ghcrawl.wiring import crawled_by, load, open_backend, read_credentials, simulator, start_logging
+from ghcrawl.wiring import crawled_by, load, read_credentials, simulator, start_logging
 
 STATE: Final = "demo"
 ORG: Final = "acme"

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ghcrawl.backend import Backend, open_backend
 from ghcrawl.cli import live, records
 from ghcrawl.cli.crawl_backend import CrawlBackend, Reading
 from ghcrawl.cli.options import Place
@@ -16,7 +17,7 @@ from ghcrawl.cli.stderr import say
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Origins, Settings
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.wiring import PLATFORMS, Backend, based, crawled_by, load, mounts, open_backend, watching
+from ghcrawl.wiring import PLATFORMS, based, crawled_by, load, mounts, watching
 
 
 def settings_of(place: Place, more: Mapping[str, Any] | None = None) -> tuple[Settings, Origins]:

@@ -131,7 +131,7 @@ def _request(text: str, read: Reading) -> Request:
     except ValueError as error:
         raise SpecError(f"{text[:60]!r} is not a JSON object: {error}") from None
     defaults = {"v": 1, "policy": read.policy, "platform": read.mounts.default.name}
-    request = read_message(jsonlib.dumps({**defaults, **value}))
+    request = read_message(jsonlib.dumps({**defaults, **value}).encode())
     read.mounts.demand(request)
     return request
 

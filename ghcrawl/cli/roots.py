@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.platforms.kind import alternative
 from ghcrawl.platforms.mount import Mounts
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.model import Request
-from ghcrawl.wiring import redacted
 
 
 class Root(Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ def refused(roots: Sequence[Root], tally: Tally) -> Sequence[Refused]:
 
 
 def _root(mounts: Mounts, spec: str, policy: str) -> Root:
-    if redacted(spec) != spec:
+    if REDACTOR.text(spec) != spec:
         raise SpecError("a SPEC looks like a token; put tokens into GHCRAWL_TOKENS or a --tokens-file")
     request = mounts.read_spec(spec, policy)
     mounts.demand(request)

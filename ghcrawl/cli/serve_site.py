@@ -18,7 +18,9 @@ from ghcrawl.admin.sign_ins import SignIns, networks
 from ghcrawl.admin.site import Doing, Site, UnreachableHost, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.admin.write_check import WriteCheck
+from ghcrawl.backend import Forgotten, Requeued
 from ghcrawl.fetch.circuit_breaker import Outage
+from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView
@@ -32,7 +34,7 @@ from ghcrawl.telemetry.service_metrics import ServiceMetrics
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import QueueName, TypeName
-from ghcrawl.wiring import Forgotten, Requeued, Service, conceal, read_message, use_text, watching, write_message
+from ghcrawl.wiring import Service, read_message, use_text, watching, write_message
 
 SCRAPE_S: Final = 3.0
 """Time limit of a scrape for queue and store, below the 10 s of Prometheus: a scrape that times out has no gauge,
@@ -81,7 +83,7 @@ class Surface:
     def access(self) -> Access:
         """Who may do what. Raises ConfigError for tokens that cannot be used."""
         text, file = self.environ.get(TOKENS.variable, ""), self.settings.service.admin_tokens_file
-        lines = SecretLines(text, file, TOKENS, learn=lambda text: conceal(text.partition("#")[0]))
+        lines = SecretLines(text, file, TOKENS, learn=lambda text: REDACTOR.add(text.partition("#")[0]))
         proxies = networks(self.settings.service.trusted_proxies)
         return Access(lines, SignIns(failed=self.watching.gauges.sign_in_failed, proxies=proxies))
 
@@ -95,7 +97,7 @@ class Surface:
             inbox=backend.inbox,
             idempotency_keys=backend.idempotency_keys,
             clock=backend.clock,
-            secrets=SecretLines(text, file, SECRETS, learn=conceal),
+            secrets=SecretLines(text, file, SECRETS, learn=REDACTOR.add),
             count=self.watching.gauges.delivered,
             answering=self.service.answering,
             timeout_s=self.settings.service.webhook_timeout_s,
@@ -116,7 +118,7 @@ class Surface:
             requeue=self._requeue,
             forget=self._forget,
             write=write_message,
-            read=lambda message: read_message(message.decode()),
+            read=read_message,
             workers=self.workers,
             principals=self.principals,
             use_tokens=self._use_tokens,

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ghcrawl.backend import Backend
 from ghcrawl.cli import live, output, records
 from ghcrawl.cli.kinds import entity_types, kept, split
 from ghcrawl.cli.opening import existing
@@ -27,7 +28,7 @@ from ghcrawl.ports.queue import Depth, by_queue
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.model import QUEUES, Lane
-from ghcrawl.wiring import PLATFORMS, Backend, crawled_by
+from ghcrawl.wiring import PLATFORMS, crawled_by
 
 
 class State(Struct, frozen=True, kw_only=True):

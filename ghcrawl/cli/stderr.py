@@ -42,6 +42,6 @@ def redacted(text: str) -> str:
     """`text` without credentials. Where wiring was not loaded, none was ever read."""
     if "ghcrawl.wiring" not in sys.modules:
         return text
-    from ghcrawl.wiring import redacted  # noqa: PLC0415  # loaded already here, and slow to load where it is not
+    from ghcrawl.fetch.redaction import REDACTOR  # noqa: PLC0415  # loaded already here
 
-    return redacted(text)
+    return REDACTOR.text(text)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from ghcrawl.backend import open_backend
 from ghcrawl.cli import output
 from ghcrawl.cli.failures import FAILED
 from ghcrawl.cli.opening import settings_of
@@ -21,14 +22,7 @@ from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.model import iso
-from ghcrawl.wiring import (
-    check_credentials,
-    credential_remarks,
-    missing_credentials,
-    mounts,
-    open_backend,
-    source_credentials,
-)
+from ghcrawl.wiring import credentials_of, mounts, source_credentials
 
 SOON: Final = timedelta(days=14)
 
@@ -45,7 +39,7 @@ async def list_(place: Place, *, json: bool) -> int:
         return 0
     if not sourced:
         for name in found:
-            say(missing_credentials(name))
+            say(credentials_of(name).missing)
     if sourced:
         rows = [(name, one.credential.label, one.traits or "any", one.source) for name, one in sourced]
         output.show_rows(*_without_platform(("platform", "credential", "traits", "from"), rows))
@@ -68,7 +62,7 @@ async def check(place: Place, *, json: bool) -> int:
     for sentence in _expiring([one for _, one in checks], now):
         say(sentence)
     for name, ones in found.items():
-        for sentence in credential_remarks(name, ones, [one for of, one in checks if of == name]):
+        for sentence in credentials_of(name).remarks(ones, [one for of, one in checks if of == name]):
             say(sentence)
     for sentence in await _differing(settings):
         say(sentence)
@@ -88,8 +82,9 @@ async def _differing(settings: Settings) -> Sequence[str]:
 
 async def _checked(settings: Settings, name: str, found: Sequence[Sourced]) -> Sequence[Checked]:
     """What the API of platform `name` says of its credentials. Raises FetchError."""
+    asking = credentials_of(name).check(settings.section(name), [one.credential for one in found], SystemClock())
     try:
-        return [one async for one in check_credentials(settings, name, [one.credential for one in found])]
+        return [one async for one in asking]
     except FetchError as error:
         base_url = mounts(settings)[name].base_url
         if error.status is not None or not base_url:

@@ -11,12 +11,13 @@ from typing import Any, Final
 
 import pytest
 
+from ghcrawl.backend import open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.github import changes
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.values.frozen import replace
-from ghcrawl.wiring import load, open_backend
+from ghcrawl.wiring import load
 from tests.support.backends import backend
 from tests.support.cli import program
 from tests.support.crawling import Stage, stage

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.backend import MIGRATIONS
+from ghcrawl.backend import MIGRATIONS, open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import TINY
@@ -19,7 +19,7 @@ from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.values.model import LEGACY_PLATFORM, Lane
-from ghcrawl.wiring import load, open_backend
+from ghcrawl.wiring import load
 from tests.support.builders import NOW, at
 from tests.support.cli import shell
 from tests.support.clock import FastClock

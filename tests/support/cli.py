@@ -14,8 +14,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from ghcrawl.backend import open_backend
 from ghcrawl.values.model import Deadletter, Document, Push
-from ghcrawl.wiring import load, open_backend
+from ghcrawl.wiring import load
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ import pytest
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.tuning import DEFAULT_WEIGHTS
-from ghcrawl.wiring import FIRST_THINGS_FIRST, load, open_service, read_credentials, source_credentials, variables
+from ghcrawl.wiring import FIRST_THINGS_FIRST, SETTINGS, load, open_service, read_credentials, source_credentials
 
 ONE, TWO, THREE = (f"ghp_{digit * 36}" for digit in "123")
 
@@ -63,7 +63,7 @@ def test_each_credential_names_its_source(tmp_path: Path) -> None:
     assert [source for _, source in tokens_of(ONE, file, f"{TWO}\n{THREE}")] == ["GHCRAWL_TOKENS", str(file), str(file)]
 
 
-@pytest.mark.parametrize("variable", variables().values())
+@pytest.mark.parametrize("variable", sorted(SETTINGS.variables_of_platforms))
 def test_a_variable_that_holds_credentials_is_no_setting(variable: str) -> None:
     settings, origins = load(None, {variable: "social.example=a-token-of-theirs"})
     assert settings == load(None, {})[0]

@@ -10,9 +10,9 @@ from urllib.parse import quote, urlsplit
 from aiohttp import ClientConnectorError, ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from ghcrawl import __version__
+from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.errors import ConfigError, StoreError
 from ghcrawl.values.jsontext import dumps, loads
-from ghcrawl.wiring import conceal
 
 VARIABLE: Final = "GHCRAWL_ADMIN_TOKEN"
 TIMEOUT_S: Final = 60.0
@@ -102,7 +102,7 @@ async def connected(url: str, environ: Mapping[str, str]) -> AsyncIterator[Clien
     token = environ.get(VARIABLE, "").split(";")[0].partition("#")[0].strip()
     headers = {"User-Agent": f"ghcrawl/{__version__}"}
     if token:
-        conceal(token)
+        REDACTOR.add(token)
         headers["Authorization"] = f"Bearer {token}"
     timeout = ClientTimeout(total=TIMEOUT_S)
     async with ClientSession(headers=headers, timeout=timeout, trust_env=True) as session:

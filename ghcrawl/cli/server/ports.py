@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import convert
 
+from ghcrawl.backend import Forgotten, Requeued
 from ghcrawl.cli.server.client import Client, Parameters, segment
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, Pushed
@@ -26,7 +27,7 @@ from ghcrawl.values.model import (
     iso,
     time_text,
 )
-from ghcrawl.wiring import Forgotten, Requeued, read_message, write_message
+from ghcrawl.wiring import read_message, write_message
 
 AT_ONCE: Final = 500
 """As many as the service gives, or takes, in one answer."""
@@ -174,7 +175,7 @@ def types_of(value: Mapping[str, Any]) -> Mapping[TypeName, int]:
 
 
 def _request(value: Any) -> Request:
-    return read_message(dumps(value).decode())
+    return read_message(dumps(value))
 
 
 def _letter(value: Mapping[str, Any]) -> Deadletter:

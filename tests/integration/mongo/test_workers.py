@@ -10,11 +10,12 @@ from uuid import uuid4
 
 import pytest
 
+from ghcrawl.backend import Backend, open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.values.model import Document
-from ghcrawl.wiring import Backend, load, open_backend
+from ghcrawl.wiring import load
 from stores.mongo.settings import MongoSettings
 from tests.integration.amqp.own import forgotten
 from tests.integration.mongo.contents import assert_same
