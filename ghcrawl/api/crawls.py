@@ -76,10 +76,7 @@ async def _crawl(wish: Options, tokens: Sequence[str], *, progress: bool) -> Res
     shown = reporter(quiet=not progress)
     plan, origins = await planned(wish, _environment(tokens))
     log_to(shown, plan.settings, origins)
-    try:
-        return await crawling.crawl(plan, shown)
-    finally:
-        shown.close()
+    return await crawling.crawl(plan, shown)
 
 
 def _environment(tokens: Sequence[str]) -> Mapping[str, str]:

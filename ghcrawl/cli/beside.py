@@ -42,10 +42,12 @@ async def unless_told_to_stop(signals: Waiting, doing: Coroutine[Any, Any, None]
 
 
 class Beside:
-    """One piece of background work at a time. name: for the log."""
+    """One piece of background work at a time. name: for the log. every_s: the least time from one to the next."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, every_s: float = 0.0) -> None:
         self._name = name
+        self._every_s = every_s
+        self._due_s = 0.0
         self._task: asyncio.Task[object] | None = None
 
     @property
@@ -54,9 +56,13 @@ class Beside:
         return self._task is not None and not self._task.done()
 
     def go_on(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        """It is under way, unless the one before still is."""
+        """It is under way, if it is due and the one before is not under way any more."""
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._due_s:
+            return
+        self._due_s = loop.time() + self._every_s
         if not self.busy:
-            self._task = asyncio.get_running_loop().create_task(work(), name=self._name)
+            self._task = loop.create_task(work(), name=self._name)
             self._task.add_done_callback(self._over)
 
     async def stop(self, patience_s: float) -> None:

@@ -61,10 +61,7 @@ async def crawl(wish: Options) -> int:
         foreseen = await estimating.foresee(plan, _silent if wish.quiet else say)
         write_json(foreseen.figures()) if wish.json else estimating.show(foreseen)
         return CLEAN
-    try:
-        result = await crawling.crawl(plan, shown)
-    finally:
-        shown.close()
+    result = await crawling.crawl(plan, shown)
     tell(result, json=wish.json, quiet=wish.quiet)
     return result.exit_status
 

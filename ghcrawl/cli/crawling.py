@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from typing import Any, Final
 
@@ -96,11 +97,11 @@ class Plan(Struct, frozen=True, kw_only=True, dict=True):
 
 
 async def crawl(plan: Plan, reporter: Reporter) -> Result:
-    """The result of the crawl. Raises CrawlError where it cannot start, finish or count its result."""
+    """The result of the crawl, `reporter` closed. Raises CrawlError where it cannot start, finish or be counted."""
     wanted = roots.read(plan.mounts, plan.specs, plan.policy)
     tally = Tally(asked=roots.names(wanted))
     observer = Observers(tally, SettledLog()) if plan.verbose else tally
-    with Signals(reporter.close) as signals:
+    with closing(reporter), Signals(reporter.close) as signals:
         opening = open_service(plan.settings, plan.credentials, observer, max_calls=plan.max_calls)
         async with opening as service:
             return await _Crawl(plan, service, tally, reporter, signals).run(wanted)

@@ -99,10 +99,7 @@ async def _crawl(settings: Settings, simulated: Simulated, title: str) -> Result
         command=shlex.join(("ghcrawl", "demo", *platform, "--db", str(settings.sqlite.path))),
         title=title,
     )
-    try:
-        return await crawling.crawl(plan, shown)
-    finally:
-        shown.close()
+    return await crawling.crawl(plan, shown)
 
 
 def _settings(db: Path, simulated: Simulated | None = None) -> Settings:

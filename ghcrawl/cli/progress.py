@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Final, Protocol, TextIO, cast
+from typing import Final, TextIO, cast
 
 from rich.console import Console
 from rich.file_proxy import FileProxy
@@ -20,12 +20,14 @@ LOG_LEVEL: Final[LogLevel] = "critical"
 """The log level by default: what a warning would say is shown as well."""
 
 
-class Reporter(Protocol):
-    """Shows snapshots, and says sentences between them."""
+class Reporter:
+    """Shows snapshots, and says sentences between them. This one shows and says nothing.
 
-    @property
-    def stream(self) -> TextIO:
-        """Where logs go, so that they do not tear the screen."""
+    stream: where logs go, so that they do not tear the screen.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
 
     def say(self, sentence: str) -> None:
         """A line that stays."""
@@ -37,89 +39,57 @@ class Reporter(Protocol):
         """The terminal is as it was before. May be called again."""
 
 
-class Screen:
+class Screen(Reporter):
     """A live screen below everything that is said."""
 
     def __init__(self, console: Console) -> None:
+        # A FileProxy has what a log handler asks of a stream: write, flush and isatty.
+        super().__init__(cast("TextIO", FileProxy(console, console.file)))
         self._console = console
         self._live = Live(
             console=console, auto_refresh=False, transient=True, redirect_stderr=False, redirect_stdout=False
         )
         self._started = False
-        # A FileProxy has what a log handler asks of a stream: write, flush and isatty.
-        self._stream = cast("TextIO", FileProxy(console, console.file))
-
-    @property
-    def stream(self) -> TextIO:
-        """As the protocol says."""
-        return self._stream
 
     def say(self, sentence: str) -> None:
-        """As the protocol says."""
+        """As `Reporter` says."""
         self._console.print(sentence, highlight=False, markup=False)
 
     def show(self, snapshot: Snapshot) -> None:
-        """As the protocol says."""
+        """As `Reporter` says."""
         if not self._started:
             self._live.start()
             self._started = True
         self._live.update(screen(snapshot, self._console.width), refresh=True)
 
     def close(self) -> None:
-        """As the protocol says."""
+        """As `Reporter` says."""
         if self._started:
             self._live.stop()
 
 
-class Lines:
+class Lines(Reporter):
     """A line every ten seconds, and one whenever an obstacle appears or disappears."""
 
-    def __init__(self, stream: TextIO, *, every_s: float = LINE_EVERY_S) -> None:
-        self._stream = stream
-        self._every_s = every_s
-        self._next_s = every_s
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._next_s = LINE_EVERY_S
         self._noted: frozenset[str] = frozenset()
 
-    @property
-    def stream(self) -> TextIO:
-        """As the protocol says."""
-        return self._stream
-
     def say(self, sentence: str) -> None:
-        """As the protocol says."""
-        self._stream.write(f"{sentence}\n")
-        self._stream.flush()
+        """As `Reporter` says."""
+        self.stream.write(f"{sentence}\n")
+        self.stream.flush()
 
     def show(self, snapshot: Snapshot) -> None:
-        """As the protocol says."""
+        """As `Reporter` says."""
         for reason, sentence in snapshot.notes.items():
             if reason not in self._noted:
                 self.say(sentence)
         self._noted = frozenset(snapshot.notes)
         if snapshot.elapsed_s >= self._next_s:
-            self._next_s = snapshot.elapsed_s + self._every_s
+            self._next_s = snapshot.elapsed_s + LINE_EVERY_S
             self.say(line(snapshot))
-
-    def close(self) -> None:
-        """As the protocol says."""
-
-
-class Silence:
-    """Shows nothing; logs still go to standard error."""
-
-    @property
-    def stream(self) -> TextIO:
-        """As the protocol says."""
-        return sys.stderr
-
-    def say(self, sentence: str) -> None:
-        """As the protocol says."""
-
-    def show(self, snapshot: Snapshot) -> None:
-        """As the protocol says."""
-
-    def close(self) -> None:
-        """As the protocol says."""
 
 
 def line(snapshot: Snapshot) -> str:
@@ -140,6 +110,6 @@ def line(snapshot: Snapshot) -> str:
 def reporter(*, quiet: bool, terminal: Callable[[], Console] = lambda: Console(stderr=True)) -> Reporter:
     """What suits standard error as it is."""
     if quiet:
-        return Silence()
+        return Reporter(sys.stderr)
     console = terminal()
     return Screen(console) if console.is_terminal and not console.is_dumb_terminal else Lines(sys.stderr)

@@ -8,10 +8,9 @@ import socket
 import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 import structlog
-from msgspec import Struct
 from prometheus_client import ProcessCollector
 
 from ghcrawl.admin.connections import Connections, Limits, raise_descriptor_limit, within
@@ -57,25 +56,15 @@ SCHEDULE_S: Final = 10.0
 """How often each replica looks whether a tick of the schedule is due."""
 
 
-class Options(Struct, frozen=True, kw_only=True):
-    """What was typed. more: settings from the command line besides those of `place`."""
-
-    place: Place
-    more: Mapping[str, Any] = {}
-
-
-async def serve(wish: Options, stream: TextIO | None = None) -> int:
+async def serve(place: Place, more: Mapping[str, Any]) -> int:
     """Returns the exit status once it is stopped: 0. Raises CrawlError where it could not start.
 
-    stream: where logs go; standard error if not given.
+    more: settings from the command line besides those of `place`.
     """
-    stream = stream or sys.stderr
     environ = setting.environment()
-    base = Base(
-        path=wish.place.config, environ=environ, overrides={**wish.place.overrides(), **wish.more}, model=SETTINGS
-    )
+    base = Base(path=place.config, environ=environ, overrides={**place.overrides(), **more}, model=SETTINGS)
     settings = base.holding({}).settings
-    start_logging(settings.log, stream)
+    start_logging(settings.log, sys.stderr)
     loop = asyncio.get_running_loop()
     metrics, settled = Metrics(), SettledLog()
     ProcessCollector(registry=metrics.registry)  # among others since when it runs, which the alerts ask for
@@ -84,7 +73,7 @@ async def serve(wish: Options, stream: TextIO | None = None) -> int:
     watching = Watching(tally=Tally(), rates=Rates(loop.time), metrics=metrics, gauges=gauges)
     observer = Observers(metrics, watching.tally, watching.rates, settled)
     worker = f"{socket.gethostname()}:{os.getpid()}"
-    with Signals(lambda: None) as signals:
+    with Signals() as signals:
         opening = open_service(
             settings,
             read_credentials(settings, environ),
@@ -99,22 +88,21 @@ async def serve(wish: Options, stream: TextIO | None = None) -> int:
                 schedule.follow(ticker)
             streams.expect(service.streams.platforms)
             service.streams.observer = streams
-            serving = _Serving(base, settings, service, watching, _Logging(stream, settled, settings.log), worker)
+            serving = _Serving(base, settings, service, watching, _Logging(settled, settings.log), worker)
             return await serving.run(signals)
 
 
 class _Logging:
     """What is logged, as it was last asked for."""
 
-    def __init__(self, stream: TextIO, settled: SettledLog, section: LogSection) -> None:
-        self._stream = stream
+    def __init__(self, settled: SettledLog, section: LogSection) -> None:
         self._settled = settled
         self._section = section
 
     def follow(self, section: LogSection) -> None:
         if section != self._section:
             self._section = section
-            start_logging(section, self._stream)
+            start_logging(section, sys.stderr)
             self._settled.renew()
 
 
@@ -132,12 +120,12 @@ class _Serving:
         self._holding: Holding | None = None
         self._strange: Mapping[str, str] = {}
         self._rotations = rotations(service, settings, base.environ)
-        self._next_sweep_s = 0.0
         self._redelivery = open_redelivery(service, settings, worker=worker, tell=watching.gauges.swept)
-        self._redelivering, self._sweeping = Beside("redelivery"), Beside("sweep of receipts")
-        self._scheduling, self._next_schedule_s = Beside("schedule"), 0.0
-        self._checking, self._next_check_s = Beside("write check"), 0.0
-        self._recording, self._next_record_s = Beside("history"), 0.0
+        self._redelivering = Beside("redelivery")
+        self._sweeping = Beside("sweep of receipts", every_s=SWEEP_S)
+        self._scheduling = Beside("schedule", every_s=SCHEDULE_S)
+        self._checking = Beside("write check", every_s=CHECK_S)
+        self._recording = Beside("history", every_s=RECORD_S)
         self._surface = Surface(
             settings=settings,
             environ=base.environ,
@@ -211,9 +199,11 @@ class _Serving:
             except CrawlError as error:
                 log.warning("service_attending_failed", error=str(error), kind=type(error).__name__)
         log_suppressed()
-        self._sweep(webhook)
-        self._check()
-        self._schedule()
+        self._sweeping.go_on(webhook.sweep)
+        self._checking.go_on(self._surface.check)
+        self._recording.go_on(self._surface.record)
+        if not self._service.supervisor.tuning.paused:
+            self._scheduling.go_on(self._service.look_again)
         if self._redelivery is not None:
             self._redelivering.go_on(self._redelivery.turn)
 
@@ -250,24 +240,3 @@ class _Serving:
                     command_line=typed,
                     remove_with=f"ghcrawl config set {name} --unset",
                 )
-
-    def _schedule(self) -> None:
-        now_s = asyncio.get_running_loop().time()
-        if now_s >= self._next_schedule_s and not self._service.supervisor.tuning.paused:
-            self._next_schedule_s = now_s + SCHEDULE_S
-            self._scheduling.go_on(self._service.look_again)
-
-    def _check(self) -> None:
-        now_s = asyncio.get_running_loop().time()
-        if now_s >= self._next_check_s:
-            self._next_check_s = now_s + CHECK_S
-            self._checking.go_on(self._surface.check)
-        if now_s >= self._next_record_s:
-            self._next_record_s = now_s + RECORD_S
-            self._recording.go_on(self._surface.record)
-
-    def _sweep(self, webhook: Webhook) -> None:
-        now_s = asyncio.get_running_loop().time()
-        if now_s >= self._next_sweep_s:
-            self._next_sweep_s = now_s + SWEEP_S
-            self._sweeping.go_on(webhook.sweep)

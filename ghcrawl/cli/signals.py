@@ -19,7 +19,7 @@ class Signals:
     Only a process's main thread can: in another one nothing is caught.
     """
 
-    def __init__(self, at_once: Callable[[], None]) -> None:
+    def __init__(self, at_once: Callable[[], None] = lambda: None) -> None:
         self.received: SignalName = ""
         self._at_once = at_once
         self._came = asyncio.Event()

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from ghcrawl.cli.output import write
 from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.stderr import say
+from ghcrawl.platforms.contract import Simulated
 from ghcrawl.simulator.chance import seeded
 from ghcrawl.simulator.faults import Faults
 from ghcrawl.simulator.github.generation.generate import generate
@@ -22,6 +23,7 @@ from ghcrawl.simulator.github.live.sending import Sender
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.shapes.site import Site
+from ghcrawl.simulator.github.world import World
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
 from ghcrawl.wiring import simulator
@@ -49,6 +51,36 @@ class Options:
 async def simulate(wish: Options) -> int:
     """Returns the exit status once it is stopped. Raises ConfigError where the port is taken."""
     world = generate(WorldSize.about(wish.size), seed=wish.seed)
+    return await _until_stopped(_github(world, wish), wish.port)
+
+
+async def simulate_platform(name: str, *, port: int, size: int, seed: int, limit: int) -> int:
+    """The simulator of one platform, with the options that all have. Raises ConfigError."""
+    return await _until_stopped(_other(simulator(name)(port=port, size=size, seed=seed, limit=limit)), port)
+
+
+async def _until_stopped(simulating: AbstractAsyncContextManager[None], port: int) -> int:
+    with Signals() as signals:
+        try:
+            async with simulating:
+                while not signals.received:
+                    await signals.wait(TICK_S)
+        except OSError as error:
+            why = os.strerror(error.errno or 0)
+            raise ConfigError(f"cannot listen on port {port}: {why}; choose another with --port") from error
+    say("Stopped.")
+    return 0
+
+
+@asynccontextmanager
+async def _other(opening: AbstractAsyncContextManager[Simulated]) -> AsyncIterator[None]:
+    async with opening as simulated:
+        _introduce(simulated.url, simulated.tokens, simulated.tries)
+        yield
+
+
+@asynccontextmanager
+async def _github(world: World, wish: Options) -> AsyncIterator[None]:
     members = [member.user.login for member in world.org(ORG).members.values()][: wish.tokens]
     tokens = {f"ghp_simulated{number:02}{'0' * 20}": login for number, login in enumerate(members, start=1)}
     setup = Setup(
@@ -58,42 +90,12 @@ async def simulate(wish: Options) -> int:
         },
         faults=Faults.weather(wish.faults, seed=wish.seed) if wish.faults else Faults(),
     )
-    with Signals(lambda: None) as signals:
-        try:
-            async with running(world, setup, port=wish.port) as server:
-                _introduce(server.url, tokens)
-                async with _living(server, wish, members):
-                    while not signals.received:
-                        await signals.wait(TICK_S)
-        except OSError as error:
-            raise _taken(wish.port, error) from error
-    say("Stopped.")
-    return 0
-
-
-async def simulate_platform(name: str, *, port: int, size: int, seed: int, limit: int) -> int:
-    """The simulator of one platform, with the options that all have. Raises ConfigError."""
-    opening = simulator(name)(port=port, size=size, seed=seed, limit=limit)
-    with Signals(lambda: None) as signals:
-        try:
-            async with opening as simulated:
-                write(simulated.url)
-                sys.stdout.flush()
-                for token, whose in simulated.tokens.items():
-                    say(f"  {token}  authenticates as {whose}", invented=True)
-                say("Try it from another terminal:")
-                say(f"  {simulated.tries}", invented=True)
-                say("Press Ctrl-C to stop.")
-                while not signals.received:
-                    await signals.wait(TICK_S)
-        except OSError as error:
-            raise _taken(port, error) from error
-    say("Stopped.")
-    return 0
-
-
-def _taken(port: int, error: OSError) -> ConfigError:
-    return ConfigError(f"cannot listen on port {port}: {os.strerror(error.errno or 0)}; choose another with --port")
+    about = f"This simulated GitHub has the organisation {ORG}. It allows 60 calls per hour without a token."
+    async with running(world, setup, port=wish.port) as server:
+        tries = f"GHCRAWL_TOKENS='{';'.join(tokens)}' ghcrawl crawl {ORG} --api-url {server.url} --db simulated.db"
+        _introduce(server.url, tokens, tries, about)
+        async with _living(server, wish, members):
+            yield
 
 
 @asynccontextmanager
@@ -121,12 +123,13 @@ async def _living(server: Server, wish: Options, stays: Sequence[str]) -> AsyncI
         say(f"{life.counts.total()} changes made{f'; webhooks were answered {words}' if words else ''}.")
 
 
-def _introduce(url: str, tokens: dict[str, str]) -> None:
+def _introduce(url: str, tokens: Mapping[str, str], tries: str, about: str = "") -> None:
     write(url)
     sys.stdout.flush()
-    say(f"This simulated GitHub has the organisation {ORG}. It allows 60 calls per hour without a token.")
-    for token, login in tokens.items():
-        say(f"  {token}  authenticates as {login}", invented=True)
+    if about:
+        say(about)
+    for token, whose in tokens.items():
+        say(f"  {token}  authenticates as {whose}", invented=True)
     say("Try it from another terminal:")
-    say(f"  GHCRAWL_TOKENS='{';'.join(tokens)}' ghcrawl crawl {ORG} --api-url {url} --db simulated.db", invented=True)
+    say(f"  {tries}", invented=True)
     say("Press Ctrl-C to stop.")

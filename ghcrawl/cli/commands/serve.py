@@ -78,4 +78,4 @@ def serve(
         "crawl.loops": loops,
         "log.level": "debug" if verbose else log_level,
     }
-    return perform(work.serve(work.Options(place=place, more={k: v for k, v in more.items() if v is not None})))
+    return perform(work.serve(place, {name: value for name, value in more.items() if value is not None}))

@@ -30,7 +30,7 @@ Look: TypeAlias = Callable[[], Awaitable[Facts]]
 async def watch(look: Look) -> int:
     """Returns the exit status once stopped: 0. A failed look is repeated after a moment."""
     out = output.console()
-    with Signals(lambda: None) as signals:
+    with Signals() as signals:
         if not out.is_terminal:
             while not signals.received:
                 _print(await _seen(look))

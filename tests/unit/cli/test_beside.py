@@ -96,6 +96,17 @@ async def test_one_piece_of_work_at_a_time_is_under_way_and_nobody_waits_for_it(
     assert work.count == 2
 
 
+async def test_work_that_is_not_due_yet_is_not_begun():
+    beside, work = Beside("sweep", every_s=3600), Work()
+    work.end.set()
+    beside.go_on(work)
+    await soon(work.over.wait)
+    await asyncio.sleep(0)
+    beside.go_on(work)
+    await asyncio.sleep(0)
+    assert (work.count, beside.busy) == (1, False)
+
+
 async def test_what_is_under_way_is_stopped_and_is_not_waited_for_longer_than_patience_lasts():
     beside, work = Beside("sweep"), Work()
     await beside.stop(1)
