@@ -24,6 +24,13 @@ CONTENT_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 5
 
 
+class FieldProblem(BaseModel):
+    """One invalid field."""
+
+    field: str
+    detail: str
+
+
 class ProblemShape(BaseModel):
     """A problem (RFC 9457). errors: location and reason of each invalid field."""
 
@@ -32,16 +39,6 @@ class ProblemShape(BaseModel):
     status: int
     detail: str
     errors: list[FieldProblem] | None = None
-
-
-class FieldProblem(BaseModel):
-    """One invalid field."""
-
-    field: str
-    detail: str
-
-
-ProblemShape.model_rebuild()
 
 
 class Problem(Exception):
@@ -57,14 +54,13 @@ class Problem(Exception):
         *,
         errors: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
-        says_message: bool = False,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.errors = tuple(errors)
         self.headers = dict(headers or {})
-        self.says_message = says_message
+        self.says_message = False
 
     def response(self) -> web.Response:
         """The answer."""

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.mount import Mounts
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Deadletters
@@ -137,20 +136,15 @@ class Site(Struct, frozen=True, kw_only=True):
     watching: Watching
     redelivery: Redelivery | None = None
 
-    @property
-    def platforms(self) -> Mapping[str, Platform]:
-        """By name."""
-        return {mount.name: mount.platform for mount in self.mounts}
-
     def types(self, texts: Iterable[str], platforms: Collection[str]) -> tuple[TypeName, ...]:
         """The types that are meant, of these platforms if any are given. Raises SpecError for an ambiguous name.
 
         What no platform here has may be of another version, or of a platform that is mounted no more.
         """
-        names = TypeNames(self.mounts.types)
+        names, everywhere = TypeNames(self.mounts.types), [mount.name for mount in self.mounts]
         found: list[TypeName] = []
         for text in texts:
             known, (platform, slash, name) = names.read(text, platforms), text.partition("/")
-            unknown = [TypeName(platform, name)] if slash else [TypeName(p, text) for p in platforms or self.platforms]
+            unknown = [TypeName(platform, name)] if slash else [TypeName(p, text) for p in platforms or everywhere]
             found += [known] if known else unknown
         return tuple(found)

@@ -114,7 +114,7 @@ class Webhook:
 
     def _heading(self, request: web.Request) -> _Heading:
         if not self._intake.secrets.now():
-            raise _refused(
+            raise _Refusal(
                 "no_secret",
                 403,
                 "no webhook secret is set, so deliveries cannot be verified; set GHCRAWL_WEBHOOK_SECRETS",
@@ -131,7 +131,7 @@ class Webhook:
             weak = (
                 f" ({sender.weak_signature_header} is not accepted)" if sender.weak_signature_header in headers else ""
             )
-            raise _refused("unsigned", 401, f"header {sender.signature_header} required{weak}")
+            raise _Refusal("unsigned", 401, f"header {sender.signature_header} required{weak}")
         return _Heading(sender, event, delivery, signature)
 
     async def _verified(self, request: web.Request, heading: _Heading, share: bodies.Share) -> bytes:
@@ -139,7 +139,7 @@ class Webhook:
             request, max_bytes=heading.sender.max_bytes, timeout_s=self._intake.timeout_s, share=share
         )
         if not is_signed(raw, heading.signature, self._intake.secrets.now()):
-            raise _refused("forged", 401, "the signature does not match the body under any webhook secret")
+            raise _Refusal("forged", 401, "the signature does not match the body under any webhook secret")
         return raw
 
     # Verified --------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Webhook:
         except TimeoutError:
             raise unavailable("the delivery could not be saved in time; redeliver it") from None
         except Unstorable as error:
-            raise _refused("unstorable", 413, f"the delivery is not acceptable: {error}") from error
+            raise _Refusal("unstorable", 413, f"the delivery is not acceptable: {error}") from error
         except CrawlError as error:
             log.warning("delivery_not_durable", hook_event=heading.event, error=str(error), kind=type(error).__name__)
             raise unavailable("the delivery could not be saved; redeliver it") from error
@@ -176,13 +176,11 @@ class Webhook:
 
 
 class _Refusal(Problem):
-    result: Result = "malformed"
+    """A problem with a result of its own."""
 
-
-def _refused(result: Result, status: int, detail: str) -> Problem:
-    problem = _Refusal(status, detail)
-    problem.result = result
-    return problem
+    def __init__(self, result: Result, status: int, detail: str) -> None:
+        super().__init__(status, detail)
+        self.result = result
 
 
 def _parsed(raw: bytes, content_type: str) -> JsonObject:
@@ -200,7 +198,7 @@ def _parsed(raw: bytes, content_type: str) -> JsonObject:
     try:
         value: Any = loads(raw, max_depth=MAX_DEPTH)
     except TooDeep as error:
-        raise _refused("unstorable", 413, f"the delivery can never be taken: its payload is {error}") from None
+        raise _Refusal("unstorable", 413, f"the delivery can never be taken: its payload is {error}") from None
     except ValueError:
         raise Problem(400, "the payload is not JSON") from None
     if not isinstance(value, dict):

@@ -7,14 +7,14 @@ from functools import reduce
 from typing import Any
 
 from ghcrawl.backend import check_servers
-from ghcrawl.cli import live, output
+from ghcrawl.cli import output
 from ghcrawl.cli.opening import existing, settings_of, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.server import running
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted, written
 from ghcrawl.settings import sections as setting
-from ghcrawl.settings.live import Base, LiveSettings, value_of
+from ghcrawl.settings.live import Base, LiveSettings, checked, value_of
 from ghcrawl.settings.sections import Origins
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import SETTINGS, demand_runnable, read_credentials
@@ -40,7 +40,7 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
     if (value is None) != unset:
         raise ConfigError(f"give either a value for {name} or --unset")
     if not unset:
-        live.checked(name, SETTINGS)
+        checked(name, SETTINGS)
     if place.server:
         return await running.change(place.server, name, value)
     async with existing(place) as opened:

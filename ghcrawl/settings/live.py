@@ -18,7 +18,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -29,8 +29,6 @@ from ghcrawl.settings.sections import Origins, Settings
 from ghcrawl.values.errors import ConfigError, StoreError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import iso, moment
-
-H = TypeVar("H")
 
 STATE: Final = "live"
 AUDIT: Final = "live-audit"
@@ -97,22 +95,15 @@ class Base(Struct, frozen=True, kw_only=True):
         return Holding(settings=settings, origins=origins, live=live)
 
 
-class Understood(Struct, Generic[H], frozen=True, kw_only=True):
-    """What can be used of what is set live. held: made of just that; strange: names of the rest → why not."""
-
-    held: H
-    strange: Mapping[str, str]
-
-
-def understood(hold: Callable[[Mapping[str, Any]], H], kept: Mapping[str, Any], model: type[Settings]) -> Understood[H]:
-    """As much of `kept` as can hold together.
+def understood(hold: Callable[[Mapping[str, Any]], Holding], kept: Mapping[str, Any], model: type[Settings]) -> Holding:
+    """What holds with as much of `kept` as can hold together.
 
     hold: raises ConfigError for what cannot. Raises ConfigError where nothing at all can.
     """
     strange = {name: why for name in kept if (why := _unknown(name, model))}
     usable = {name: value for name, value in kept.items() if name not in strange}
     try:
-        return Understood(held=hold(usable), strange=strange)
+        return replace(hold(usable), strange=strange)
     except ConfigError:
         if not usable:
             raise
@@ -124,7 +115,7 @@ def understood(hold: Callable[[Mapping[str, Any]], H], kept: Mapping[str, Any], 
             strange[name] = str(error)
         else:
             fitting[name] = value
-    return Understood(held=held, strange=strange)
+    return replace(held, strange=strange)
 
 
 def _unknown(name: str, model: type[Settings]) -> str:
@@ -192,8 +183,7 @@ class LiveSettings:
 
     def _understood(self, kept: Mapping[str, Any]) -> Holding:
         """What holds with as much of `kept` as can be used. Raises ConfigError."""
-        found = understood(self._holding, kept, self._base.model)
-        return replace(found.held, strange=found.strange)
+        return understood(self._holding, kept, self._base.model)
 
     def _holding(self, live: Mapping[str, Any]) -> Holding:
         """What holds with these, and can be run with. Raises ConfigError."""

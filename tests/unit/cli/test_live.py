@@ -6,6 +6,7 @@ import pytest
 
 from ghcrawl.cli import live
 from ghcrawl.cli.options import Place
+from ghcrawl.settings.live import checked
 from ghcrawl.settings.sections import names
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.tuning import DEFAULT_WEIGHTS, Tuning
@@ -91,7 +92,7 @@ def test_what_this_version_cannot_use_is_left_out_and_named_and_the_rest_holds()
 )
 def test_what_cannot_be_set_live_is_refused_with_what_was_meant(name: str, sentence: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        live.checked(name, SETTINGS)
+        checked(name, SETTINGS)
     assert sentence in str(refused.value)
 
 
