@@ -254,22 +254,18 @@ def _unit_of_work(
 ) -> UnitOfWork:
     """Queue and store in one file settle in one transaction."""
     store, deadletters = kept.store, kept.deadletters
-    if file is None or not isinstance(queue, SqliteQueue):
-        return SequentialUnitOfWork(queue, store, deadletters, phase)
-    if not isinstance(store, SqliteStore) or not isinstance(deadletters, SqliteDeadletters):
-        return SequentialUnitOfWork(queue, store, deadletters, phase)
-    return SqliteUnitOfWork(file, queue, store, deadletters)
+    if file and isinstance(queue, SqliteQueue) and isinstance(store, SqliteStore):
+        assert isinstance(deadletters, SqliteDeadletters), "they are where the documents are"
+        return SqliteUnitOfWork(file, queue, store, deadletters)
+    return SequentialUnitOfWork(queue, store, deadletters, phase)
 
 
 def _inbox(file: SqliteFile | None, queue: Queue, kept: Kept, clock: Clock) -> Inbox:
     """Queue and receipts in one file take a delivery in one transaction."""
-    if (
-        file is None
-        or not isinstance(queue, SqliteQueue)
-        or not isinstance(kept.idempotency_keys, SqliteIdempotencyKeys)
-    ):
-        return SequentialInbox(queue, kept.idempotency_keys, clock)
-    return SqliteInbox(file, queue, kept.idempotency_keys, clock)
+    keys = kept.idempotency_keys
+    if file and isinstance(queue, SqliteQueue) and isinstance(keys, SqliteIdempotencyKeys):
+        return SqliteInbox(file, queue, keys, clock)
+    return SequentialInbox(queue, keys, clock)
 
 
 def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSettings:
@@ -278,16 +274,11 @@ def amqp_settings(section: AmqpSection, *, loops: int, alone: bool) -> AmqpSetti
     alone: no other process can reach the dedup markers.
     """
     return AmqpSettings(
+        **section.model_dump(exclude={"url", "url_file", "management_url", "management_url_file"}),
         url=_url(section.url, section.url_file, "amqp.url_file"),
         management_url=_url(section.management_url, section.management_url_file, "amqp.management_url_file"),
-        prefix=section.prefix,
         loops=loops,
         alone=alone,
-        heartbeat_s=section.heartbeat_s,
-        connect_timeout_s=section.connect_timeout_s,
-        confirm_timeout_s=section.confirm_timeout_s,
-        delivery_limit=section.delivery_limit,
-        max_starts=section.max_starts,
     )
 
 
@@ -303,16 +294,8 @@ def check_servers(settings: Settings) -> None:
 
 def mongo_settings(section: MongoSection) -> MongoSettings:
     """The section as the adapter wants it, with the URL of its file if it has one. Raises ConfigError."""
-    return MongoSettings(
-        url=_url(section.url, section.url_file, "mongo.url_file"),
-        database=section.database,
-        write_concern=section.write_concern,
-        journal=section.journal,
-        read_concern=section.read_concern,
-        timeout_s=section.timeout_s,
-        connect_timeout_s=section.connect_timeout_s,
-        connections=section.connections,
-    )
+    url = _url(section.url, section.url_file, "mongo.url_file")
+    return MongoSettings(**section.model_dump(exclude={"url", "url_file"}), url=url)
 
 
 def _url(said: SecretStr, file: str, setting: str) -> str:

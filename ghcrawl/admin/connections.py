@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from itertools import chain
 from typing import Final, cast
 
 import structlog
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from msgspec import Struct
 
 log = structlog.stdlib.get_logger(__name__)
@@ -78,9 +79,7 @@ class Connections:
         return lambda: _Connection(self, server())
 
     @web.middleware
-    async def middleware(
-        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-    ) -> web.StreamResponse:
+    async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Knows which connections are being answered."""
         connection = self._open.get(request.transport)
         if connection is None:

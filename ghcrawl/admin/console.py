@@ -7,12 +7,13 @@ replica that was just replaced is never mixed with yesterday's scripts for longe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 from msgspec import Struct
 
 from ghcrawl.admin.problems import Problem
@@ -82,13 +83,11 @@ class Console:
     async def _show(self, request: web.Request) -> web.Response:
         return self._answer(request, request.match_info["name"])
 
-    def _at_the_root(self) -> Callable[..., Awaitable[web.StreamResponse]]:
+    def _at_the_root(self) -> Middleware:
         """`/` is the predecessor's route as well: its clients ask for no HTML, and every browser does."""
 
         @web.middleware
-        async def page(
-            request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-        ) -> web.StreamResponse:
+        async def page(request: web.Request, handler: Handler) -> web.StreamResponse:
             browses = "text/html" in request.headers.get("Accept", "")
             if request.path == "/" and request.method in ("GET", "HEAD") and browses:
                 return self._answer(request, PAGE)

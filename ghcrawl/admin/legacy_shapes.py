@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import RootModel
 
+from ghcrawl.admin.shapes import FailureShape
 from ghcrawl.ports.clock import Clock
 from ghcrawl.settings.live import Holding
 from ghcrawl.values.errors import SpecError
@@ -115,12 +116,8 @@ def deadletter_json(letter: Deadletter) -> dict[str, Any]:
 def deadletter_document(letter: Deadletter) -> dict[str, Any]:
     """One deadletter: the request, and the metadata beside it."""
     meta = deadletter_json(letter)
-    meta["meta"] = {
-        "failures": [
-            {"at": iso(each.at), "cause": each.cause, "message": each.message, "status": each.status}
-            for each in letter.failures
-        ]
-    }
+    failures = [FailureShape.of(each).model_dump(exclude={"worker"}) for each in letter.failures]
+    meta["meta"] = {"failures": failures}
     meta["errorMessage"] = letter.reason
     meta["errorStack"] = letter.traceback
     return {**request_json(letter.request), "_metadata": meta}

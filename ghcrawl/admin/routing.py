@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, 
 
 import structlog
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -173,7 +174,7 @@ class Handlers:
         for route in routes:
             app.router.add_route(route.method, route.path.replace("{urn}", URN), self._handler(route))
 
-    def _handler(self, route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    def _handler(self, route: Route) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
             caller = await self._access.demand(request, route.role)
             asked = Asked(
@@ -214,9 +215,7 @@ class Handlers:
             raise of_validation(error, "body") from None
 
 
-def _saying_message(
-    handle: Callable[[web.Request], Awaitable[web.StreamResponse]],
-) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+def _saying_message(handle: Handler) -> Handler:
     """`handle`, whose problems have a `message` too: without one the predecessor's clients show "undefined"."""
 
     async def handled(request: web.Request) -> web.StreamResponse:
@@ -285,9 +284,7 @@ def _unshaped(value: Any) -> Any:
 
 
 @web.middleware
-async def courteous(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
+async def courteous(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Turns every error into a problem document; where it happened is told to the log only."""
     answered = await _answered(request, handler)
     for name, value in HEADERS.items():
@@ -295,9 +292,7 @@ async def courteous(
     return answered
 
 
-async def _answered(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except Problem as problem:

@@ -245,18 +245,16 @@ class _Crawl:
         return ""
 
     def _following(self, wanted: Sequence[Root]) -> Follower | None:
-        backend = self._service.backend
-        roots = [root.request for root in wanted]
         if not self._plan.follow:
             return None
-        platforms = self._service.platforms
+        backend = self._service.backend
         return Follower(
-            platforms=platforms,
+            platforms=self._service.platforms,
             queue=backend.queue,
             store=backend.store,
             sources=backend.sources,
             clock=backend.clock,
-            roots=roots,
+            roots=[root.request for root in wanted],
         )
 
     async def _go_on(self, follower: Follower, begun: Begun | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ghcrawl.admin.shapes import FailureShape
 from ghcrawl.cli import output
 from ghcrawl.cli.words import ago, counted, duration, printable, stamp
 from ghcrawl.values.model import Ancestor, Deadletter, iso
@@ -90,16 +91,7 @@ def to_json(letter: Deadletter) -> Mapping[str, Any]:
         "attempts": request.attempt,
         "first_at": iso(letter.first_at),
         "last_at": iso(letter.last_at),
-        "failures": [
-            {
-                "at": iso(failure.at),
-                "cause": failure.cause,
-                "message": failure.message,
-                "status": failure.status,
-                "worker": failure.worker,
-            }
-            for failure in letter.failures
-        ],
+        "failures": [FailureShape.of(failure).model_dump() for failure in letter.failures],
         "traceback": letter.traceback,
         "raw": letter.raw.decode("utf-8", "backslashreplace") if letter.raw is not None else None,
     }

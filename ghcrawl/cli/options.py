@@ -54,15 +54,24 @@ def flag(*names: str, help: str) -> Any:  # noqa: A002  # typer's name for it
 
 Json = Annotated[bool, flag("--json", help="Print JSON.")]
 Yes = Annotated[bool, flag("--yes", "-y", help="Skip confirmation.")]
-LogLevel = Annotated[
-    str | None,
-    typer.Option(
-        "--log-level",
-        metavar="LEVEL",
-        help="Log level: debug, info, warning or error. Default: no logs.",
-        show_default=False,
-    ),
+Loops = Annotated[
+    int | None,
+    typer.Option("--loops", min=1, metavar="N", help="Number of concurrent workers. Default: 20.", show_default=False),
 ]
+Size = Annotated[
+    int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Approximate number of documents.")
+]
+QueueArgument = Annotated[
+    str, typer.Argument(metavar="QUEUE", help="Queue: event, immediate, soon, normal or later.", show_default=False)
+]
+
+
+def log_level(default: str) -> Any:
+    """The option `--log-level`. default: what is logged without it, in words."""
+    about = f"Log level: debug, info, warning or error. Default: {default}."
+    return typer.Option("--log-level", metavar="LEVEL", help=about, show_default=False)
+
+
 Verbose = Annotated[bool, flag("--verbose", "-v", help="Log at debug level.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="Maximum number of rows; 0: all.")]
 

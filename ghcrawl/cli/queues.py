@@ -13,6 +13,7 @@ from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.opening import reading
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say, suggest
+from ghcrawl.cli.waiting import depth_figures
 from ghcrawl.cli.words import counted, number, path_of, stamp
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import SpecError
@@ -42,12 +43,10 @@ async def depths(place: Place, *, json: bool) -> int:
     async with opened(place) as backend:
         found = by_queue(await backend.queues.depths())
     if json:
-        parts = ("ready", "delayed", "in_flight", "total")
-        output.write_json({name: {part: getattr(found[name], part) for part in parts} for name in QUEUES})
+        output.write_json(depth_figures(found))
         return 0
     rows = [
-        (name, number(depth.ready), number(depth.delayed), number(depth.in_flight))
-        for name, depth in ((name, found[name]) for name in QUEUES)
+        (name, number(depth.ready), number(depth.delayed), number(depth.in_flight)) for name, depth in found.items()
     ]
     output.show_rows(("queue", "ready", "delayed", "in flight"), rows, numbers=("ready", "delayed", "in flight"))
     return 0

@@ -16,18 +16,18 @@ from ghcrawl.cli import live, output, records
 from ghcrawl.cli.kinds import entity_types, kept, split
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.records import Record, Records
+from ghcrawl.cli.records import Records
 from ghcrawl.cli.server import running
 from ghcrawl.cli.server import watch as watching
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
-from ghcrawl.cli.waiting import left_waiting, ours, sentences
+from ghcrawl.cli.waiting import depth_figures, left_waiting, ours, sentences
 from ghcrawl.cli.words import ago, number, size, stamp, written
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, by_queue
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import QUEUES, Lane
+from ghcrawl.values.model import Lane
 from ghcrawl.wiring import PLATFORMS, crawled_by
 
 
@@ -138,20 +138,15 @@ def _advice(state: State, place: Place) -> Iterable[tuple[str, Sequence[str]]]:
 
 
 def _figures(state: State) -> Mapping[str, Any]:
-    parts, depths = ("ready", "delayed", "in_flight", "total"), by_queue(ours(state.depths, state.platforms))
     return {
         "db": state.where,
         "size_bytes": state.size_bytes,
         "crawled_by": state.crawled_by,
-        "unfinished": [_record(record) for record in state.records.unfinished],
-        "last": _record(state.records.last) if state.records.last else None,
-        "queues": {name: {part: getattr(depths[name], part) for part in parts} for name in QUEUES},
+        "unfinished": [record.to_json() for record in state.records.unfinished],
+        "last": state.records.last.to_json() if state.records.last else None,
+        "queues": depth_figures(by_queue(ours(state.depths, state.platforms))),
         "left_waiting": dict(left_waiting(state.depths, state.platforms)),
         "documents": {"entities": sum(state.things.values()), "by_type": dict(state.things), "lists": state.lists},
         "deadletters": {"total": state.deadletters.total, "by_class": dict(state.deadletters.by_kind)},
         "live": dict(state.live),
     }
-
-
-def _record(record: Record) -> Mapping[str, Any]:
-    return record.to_json()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ghcrawl.cli.words import counted
 from ghcrawl.ports.queue import Depth
-from ghcrawl.values.model import Lane
+from ghcrawl.values.model import QUEUES, Lane, QueueName
 
 
 def ours(depths: Mapping[Lane, Depth], platforms: Collection[str]) -> Mapping[Lane, Depth]:
@@ -21,6 +21,12 @@ def left_waiting(depths: Mapping[Lane, Depth], platforms: Collection[str]) -> Ma
         if lane.platform not in platforms and depth.total:
             totals[lane.platform] = totals.get(lane.platform, 0) + depth.total
     return totals
+
+
+def depth_figures(depths: Mapping[QueueName, Depth]) -> Mapping[QueueName, Mapping[str, int]]:
+    """What each queue holds, as `--json` has it."""
+    parts = ("ready", "delayed", "in_flight", "total")
+    return {name: {part: getattr(depths[name], part) for part in parts} for name in QUEUES}
 
 
 def sentences(waiting: Mapping[str, int]) -> Iterable[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -89,13 +89,9 @@ def since(text: str, now: datetime) -> datetime:
 
 
 def tallied(counts: Mapping[str, int]) -> str:
-    """`{"http_503": 8, "Malformed": 1}` → "http_503 8, Malformed 1", the largest first."""
-    return ", ".join(f"{name} {number(count)}" for name, count in largest_first(counts))
-
-
-def largest_first(counts: Mapping[str, int]) -> Iterable[tuple[str, int]]:
-    """The counts that are not 0, by size and then by name."""
-    return sorted(((name, count) for name, count in counts.items() if count), key=lambda item: (-item[1], item[0]))
+    """`{"http_503": 8, "Malformed": 1}` → "http_503 8, Malformed 1", the largest first, without those that are 0."""
+    largest_first = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name} {number(count)}" for name, count in largest_first if count)
 
 
 def size(size_bytes: int) -> str:

@@ -383,7 +383,7 @@ def typed(name: str, text: str, model: type[Settings]) -> Any:
 
     Raises ConfigError for text that starts as an array with quotes, and is none.
     """
-    if not _is_list(_field(name, model)):
+    if not _is_list(fields(model).get(name)):
         return text
     if text.lstrip().startswith("[") and ('"' in text or "'" in text):  # `[ab]*` is a pattern
         try:
@@ -391,16 +391,6 @@ def typed(name: str, text: str, model: type[Settings]) -> Any:
         except tomllib.TOMLDecodeError:
             raise ConfigError(f"{name}: {text!r} is no list; write names with commas, or an array") from None
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _field(name: str, model: type[BaseModel]) -> FieldInfo | None:
-    """The field of `section.name`; None: there is none."""
-    first, _, rest = name.partition(".")
-    field = model.model_fields.get(first)
-    if field is None or not rest:
-        return field
-    kind = field.annotation
-    return _field(rest, kind) if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
 def _is_list(field: FieldInfo | None) -> bool:
@@ -444,7 +434,7 @@ def _sentence(problem: Any, origins: Origins, model: type[Settings]) -> str:
     of = name.rstrip("0123456789").rstrip(".")
     origin = origins.get(of) or next((origin for key, origin in origins.items() if key.startswith(of)), "")
     where = f" ({origin})" if origin else ""
-    field = _field(of, model)
+    field = fields(model).get(of)
     shape = _SHAPES.get(of) or (field.description if field is not None else None)
     if problem["type"] == "string_pattern_mismatch" and shape:
         return f"{name}{where}: {problem['input']!r} is not {shape}"
@@ -455,15 +445,20 @@ def _sentence(problem: Any, origins: Origins, model: type[Settings]) -> str:
     return f"{name}{where}: unknown setting{meant}"
 
 
-def names(model: type[BaseModel], at: str = "") -> list[str]:
+def names(model: type[Settings]) -> list[str]:
     """Every setting as `section.name`."""
-    found: list[str] = []
+    return [*fields(model)]
+
+
+def fields(model: type[BaseModel], at: str = "") -> dict[str, FieldInfo]:
+    """The field of every setting, by `section.name`."""
+    found: dict[str, FieldInfo] = {}
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            found += names(kind, f"{at}{name}.")
+            found |= fields(kind, f"{at}{name}.")
         else:
-            found.append(f"{at}{name}")
+            found[f"{at}{name}"] = field
     return found
 
 

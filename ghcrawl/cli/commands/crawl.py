@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Crawled, LogLevel, Verbose, flag, grouped
+from ghcrawl.cli.options import Crawled, Loops, Verbose, flag, grouped, log_level
 
 
 @grouped
@@ -68,16 +68,11 @@ def crawl(
         bool, flag("--follow", help="When the crawl is complete, keep following changes until Ctrl-C.")
     ] = False,
     place: Crawled,
-    loops: Annotated[
-        int | None,
-        typer.Option(
-            "--loops", min=1, metavar="N", help="Number of concurrent workers. Default: 20.", show_default=False
-        ),
-    ] = None,
+    loops: Loops = None,
     afresh: Annotated[bool, flag("--afresh", help="Start over, even if this crawl was interrupted.")] = False,
     json: Annotated[bool, flag("--json", help="Print the result as one JSON object.")] = False,
     quiet: Annotated[bool, flag("--quiet", "-q", help="Show no progress and no summary.")] = False,
-    log_level: LogLevel = None,
+    log_level: Annotated[str | None, log_level("no logs")] = None,
     verbose: Verbose = False,
 ) -> int:
     """Crawl until the queues are empty.

@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
+from ghcrawl.cli.options import Size
 
 
 def demo(
-    size: Annotated[
-        int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Approximate number of documents.")
-    ] = 2000,
+    size: Size = 2000,
     db: Annotated[Path, typer.Option("--db", metavar="FILE", help="Database file; replaced by each run.")] = Path(
         "ghcrawl-demo.db"
     ),

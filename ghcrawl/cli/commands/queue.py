@@ -3,12 +3,10 @@
 # ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Json, Kept, Yes, grouped
+from ghcrawl.cli.options import Json, Kept, QueueArgument, Yes, grouped
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -34,9 +32,7 @@ def queue(context: typer.Context, *, json: Json = False, place: Kept) -> int:
 @app.command()
 @grouped
 def purge(
-    name: Annotated[
-        str, typer.Argument(metavar="QUEUE", help="Queue: event, immediate, soon, normal or later.", show_default=False)
-    ],
+    name: QueueArgument,
     *,
     yes: Yes = False,
     place: Kept,

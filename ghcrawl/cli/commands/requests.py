@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Json, Kept, Limit, Place, grouped
+from ghcrawl.cli.options import Json, Kept, Limit, Place, QueueArgument, grouped
 
 app = typer.Typer(help="Push requests to a queue, and list waiting requests.", no_args_is_help=True)
 
@@ -52,9 +52,7 @@ def push(
 @app.command()
 @grouped
 def peek(
-    queue: Annotated[
-        str, typer.Argument(metavar="QUEUE", help="Queue: event, immediate, soon, normal or later.", show_default=False)
-    ],
+    queue: QueueArgument,
     *,
     limit: Limit = 20,
     json: Json = False,

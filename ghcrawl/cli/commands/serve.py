@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Crawled, Verbose, grouped
+from ghcrawl.cli.options import Crawled, Loops, Verbose, grouped, log_level
 
 PORT_HELP = "Port of the API and of webhooks; 0: any free port. Default: 3000."
 
@@ -34,22 +34,9 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    loops: Annotated[
-        int | None,
-        typer.Option(
-            "--loops", min=1, metavar="N", help="Number of concurrent workers. Default: 20.", show_default=False
-        ),
-    ] = None,
+    loops: Loops = None,
     place: Crawled,
-    log_level: Annotated[
-        str | None,
-        typer.Option(
-            "--log-level",
-            metavar="LEVEL",
-            help="Log level: debug, info, warning or error. Default: info.",
-            show_default=False,
-        ),
-    ] = None,
+    log_level: Annotated[str | None, log_level("info")] = None,
     verbose: Verbose = False,
 ) -> int:
     """Run as a service: crawl continuously, accept webhooks, serve the API and metrics.

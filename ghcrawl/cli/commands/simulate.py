@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import flag
+from ghcrawl.cli.options import Size, flag
 
 
 def simulate(
@@ -25,9 +25,7 @@ def simulate(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port to listen on; 0: any free port.")
     ] = 8642,
-    size: Annotated[
-        int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Approximate number of documents.")
-    ] = 2000,
+    size: Size = 2000,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated organisation.")] = 0,
     tokens: Annotated[
         int, typer.Option("--tokens", min=1, max=10, metavar="N", help="Number of users with a token.")
