@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape, MomentText, QueueShape, Shown
-from ghcrawl.admin.site import Doing
+from ghcrawl.telemetry.instrumented import Turn
 from ghcrawl.values.model import QueueName, iso
 
 
@@ -64,13 +64,13 @@ class DoingShape(BaseModel):
     attempt: int | None
 
     @classmethod
-    def of(cls, doing: Doing) -> DoingShape:
+    def of(cls, turn: Turn) -> DoingShape:
         """The shape of what a loop does."""
-        request = doing.request
+        request = turn.request
         return cls(
-            loop=doing.loop,
-            since=iso(doing.since),
-            queue=doing.queue,
+            loop=turn.loop,
+            since=iso(turn.since),
+            queue=turn.queue,
             type=request.type if request else None,
             url=request.url if request else None,
             attempt=request.attempt if request else None,

@@ -19,6 +19,7 @@ from ghcrawl.redelivery import Redelivery
 from ghcrawl.schedule.watching import Watching
 from ghcrawl.settings.live import LiveSettings
 from ghcrawl.telemetry.history import Point, Span
+from ghcrawl.telemetry.instrumented import Turn
 from ghcrawl.values.model import QueueName, Request, TypeName
 from ghcrawl.values.type_names import TypeNames
 
@@ -59,15 +60,6 @@ class Forgotten(Round, Protocol):
         """Are gone because of it."""
 
 
-class Doing(Struct, frozen=True, kw_only=True):
-    """What one loop does now: nothing (`request` None), or this request since then."""
-
-    loop: str
-    since: datetime
-    request: Request | None = None
-    queue: QueueName | None = None
-
-
 class UnreachableHost(Struct, frozen=True, kw_only=True):
     """A host that does not answer: its base URL, since when, and why."""
 
@@ -91,7 +83,7 @@ class Workers(Struct, frozen=True, kw_only=True):
     paused: bool
     draining: bool
     restarts: int
-    doing: tuple[Doing, ...] = ()
+    doing: tuple[Turn, ...] = ()
     blocked_until: datetime | None = None
     blocked: Mapping[str, datetime] = {}
     unreachable: Mapping[str, UnreachableHost] = {}

@@ -49,7 +49,7 @@ async def set_(place: Place, name: str, value: str | None, *, unset: bool) -> in
         await settings.change({name: None if value is None else setting.typed(name, value, SETTINGS)}, "command line")
         values = (await settings.read()).live
     said = f"{name} is now {written(values[name])}" if name in values else f"{name} is unset"
-    say(f"{said} for all crawls of {opened.where}.")
+    say(f"{said} for all crawls of {opened.settings.kept_in}.")
     return 0
 
 

@@ -31,11 +31,6 @@ class Opened(Struct, frozen=True, kw_only=True):
     backend: Backend
     settings: Settings
 
-    @property
-    def where(self) -> str:
-        """The file, or the database, for a person."""
-        return self.settings.kept_in
-
 
 @asynccontextmanager
 async def existing(place: Place, *, makes: bool = False) -> AsyncIterator[Opened]:
@@ -64,7 +59,7 @@ async def backend(place: Place, *, makes: bool = False) -> AsyncIterator[CrawlBa
     async with existing(place, makes=makes) as opened:
         mounted = mounts(opened.settings)
         yield CrawlBackend(
-            where=opened.where,
+            where=opened.settings.kept_in,
             mounts=mounted,
             now=opened.backend.clock.now,
             queues=opened.backend.queue,

@@ -15,7 +15,7 @@ from ghcrawl.admin.probes import CHECK_S, Probed, takes_pushes, why_not
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.shared import Shared
 from ghcrawl.admin.sign_ins import SignIns, networks
-from ghcrawl.admin.site import Doing, Site, UnreachableHost, Workers
+from ghcrawl.admin.site import Site, UnreachableHost, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.backend import Forgotten, Requeued
@@ -150,8 +150,6 @@ class Surface:
     def workers(self) -> Workers:
         """The loops at this moment."""
         service, supervisor = self.service, self.service.supervisor
-        turns = service.queue.turns()
-        doing = [Doing(loop=turn.loop, since=turn.since, request=turn.request, queue=turn.queue) for turn in turns]
         blocked = self._blocked()
         return Workers(
             worker=self.worker,
@@ -161,7 +159,7 @@ class Surface:
             paused=supervisor.tuning.paused,
             draining=self.draining,
             restarts=supervisor.restarts + (service.backend.broker.restarts if service.backend.broker else 0),
-            doing=tuple(doing),
+            doing=tuple(service.queue.turns()),
             blocked_until=min(blocked.values()) if blocked.keys() == service.engine.platforms else None,
             blocked=blocked,
             unreachable={

@@ -23,7 +23,7 @@ from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import RUNNER, application
 from ghcrawl.admin.sign_ins import SignIns
-from ghcrawl.admin.site import Doing, Site, Workers
+from ghcrawl.admin.site import Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Webhook
 from ghcrawl.platforms.contract import Deliveries, Platform
 from ghcrawl.platforms.kind import Thing
@@ -33,6 +33,7 @@ from ghcrawl.redelivery import Pace, Redelivery
 from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings.live import Base, LiveSettings
 from ghcrawl.telemetry.history import History
+from ghcrawl.telemetry.instrumented import Turn
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.model import (
@@ -147,7 +148,7 @@ class Rig:
             paused=False,
             draining=False,
             restarts=0,
-            doing=(Doing(loop="0", since=NOW, request=a_request(7), queue="normal"), Doing(loop="1", since=NOW)),
+            doing=(Turn(loop="0", since=NOW, request=a_request(7), queue="normal"), Turn(loop="1", since=NOW)),
         )
 
     def site(self) -> Site:
