@@ -37,14 +37,10 @@ from ghcrawl.backend import Backend, open_backend
 from ghcrawl.ports.unit_of_work import Effects
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Document,
-    Link,
-    Push,
-    Request,
-    digest,
-)
+from ghcrawl.values.documents import Document, Link
+from ghcrawl.values.jsontext import digest
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.codec import decode, encode
 from tests.support.builders import NOW
 from tests.support.lanes import LANES

@@ -39,7 +39,9 @@ from ghcrawl.ports.unit_of_work import Effects
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, Request
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.message import Outgoing
 from queues.amqp.queue import AmqpQueue
 from queues.codec import encode

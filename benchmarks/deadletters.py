@@ -28,7 +28,7 @@ from benchmarks.servers import Servers, Service, servers, serving, tell
 from ghcrawl.backend import open_backend
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
-from ghcrawl.values.model import Deadletter
+from ghcrawl.values.deadletters import Deadletter
 from tests.support.builders import a_deadletter, a_failure, a_request, at
 from tests.support.cli import shell
 

@@ -30,7 +30,8 @@ from ghcrawl.cli import COLLECTED_AFTER
 from ghcrawl.telemetry.logs import SettledLog, configure_logging
 from ghcrawl.telemetry.metrics import Metrics, Observers
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Push, Request, TypeName
+from ghcrawl.values.requests import Context, Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from ghcrawl.wiring import load, open_service
 
 REQUESTS = 3000

@@ -27,13 +27,9 @@ from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import DeleteOne, WriteConcern
 from pymongo.errors import DuplicateKeyError
 
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Document,
-    Link,
-    Validator,
-    digest,
-)
+from ghcrawl.values.documents import Document, Link, Validator
+from ghcrawl.values.jsontext import digest
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from stores.merging import merged
 from stores.mongo.documents import MongoStore
 from stores.mongo.driver import Mongo, token

@@ -41,7 +41,8 @@ from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.world import World
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import QUEUES, Lane, TypeName
+from ghcrawl.values.lanes import QUEUES, Lane
+from ghcrawl.values.type_names import TypeName
 from ghcrawl.wiring import Service, load, open_service
 from tests.support.clock import FakeClock
 

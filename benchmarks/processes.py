@@ -32,14 +32,9 @@ from benchmarks.servers import Servers, cpu_of, machine_s, servers, tell
 from ghcrawl.backend import Backend, open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.telemetry.logs import configure_logging
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Context,
-    Lane,
-    Payload,
-    Push,
-    Request,
-)
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.requests import Context, Payload, Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.connection import AmqpLink
 from queues.amqp.queue import AmqpQueue
 

@@ -18,14 +18,9 @@ from pathlib import Path
 
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    QUEUES,
-    Ancestor,
-    Context,
-    Push,
-    Request,
-)
+from ghcrawl.values.lanes import QUEUES
+from ghcrawl.values.requests import Ancestor, Context, Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues import codec
 from queues.sqlite import queue as sqlite_queue
 from queues.sqlite.queue import SqliteQueue

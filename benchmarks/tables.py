@@ -26,8 +26,8 @@ from benchmarks.commands import ghcrawl
 from ghcrawl.backend import open_backend
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document
 from ghcrawl.wiring import PLATFORMS, load
 
 SEED: Final = 3_000

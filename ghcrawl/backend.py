@@ -27,7 +27,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.ports.unit_of_work import UnitOfWork
 from ghcrawl.settings.sections import AmqpSection, MongoSection, Settings
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import QueueName
+from ghcrawl.values.lanes import QueueName
 from queues import codec
 from queues.amqp.settings import AmqpSettings
 from queues.memory import MemoryQueue

@@ -34,7 +34,9 @@ from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, Source
 from ghcrawl.ports.store import Store
-from ghcrawl.redelivery import Pace, Redelivery, Run
+from ghcrawl.redelivery.state import Run
+from ghcrawl.redelivery.sweep import Pace
+from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.ticker import Options, Ticker
 from ghcrawl.schedule.watching import WatchedHere
@@ -55,9 +57,9 @@ from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.values.errors import ConfigError, SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, QueueName, TypeName
+from ghcrawl.values.lanes import QUEUES, QueueName
 from ghcrawl.values.tuning import Tuning
-from ghcrawl.values.type_names import TypeNames, suggestion
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName, TypeNames, suggestion
 from queues import codec
 from queues.sqlite.queue import SqliteQueue
 from queues.weighted import draw

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ghcrawl.platforms.kind import Comparison
-from ghcrawl.values.model import Context, Document, Json, JsonObject, Link, Pagination, Payload, Push, Request, digest
+from ghcrawl.values.documents import Document, Link
+from ghcrawl.values.jsontext import Json, JsonObject, digest
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Context, Pagination, Payload, Push, Request
 
 
 def mapping(value: Json) -> JsonObject:

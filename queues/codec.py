@@ -13,21 +13,12 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import DecodeError, Unstorable
 from ghcrawl.values.jsontext import dumps, loads
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Ancestor,
-    Context,
-    DeferredRequest,
-    Failure,
-    Pagination,
-    Payload,
-    Proof,
-    Request,
-    Validator,
-    moment,
-)
+from ghcrawl.values.requests import Ancestor, Context, DeferredRequest, Failure, Pagination, Payload, Proof, Request
+from ghcrawl.values.times import moment
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 
 VERSION: Final = 1
 

@@ -30,7 +30,8 @@ from msgspec import Struct
 from ghcrawl.ports.dedup import DedupMarker, DedupMarkers
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Push, QueueName, Request
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Push, Request
 from queues.merging import Copy, merge
 
 SETTLE_S: Final = (0.02, 0.05, 0.1, 0.25, 0.5)

@@ -19,12 +19,8 @@ from msgspec import Struct
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Lane,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Push, Request
 from queues.codec import decode, encode
 from queues.merging import Copy, merge
 

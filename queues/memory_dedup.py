@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 
 
 class MemoryDedupMarkers:

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ghcrawl.values.model import QUEUES, QueueName
+from ghcrawl.values.lanes import QUEUES, QueueName
 
 URGENCY: Final[dict[QueueName, int]] = {name: rank for rank, name in enumerate(QUEUES)}
 """Rank of each queue: 0 is the most urgent."""

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 
-from ghcrawl.values.model import QueueName
+from ghcrawl.values.lanes import QueueName
 
 
 def draw(weights: Mapping[QueueName, int], random: Callable[[], float] = random.random) -> Sequence[QueueName]:

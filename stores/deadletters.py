@@ -14,17 +14,13 @@ from msgspec import Struct
 
 from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
 from ghcrawl.ports.queue import Queue
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
-from ghcrawl.values.model import (
-    Deadletter,
-    Failure,
-    Push,
-    QueueName,
-    Request,
-    moment,
-)
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Failure, Push, Request
 from ghcrawl.values.shielded import all_of
+from ghcrawl.values.times import moment
 
 A = TypeVar("A")
 B = TypeVar("B")

@@ -9,7 +9,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import new_token
 from ghcrawl.ports.inbox import IdempotencyKeys
 from ghcrawl.ports.queue import Queue
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 
 STALE_S: Final = 30.0
 """A claim of this age belongs to a dead process: senders time out long before."""

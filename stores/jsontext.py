@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ghcrawl.values.errors import Unstorable
-from ghcrawl.values.jsontext import dumps, loads
-from ghcrawl.values.model import Json
+from ghcrawl.values.jsontext import Json, dumps, loads
 
 
 def to_text(value: Json, urn: str) -> str:

@@ -20,8 +20,10 @@ from ghcrawl.ports.store import (
     Touch,
     latest,
 )
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Deadletter, Document, TypeName
+from ghcrawl.values.type_names import TypeName
 from stores import rules
 from stores.deadletters import admits
 from stores.jsontext import from_text, to_text

@@ -13,8 +13,10 @@ from msgspec import Struct
 
 from ghcrawl.ports.store import Saved
 from ghcrawl.values import forms
+from ghcrawl.values.documents import Document, Validator
+from ghcrawl.values.forms import Form, Forms, Known
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Form, Forms, Known, Validator, digest
+from ghcrawl.values.jsontext import digest
 from stores import rules
 from stores.rules import StoredState
 

@@ -9,8 +9,10 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.ports.store import Saved, latest
-from ghcrawl.values.model import Document, Form, Forms, Known, Validator, credible, moment, precedence
+from ghcrawl.values.documents import Document, Validator, precedence
+from ghcrawl.values.forms import Form, Forms, Known
 from ghcrawl.values.ties import unsettled
+from ghcrawl.values.times import credible, moment
 
 MAX_ALIASES: Final = 20
 """Limits aliases of list pages fetched with `since=`, whose URL differs every time. Renames never reach it."""

@@ -18,7 +18,9 @@ from ghcrawl.admin.routing import Asked, Moment, Nothing, Routes, Shape, Word
 from ghcrawl.admin.shapes import CountsShape, DeadletterShape, DeadlettersShape, DeletedShape, RequeuedShape
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.deadletters import DeadletterFilter
-from ghcrawl.values.model import Deadletter, QueueName, time_text
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.times import time_text
 
 AT_ONCE: Final = 500
 Words = Annotated[tuple[Word, ...], Field(max_length=100)]

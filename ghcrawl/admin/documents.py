@@ -12,7 +12,7 @@ from ghcrawl.admin.search import search
 from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.values.model import Document
+from ghcrawl.values.documents import Document
 
 AT_ONCE: Final = 500
 Text = Annotated[str, Field(max_length=600)]

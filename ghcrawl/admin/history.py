@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 
 from ghcrawl.admin.routing import Asked, Routes, Shape
 from ghcrawl.telemetry.history import RINGS, Point, Span
-from ghcrawl.values.model import QueueName, iso
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.times import iso
 
 
 class Spanning(Shape):

@@ -22,7 +22,9 @@ from ghcrawl.admin.site import Site
 from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import LEGACY_PLATFORM, QueueName, Request
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 
 MAX_LISTED: Final = 10_000
 """Its dashboard lists all deadletters at once."""

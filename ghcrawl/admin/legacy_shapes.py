@@ -11,19 +11,14 @@ from pydantic import RootModel
 from ghcrawl.admin.shapes import FailureShape
 from ghcrawl.ports.clock import Clock
 from ghcrawl.settings.live import Holding
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    QUEUES,
-    Context,
-    Deadletter,
-    JsonObject,
-    Payload,
-    Request,
-    iso,
-    moment,
-)
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.lanes import QUEUES
 from ghcrawl.values.policy import Freshness, parse
+from ghcrawl.values.requests import Context, Payload, Request
+from ghcrawl.values.times import iso, moment
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 
 
 class Anything(RootModel[Any]):

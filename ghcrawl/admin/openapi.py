@@ -15,7 +15,7 @@ from ghcrawl.admin.problems import CONTENT_TYPE, ProblemShape
 from ghcrawl.admin.routing import Asked, Nothing, Route, routed
 from ghcrawl.admin.running import Changing, changing_schema
 from ghcrawl.settings.sections import Settings
-from ghcrawl.values.model import QUEUES
+from ghcrawl.values.lanes import QUEUES
 
 PATH: Final = "/api/openapi.json"
 _REF: Final = "#/components/schemas/{model}"

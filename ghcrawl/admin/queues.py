@@ -14,12 +14,8 @@ from ghcrawl.ports.queue import Pushed
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps, loads
-from ghcrawl.values.model import (
-    QUEUES,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.lanes import QUEUES, QueueName
+from ghcrawl.values.requests import Push, Request
 
 MAX_REQUESTS: Final = 1000
 MAX_PEEKED: Final = 500

@@ -10,7 +10,8 @@ from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Asked, Nothing, Routes
 from ghcrawl.admin.shapes import MomentText, Shown, iso_or_none
 from ghcrawl.admin.site import Site
-from ghcrawl.redelivery import Redelivery, State
+from ghcrawl.redelivery.state import State
+from ghcrawl.redelivery.turns import Redelivery
 
 MAX_SHOWN: Final = 100
 

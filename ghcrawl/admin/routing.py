@@ -20,7 +20,7 @@ from ghcrawl.admin.problems import Problem, of_error, of_validation, unavailable
 from ghcrawl.admin.site import Site
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, clip, dumps, loads
-from ghcrawl.values.model import moment
+from ghcrawl.values.times import moment
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -27,7 +27,7 @@ from ghcrawl.engine import differences
 from ghcrawl.settings.live import Contended, Entry, value_of
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError, StoreError
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 
 class Changing(RootModel[Annotated[dict[str, Any], Field(max_length=100)]]):

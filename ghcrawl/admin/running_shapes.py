@@ -9,7 +9,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape, MomentText, QueueShape, Shown
 from ghcrawl.telemetry.instrumented import Turn
-from ghcrawl.values.model import QueueName, iso
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.times import iso
 
 
 class BudgetShape(Shown):

@@ -12,8 +12,8 @@ from ghcrawl.admin.site import Site
 from ghcrawl.platforms.kind import alternative
 from ghcrawl.platforms.mount import spellings
 from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import Document
 
 SEARCH_S: Final = 2.0
 """How long titles are read for. Nothing is indexed for it: names and addresses are found at once."""

@@ -11,16 +11,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ghcrawl.ports.deadletters import DeadletterCounts
 from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.jsontext import loads
-from ghcrawl.values.model import (
-    Deadletter,
-    Lane,
-    QueueName,
-    Request,
-    TypeName,
-    iso,
-)
-from ghcrawl.values.type_names import TypeNames
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Request
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import TypeName, TypeNames
 
 Written = Callable[[Request], bytes]
 """A request as JSON text."""

@@ -15,13 +15,14 @@ from ghcrawl.ports.inbox import IdempotencyKeys
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Store
-from ghcrawl.redelivery import Redelivery
+from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.schedule.watching import Watching
 from ghcrawl.settings.live import LiveSettings
 from ghcrawl.telemetry.history import Point, Span
 from ghcrawl.telemetry.instrumented import Turn
-from ghcrawl.values.model import QueueName, Request, TypeName
-from ghcrawl.values.type_names import TypeNames
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Request
+from ghcrawl.values.type_names import TypeName, TypeNames
 
 
 class Round(Protocol):

@@ -26,8 +26,8 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
 from ghcrawl.telemetry.load_shedding import Answering
 from ghcrawl.values.errors import CrawlError, Unstorable
-from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, loads
-from ghcrawl.values.model import JsonObject, Push, Request
+from ghcrawl.values.jsontext import MAX_DEPTH, JsonObject, TooDeep, loads
+from ghcrawl.values.requests import Push, Request
 
 log = structlog.stdlib.get_logger(__name__)
 

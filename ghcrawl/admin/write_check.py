@@ -13,7 +13,7 @@ from ghcrawl.admin.shared import Shared
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from ghcrawl.api.crawls import Crawled, crawl
 from ghcrawl.api.saved import Saved
 from ghcrawl.cli.options import Place
+from ghcrawl.values.documents import Document, Link
 from ghcrawl.values.errors import ConfigError, CrawlError, SpecError, StoreError
-from ghcrawl.values.model import Document, Link
 
 __all__ = [
     "ConfigError",

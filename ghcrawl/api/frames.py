@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 
 from ghcrawl.platforms.tables import Column, Schema, Table
 from ghcrawl.tables.projection import Projector, Row
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Document
 
 Library = Literal["pandas", "polars"]
 PANDAS: Final = {"integer": "Int64", "real": "Float64", "boolean": "boolean", "timestamp": "datetime64[us, UTC]"}

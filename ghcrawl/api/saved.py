@@ -15,8 +15,8 @@ from ghcrawl.cli.documents import named, selected
 from ghcrawl.cli.opening import backend
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.tables import tables_of
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import Document
 from ghcrawl.values.type_names import TypeNames
 
 __all__ = ["Saved"]

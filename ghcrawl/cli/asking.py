@@ -17,7 +17,7 @@ from ghcrawl.platforms.tables import Question, Schema
 from ghcrawl.tables.asking import Answer, ask
 from ghcrawl.tables.csvfiles import write_rows
 from ghcrawl.values.errors import ConfigError, SpecError
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 
 def questions(schema: Schema, *, json: bool) -> int:

@@ -20,15 +20,11 @@ from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.schedule.watching import Watching
-from ghcrawl.values.model import (
-    Deadletter,
-    Document,
-    Lane,
-    Push,
-    QueueName,
-    Request,
-    TypeName,
-)
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.type_names import TypeName
 
 
 class Queues(Protocol):

@@ -35,13 +35,9 @@ from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError, CrawlError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    QUEUES,
-    Push,
-    QueueName,
-    iso,
-    moment,
-)
+from ghcrawl.values.lanes import QUEUES, QueueName
+from ghcrawl.values.requests import Push
+from ghcrawl.values.times import iso, moment
 from ghcrawl.values.tuning import FREE_QUEUES
 from ghcrawl.wiring import Credentials, Service, mounts, open_service
 

@@ -20,9 +20,10 @@ from ghcrawl.cli.rounds import rounds
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import age, ago, counted, number, path_of, tallied
 from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.errors import ConfigError, SpecError
-from ghcrawl.values.model import Deadletter, TypeName, iso
-from ghcrawl.values.type_names import TypeNames
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import TypeName, TypeNames
 
 PREFIX: Final = "urn:deadletter:"
 WHOLE: Final = len(PREFIX) + 36

@@ -24,7 +24,7 @@ from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import LEGACY_PLATFORM
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from ghcrawl.wiring import crawled_by, load, read_credentials, simulator, start_logging
 
 STATE: Final = "demo"

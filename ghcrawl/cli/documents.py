@@ -21,10 +21,12 @@ from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, number, one_line, printable, since
 from ghcrawl.platforms.mount import spellings
 from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, JsonObject, TypeName, iso
-from ghcrawl.values.type_names import TypeNames
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import TypeName, TypeNames
 
 NOT_THERE = 1
 _TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")

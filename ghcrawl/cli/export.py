@@ -25,8 +25,9 @@ from ghcrawl.tables.folder import RowFile
 from ghcrawl.tables.parquet import ParquetRows
 from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.singer import SingerTarget
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Document, JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.type_names import TypeNames
 
 FORMATS: Final = ("jsonl", "csv", "parquet", "singer")

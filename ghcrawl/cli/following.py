@@ -17,10 +17,12 @@ from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import DocumentFilter, Store
 from ghcrawl.schedule.ticker import answering
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Push, Request, TypeName
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.source import source_key
+from ghcrawl.values.type_names import TypeName
 
 POLL_EVERY: Final = timedelta(seconds=60)
 AUDIT_EVERY: Final = timedelta(hours=24)

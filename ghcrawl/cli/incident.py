@@ -12,7 +12,9 @@ from rich.text import Text
 from ghcrawl.admin.shapes import FailureShape
 from ghcrawl.cli import output
 from ghcrawl.cli.words import ago, counted, duration, printable, stamp
-from ghcrawl.values.model import Ancestor, Deadletter, iso
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.requests import Ancestor
+from ghcrawl.values.times import iso
 
 MAX_RAW = 2_000
 

@@ -8,8 +8,7 @@ from ghcrawl.cli.words import counted, number, tallied
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.ports.deadletters import DeadletterCounts
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import TypeName
-from ghcrawl.values.type_names import TypeNames, suggestion
+from ghcrawl.values.type_names import TypeName, TypeNames, suggestion
 
 
 def entity_types(platforms: Iterable[Platform]) -> tuple[TypeName, ...]:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 
 from ghcrawl.cli.crawl_backend import CrawlBackend
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.values.model import Document, Link
+from ghcrawl.values.documents import Document, Link
 
 SIBLINGS, RESOURCES = "siblings", "resources"
 

@@ -18,13 +18,9 @@ from ghcrawl.cli.words import counted, number, path_of, stamp
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    QUEUES,
-    Push,
-    QueueName,
-    Request,
-    iso,
-)
+from ghcrawl.values.lanes import QUEUES, QueueName
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.times import iso
 from ghcrawl.wiring import read_message
 
 

@@ -15,7 +15,8 @@ from msgspec import Struct, convert
 
 from ghcrawl.ports.store import Store
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, iso
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 
 STATE: Final = "crawls"
 MAX_UNFINISHED: Final = 20

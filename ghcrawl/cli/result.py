@@ -16,7 +16,9 @@ from ghcrawl.cli.snapshot import Quota
 from ghcrawl.ports.deadletters import DeadletterCounts
 from ghcrawl.ports.queue import Depth
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import QUEUES, QueueName, TypeName, iso
+from ghcrawl.values.lanes import QUEUES, QueueName
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import TypeName
 
 CLEAN: Final = 0
 DEADLETTERS: Final = 1

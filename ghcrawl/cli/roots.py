@@ -11,7 +11,7 @@ from ghcrawl.platforms.kind import alternative
 from ghcrawl.platforms.mount import Mounts
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import Request
+from ghcrawl.values.requests import Request
 
 
 class Root(Struct, frozen=True, kw_only=True):

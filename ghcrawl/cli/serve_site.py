@@ -24,7 +24,7 @@ from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView
-from ghcrawl.redelivery import Redelivery
+from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.settings.live import LiveSettings
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.history import History, Seen
@@ -33,7 +33,8 @@ from ghcrawl.telemetry.rates import Rates
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import QueueName, TypeName
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.type_names import TypeName
 from ghcrawl.wiring import Service, read_message, use_text, watching, write_message
 
 SCRAPE_S: Final = 3.0

@@ -12,7 +12,7 @@ from msgspec import Struct
 from ghcrawl.cli.words import counted, duration, number, time_of_day
 from ghcrawl.fetch.circuit_breaker import Outage
 from ghcrawl.ports.queue import Depth
-from ghcrawl.values.model import QUEUES, QueueName
+from ghcrawl.values.lanes import QUEUES, QueueName
 from ghcrawl.values.tuning import FREE_QUEUES
 
 WINDOW_S: Final = 15.0

@@ -27,7 +27,7 @@ from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, by_queue
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 from ghcrawl.wiring import PLATFORMS, crawled_by
 
 

@@ -14,13 +14,13 @@ from ghcrawl.fetch.call_budget import SPENT
 from ghcrawl.platforms.survey import Question, Reply
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Context, Payload, Request
 from ghcrawl.values.outcome import (
     Fetched,
     Missing,
     Retrieved,
     Throttled,
 )
+from ghcrawl.values.requests import Context, Payload, Request
 from ghcrawl.wiring import Service
 
 TRIES: Final = 5

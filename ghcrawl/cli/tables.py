@@ -28,7 +28,7 @@ from ghcrawl.tables.fill import Filled, Filling
 from ghcrawl.tables.target import State, Target
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import TypeName
+from ghcrawl.values.type_names import TypeName
 
 SHOW_EVERY_S: Final = 0.25
 LINE_EVERY_S: Final = 10.0

@@ -21,7 +21,7 @@ from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError, FetchError
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 from ghcrawl.wiring import credentials_of, mounts, source_credentials
 
 SOON: Final = timedelta(days=14)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ghcrawl.cli.words import counted
 from ghcrawl.ports.queue import Depth
-from ghcrawl.values.model import QUEUES, Lane, QueueName
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
 
 
 def ours(depths: Mapping[Lane, Depth], platforms: Collection[str]) -> Mapping[Lane, Depth]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import moment
+from ghcrawl.values.times import moment
 
 _AGE: Final = re.compile(r"(\d+)\s*([smhdw])")
 _UNIT_S: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}

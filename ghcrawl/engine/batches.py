@@ -11,9 +11,10 @@ from msgspec import Struct
 from ghcrawl.engine.retrieval import Retrieval, answered, current
 from ghcrawl.platforms.kind import Batch, Processed
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.model import Json, Push, Request, digest
+from ghcrawl.values.jsontext import Json, digest
 from ghcrawl.values.outcome import Refused, Retrieved
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Push, Request
 
 WORTH_A_BATCH: Final = 2
 """Below this many members, ask for each alone: that costs no more, and brings a validator."""

@@ -25,6 +25,7 @@ from ghcrawl.platforms.kind import Batch, List, Part, Planning, Processed, Recon
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Store, Touch, latest
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import (
     CrawlError,
     FetchError,
@@ -33,13 +34,6 @@ from ghcrawl.values.errors import (
     Unstorable,
 )
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Document,
-    Failure,
-    Push,
-    Request,
-)
 from ghcrawl.values.outcome import (
     DENIED,
     Bury,
@@ -57,6 +51,7 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.policy import Freshness, Policy, parse
+from ghcrawl.values.requests import Context, Failure, Push, Request
 from ghcrawl.values.tuning import Tuning
 
 OUTLINKS: Final = "outlinks"

@@ -29,8 +29,9 @@ from ghcrawl.ports.queue import Delivery, Queue
 from ghcrawl.ports.store import Store
 from ghcrawl.ports.unit_of_work import Committed, UnitOfWork
 from ghcrawl.values.errors import CrawlError, QueueError, StoreError
-from ghcrawl.values.model import QueueName, Request
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Defer, Outcome, Save, Skip
+from ghcrawl.values.requests import Request
 from ghcrawl.values.shielded import run_to_end
 from ghcrawl.values.tuning import Tuning
 

@@ -7,9 +7,10 @@ from datetime import datetime
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Planning, Prospect
 from ghcrawl.ports.store import DocumentFilter, Store
-from ghcrawl.values.model import Request, TypeName
 from ghcrawl.values.outcome import Save, Skip
 from ghcrawl.values.policy import Policy
+from ghcrawl.values.requests import Request
+from ghcrawl.values.type_names import TypeName
 
 
 async def plan(

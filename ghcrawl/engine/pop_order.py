@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from ghcrawl.ports.fetcher import Fetcher
-from ghcrawl.values.model import QUEUES, Lane, QueueName
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
 from ghcrawl.values.tuning import FREE_QUEUES
 
 

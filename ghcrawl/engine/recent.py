@@ -6,8 +6,8 @@ from collections import OrderedDict
 from datetime import datetime
 from typing import TypeAlias
 
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Outcome, Skip
+from ghcrawl.values.requests import Request
 
 Target: TypeAlias = tuple[str, str, str]
 """Platform, type and URL: two requests for one target are answered by the same call."""

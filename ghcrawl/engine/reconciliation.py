@@ -13,9 +13,11 @@ from typing import Final
 from ghcrawl.engine.tombstones import burial
 from ghcrawl.platforms.kind import Comparison
 from ghcrawl.ports.store import DocumentFilter, Store
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Push, Request, TypeName
 from ghcrawl.values.outcome import Skip
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.type_names import TypeName
 
 AT_ONCE: Final = 1000
 

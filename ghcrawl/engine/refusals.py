@@ -22,15 +22,10 @@ from ghcrawl.platforms.kind import Processed, Thing, refusal_of
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Store, Stored
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Document,
-    Link,
-    Request,
-    TypeName,
-    Validator,
-)
+from ghcrawl.values.documents import Document, Link, Validator
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 
 STANDS: Final = timedelta(days=7)
 """A feature may be switched on, or a right be given, without a trace in what it belongs to."""

@@ -15,7 +15,7 @@ from ghcrawl.platforms.kind import Continuation, Event, List, Processed, Thing, 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Store, Stored
-from ghcrawl.values.model import Document, Request
+from ghcrawl.values.documents import Document
 from ghcrawl.values.outcome import (
     Denied,
     Fetched,
@@ -28,6 +28,7 @@ from ghcrawl.values.outcome import (
     Unchanged,
 )
 from ghcrawl.values.policy import Fetch, Policy, parse
+from ghcrawl.values.requests import Request
 from ghcrawl.values.ties import unsettled
 
 _LENIENT: Final = frozenset({Fetch.MUTABLES, Fetch.STORAGE_ORIGIN_IF_MISSING})

@@ -21,10 +21,12 @@ from ghcrawl.ports.observer import Settled
 from ghcrawl.ports.queue import Delivery
 from ghcrawl.ports.store import Saved
 from ghcrawl.ports.unit_of_work import Committed, Effects, UnitOfWork
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import QueueError, StoreError, Unstorable
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Deadletter, Document, Push, Request
 from ghcrawl.values.outcome import Bury, Defer, Outcome, OutcomeName, Retry, Save, Skip
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.ties import question, whole_again
 from ghcrawl.values.tuning import Tuning
 

@@ -12,8 +12,10 @@ from typing import Final
 
 from ghcrawl.platforms.kind import Event, Kind
 from ghcrawl.ports.store import DocumentFilter, Store
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Push, Request, TypeName
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.type_names import TypeName
 
 AT_ONCE: Final = 100
 AGAIN_S: Final = 2.0

@@ -9,8 +9,8 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Retrieved, Throttled
+from ghcrawl.values.requests import Request
 
 SPENT: Final = "spent"
 """Why a request is put off that would be one too many."""

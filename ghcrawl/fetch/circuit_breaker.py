@@ -27,8 +27,8 @@ from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import FetchError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Retrieved, Throttled
+from ghcrawl.values.requests import Request
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -22,9 +22,12 @@ from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, Source
 from ghcrawl.ports.stream import Stream
 from ghcrawl.ports.webhooks import Hooks
-from ghcrawl.values.model import Document, JsonObject, Request, TypeName
+from ghcrawl.values.documents import Document
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Save
+from ghcrawl.values.requests import Request
 from ghcrawl.values.section import Section
+from ghcrawl.values.type_names import TypeName
 from ghcrawl.values.visitor_map import Scenarios
 
 # Credentials --------------------------------------------------------------------------------------------------

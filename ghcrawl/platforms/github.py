@@ -26,9 +26,9 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.webhooks import Hooks
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Node, Scenarios
 from processors.github import PARTS, kinds, registry

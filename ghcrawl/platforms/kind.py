@@ -17,9 +17,10 @@ from typing import ClassVar, TypeAlias, assert_never
 
 from msgspec import Struct
 
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Push, Request
 from ghcrawl.values.outcome import Processor, Save, Skip
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.visitor_map import NextHops
 
 

@@ -21,8 +21,8 @@ from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.stream import Stream
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Document
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
 from processors.mastodon.names import NAME, host_of

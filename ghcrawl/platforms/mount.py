@@ -9,11 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.platforms.contract import Platform
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError, UnknownSpec
-from ghcrawl.values.model import Document, Request, TypeName
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Request
 from ghcrawl.values.section import Section
-from ghcrawl.values.type_names import suggestion
+from ghcrawl.values.type_names import TypeName, suggestion
 
 _CREDENTIAL: Final = re.compile(
     r"(?i)://(?P<user>[^/\s?#@]+)@|[?&](?P<name>access_token|token|api_key|client_secret|password)="

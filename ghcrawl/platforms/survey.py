@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from ghcrawl.values.model import Json
+from ghcrawl.values.jsontext import Json
 
 
 class Question(Struct, frozen=True, kw_only=True):

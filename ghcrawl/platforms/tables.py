@@ -12,7 +12,8 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ghcrawl.values.model import JsonObject, TypeName
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.type_names import TypeName
 
 ColumnType: TypeAlias = Literal["text", "integer", "real", "boolean", "timestamp", "json"]
 Source: TypeAlias = Literal["body", "link", "above", "above_name", "made", "document"]

@@ -21,8 +21,8 @@ from ghcrawl.ports.source import Credential, PrincipalView
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Retrieved
+from ghcrawl.values.requests import Request
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
 from processors.web.kinds import SCENARIOS, kinds, read_page, read_spec

@@ -8,8 +8,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Deadletter, TypeName
+from ghcrawl.values.type_names import TypeName
 
 
 class DeadletterFilter(Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from ghcrawl.values.model import QUEUES, Lane, QueueName
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Protocol
 
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Retrieved
+from ghcrawl.values.requests import Request
 
 
 class Fetcher(Protocol):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, Protocol
 
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 
 ClaimResult = Literal["ours", "theirs", "taken"]
 """Result of a claim: "ours", free or its holder died; "theirs", held by another; "taken", confirmed before."""

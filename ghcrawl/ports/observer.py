@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.ports.store import Saved
-from ghcrawl.values.model import QueueName, Request
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import OutcomeName
+from ghcrawl.values.requests import Request
 
 
 class Settled(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ghcrawl.values.model import QUEUES, Lane, Push, QueueName, Request
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
+from ghcrawl.values.requests import Push, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

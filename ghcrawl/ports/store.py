@@ -8,8 +8,9 @@ from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from ghcrawl.values.forms import answers
-from ghcrawl.values.model import Document, Forms, TypeName, Validator
+from ghcrawl.values.documents import Document, Validator
+from ghcrawl.values.forms import Forms, answers
+from ghcrawl.values.type_names import TypeName
 
 Saved = Literal["saved", "same", "stale", "tied", "mixed"]
 """Result of a save: written; equal content; older than the stored one; a tie; or a document of two moments is left,

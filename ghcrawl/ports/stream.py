@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ghcrawl.values.model import Push, Request
+from ghcrawl.values.requests import Push, Request
 
 
 class Batch(Struct, frozen=True, kw_only=True):

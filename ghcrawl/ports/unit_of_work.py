@@ -9,7 +9,9 @@ from msgspec import Struct
 
 from ghcrawl.ports.queue import Delivery, Pushed
 from ghcrawl.ports.store import Saved, Touch
-from ghcrawl.values.model import Deadletter, Document, Push
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
+from ghcrawl.values.requests import Push
 
 
 def asks_nothing(_saved: Saved | None) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import Field, PlainSerializer, TypeAdapter
 
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 STATE: Final = "redelivery"
 Moment: TypeAlias = Annotated[datetime, PlainSerializer(iso)]

@@ -13,7 +13,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.webhooks import ApiFailure, Attempt, Hooks
 from ghcrawl.redelivery.state import Checkpoint, Gap, Lost, Redelivered, Run, State
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -29,9 +29,10 @@ from ghcrawl.schedule.poolstate import WINDOW_D, PoolState, from_json, state_nam
 from ghcrawl.schedule.strategies import EXPONENT, Strategy, new_items, strategy_of
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Context, Push, Request, TypeName
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Retry, Save, Skip
+from ghcrawl.values.requests import Context, Push, Request
 from ghcrawl.values.source import DAY_S, Source, StrategyName, days, source_key
+from ghcrawl.values.type_names import TypeName
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -28,7 +28,7 @@ from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Origins, Settings
 from ghcrawl.values.errors import ConfigError, StoreError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import iso, moment
+from ghcrawl.values.times import iso, moment
 
 STATE: Final = "live"
 AUDIT: Final = "live-audit"

@@ -27,7 +27,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from ghcrawl.values.errors import ConfigError, SpecError
-from ghcrawl.values.model import QUEUES, QueueName
+from ghcrawl.values.lanes import QUEUES, QueueName
 from ghcrawl.values.policy import parse
 from ghcrawl.values.scope import Scope
 from ghcrawl.values.section import Section

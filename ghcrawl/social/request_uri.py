@@ -28,7 +28,7 @@ from urllib.parse import quote
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from ghcrawl.values.model import iso, moment
+from ghcrawl.values.times import iso, moment
 
 Resource: TypeAlias = Literal["post", "profile", "relations"]
 SourceKind: TypeAlias = Literal["query", "user", "related", "location"]

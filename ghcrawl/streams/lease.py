@@ -11,7 +11,7 @@ from msgspec import Struct, convert, to_builtins
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 LEASE: Final = timedelta(seconds=60)
 """How long a dead replica holds up its stream."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 
 from ghcrawl.ports.stream import Batch
 from ghcrawl.values.errors import FetchError, StreamRefused
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 
 PER_BATCH = 10
 

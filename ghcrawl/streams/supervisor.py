@@ -13,8 +13,9 @@ from msgspec import Struct
 from ghcrawl.ports.store import DocumentFilter, Store
 from ghcrawl.ports.stream import Stream, StreamObserver
 from ghcrawl.streams.producer import Producer, StreamPorts
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.model import Document, TypeName
+from ghcrawl.values.type_names import TypeName
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, TextIO
 from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
 from ghcrawl.tables.folder import FolderTarget, same
 from ghcrawl.tables.projection import Row
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 _REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
 _FIRST: Final = re.compile(rb'"(?:[^"]|"")*"|[^,\r\n]*')

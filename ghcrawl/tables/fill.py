@@ -10,7 +10,8 @@ from typing import Final
 from ghcrawl.platforms.tables import ACCOUNTS, Schema
 from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.target import State, Target
-from ghcrawl.values.model import Document, iso
+from ghcrawl.values.documents import Document
+from ghcrawl.values.times import iso
 
 BATCH: Final = 5_000
 """Documents written at a time."""

@@ -11,8 +11,9 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from ghcrawl.platforms.tables import Column, ColumnType, LinkTable, Schema, Table
-from ghcrawl.values.jsontext import dumps
-from ghcrawl.values.model import Document, JsonObject, moment
+from ghcrawl.values.documents import Document
+from ghcrawl.values.jsontext import JsonObject, dumps
+from ghcrawl.values.times import moment
 
 Row: TypeAlias = tuple[Any, ...]
 Moments: TypeAlias = Callable[[datetime], object]

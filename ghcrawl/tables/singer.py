@@ -17,7 +17,7 @@ from ghcrawl.platforms.tables import ACCOUNT_TABLE, Column, ColumnType, LinkTabl
 from ghcrawl.tables.projection import Row, json_text
 from ghcrawl.tables.target import Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 TYPES: Final[Mapping[ColumnType, Mapping[str, Any]]] = {
     "text": {"type": ["null", "string"]},

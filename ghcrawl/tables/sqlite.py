@@ -14,7 +14,7 @@ from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.search import metadata, metadata_beside, search_tables
 from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 STATE: Final = "_ghcrawl"
 DIALECT: Final = Dialect(

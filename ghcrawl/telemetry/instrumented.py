@@ -23,7 +23,7 @@ from ghcrawl.telemetry.load_shedding import YIELD_S, Answering
 from ghcrawl.values.errors import CrawlError, Unstorable
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
-from ghcrawl.values.model import Lane, QueueName, Request
+from ghcrawl.values.lanes import Lane, QueueName
 from ghcrawl.values.outcome import (
     Processor,
     Retrieved,
@@ -31,6 +31,7 @@ from ghcrawl.values.outcome import (
     Skip,
     Visit,
 )
+from ghcrawl.values.requests import Request
 
 SAMPLED: Final = 16
 """Measuring a body means encoding it once more: only one in this many is measured."""

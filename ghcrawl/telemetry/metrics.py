@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ghcrawl import __version__
 from ghcrawl.ports.observer import Call, Observer, Settled
-from ghcrawl.values.model import TypeName
+from ghcrawl.values.type_names import TypeName
 
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 

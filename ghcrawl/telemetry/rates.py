@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ghcrawl.ports.observer import Call, Settled
-from ghcrawl.values.model import QueueName
+from ghcrawl.values.lanes import QueueName
 
 WINDOW_S: Final = 60
 

@@ -12,9 +12,9 @@ from typing import Final, get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
 from ghcrawl.ports.queue import Depth, by_queue
-from ghcrawl.redelivery import Run, State
+from ghcrawl.redelivery.state import Run, State
 from ghcrawl.telemetry.instrumented import SAMPLED, Measure, Phase
-from ghcrawl.values.model import Lane, QueueName
+from ghcrawl.values.lanes import Lane, QueueName
 
 MAX_EVENTS: Final = 120
 """Event names that get a label of their own: a sender who knows a secret can send any name."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ghcrawl.ports.observer import Call, Settled
-from ghcrawl.values.model import TypeName, iso
-from ghcrawl.values.type_names import TypeNames
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import TypeName, TypeNames
 
 MAX_ROOTS = 100
 _UNASKED = frozenset({"visited", "not_ready"})

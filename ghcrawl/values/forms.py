@@ -16,11 +16,65 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from ghcrawl.values.model import Form, Forms, Json, JsonObject, Known
+from msgspec import Struct
 
+from ghcrawl.values.jsontext import Json, JsonObject
+from ghcrawl.values.times import moment, time_text
+
+Form = Literal["own", "list", "webhook", "event", "batch"]
 _IDENTITIES: Final = ("id", "node_id", "sha", "url", "key", "raw_url")
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """Since when one form of a thing is known, see `ghcrawl.values.forms`.
+
+    changed_at, observed_at: as of the document that came in this form last.
+    digest: of its body; empty once another form said otherwise, or nothing tells which is true.
+    partial: it lacked fields that this form is known to leave out.
+    """
+
+    observed_at: datetime
+    digest: str
+    changed_at: str = ""
+    partial: bool = False
+
+    @property
+    def rank(self) -> tuple[str, datetime]:
+        """Sorts by how true it is."""
+        return self.changed_at, self.observed_at
+
+    def to_json(self) -> dict[str, Json]:
+        """JSON with the metadata's camelCase names; moments to the microsecond."""
+        value: dict[str, Json] = {"observedAt": time_text(self.observed_at), "digest": self.digest}
+        if self.changed_at:
+            value["changedAt"] = self.changed_at
+        return {**value, "partial": True} if self.partial else value
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Known:
+        """What `to_json` wrote."""
+        return cls(
+            observed_at=moment(value["observedAt"]),
+            digest=value["digest"],
+            changed_at=value.get("changedAt", ""),
+            partial=value.get("partial", False),
+        )
+
+
+Forms = Mapping[Form, Known]
+"""The forms in which a thing was seen. None: it was saved before forms were told apart, or it has but one."""
+
+
+def forms_json(forms: Forms) -> dict[str, Json]:
+    """As `_metadata.forms` has them."""
+    return {form: known.to_json() for form, known in forms.items()}
+
+
+def forms_of(value: JsonObject) -> Forms:
+    """What `forms_json` wrote."""
+    return {form: Known.from_json(known) for form, known in value.items()}  # type: ignore[misc]  # ours, as written
 
 
 def answers(forms: Forms, observed_at: datetime) -> bool:

@@ -7,10 +7,16 @@ JSON) go to the standard library, so that everything that a platform sends comes
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from hashlib import blake2b
 from math import isfinite
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 import orjson
+
+Json: TypeAlias = Any
+"""What a JSON parser returns."""
+JsonObject: TypeAlias = Mapping[str, Any]
 
 _DIGITS_ALIKE: Final = bytes.maketrans(b"123456789", b"000000000")
 _LONG_INTEGER: Final = b"0" * 19
@@ -47,6 +53,11 @@ def loads(data: bytes, *, max_depth: int | None = None) -> Any:
     if max_depth is not None and data.count(b"{") + data.count(b"[") > max_depth and _is_deeper(value, max_depth):
         raise _too_deep(max_depth)
     return value
+
+
+def digest(value: Json) -> str:
+    """32 hex digits, equal for equal JSON regardless of the order of its keys."""
+    return blake2b(dumps(value, sort_keys=True), digest_size=16).hexdigest()
 
 
 def clip(value: Any, levels: int) -> Any:

@@ -14,15 +14,9 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from ghcrawl.values.model import (
-    Document,
-    Failure,
-    Json,
-    Origin,
-    Push,
-    Request,
-    Validator,
-)
+from ghcrawl.values.documents import Document, Origin, Validator
+from ghcrawl.values.jsontext import Json
+from ghcrawl.values.requests import Failure, Push, Request
 from ghcrawl.values.visitor_map import NextHops
 
 DeniedReason = Literal["sso", "ip_allow_list", "credential", "blocked", "forbidden", "unauthorized"]

@@ -10,13 +10,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Document,
-    Push,
-    Request,
-    moment,
-)
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.times import moment
 
 UNSETTLED: Final = timedelta(seconds=4)
 """How long after its last change a thing may look different without another date: the rest of that second, and by how

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from ghcrawl.values.model import QueueName
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.scope import Scope
 
 DEFAULT_WEIGHTS: Final[Mapping[QueueName, int]] = {

@@ -5,12 +5,28 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from typing import Final, NamedTuple
 
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import TypeName
 
+LEGACY_PLATFORM: Final = "github"
+"""The platform of all stored data that names none: it was written when there was only one."""
 MAX_LISTED = 8
 """Names in an error message."""
+
+
+class TypeName(NamedTuple):
+    """A type of one platform: what documents and requests are counted, filtered and stored by.
+
+    platform: as `Platform.name`, without a slash.
+    """
+
+    platform: str
+    name: str
+
+    def __str__(self) -> str:
+        """`mastodon/status`: unambiguous. `ghcrawl.values.type_names` leaves out what is clear."""
+        return f"{self.platform}/{self.name}"
 
 
 def suggestion(text: str, known: Collection[str]) -> str:

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from ghcrawl.social.parsing import parse
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Context, Document, JsonObject, Payload, Push, Request
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.requests import Context, Payload, Push, Request
 from processors.atproto.names import NAME, POSTS, Record, account_url, account_urn, is_did, is_rkey, post_url, post_urn
 from processors.atproto.things import bare
 from processors.saving import mapping, text

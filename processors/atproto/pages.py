@@ -10,10 +10,12 @@ from msgspec import Struct
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source, encoded
+from ghcrawl.values.documents import Link
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Context, Pagination, Payload, Push
 from processors.atproto.names import POSTS, account_url, account_urn, is_did, post_url, post_urn, record_of
 from processors.atproto.things import bare, created
 from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, is_streamed, notes, plans
 from ghcrawl.social.request_uri import RequestUri, Resource, Source
+from ghcrawl.values.documents import Link
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Json, JsonObject, Link, Push
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Push
 from processors.atproto.names import account_url, account_urn, is_did
 from processors.atproto.pages import HOLDS
 from processors.atproto.things import subscription_urn

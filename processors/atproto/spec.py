@@ -10,8 +10,8 @@ from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Unsupported, plans
 from ghcrawl.social.request_uri import MARKER, RequestUri, Source
 from ghcrawl.values.errors import SpecError, UnknownSpec
-from ghcrawl.values.model import Request
 from ghcrawl.values.policy import parse as parse_policy
+from ghcrawl.values.requests import Request
 from processors.atproto.names import NAME, POSTS, Record, is_did, is_handle, is_rkey, post_url, record_of
 
 KNOWN: Final = ("since", "before", "limit", "cursor", "stream")

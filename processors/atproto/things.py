@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from ghcrawl.values.documents import Link
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import Json, JsonObject, Link, moment
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.times import moment
 from processors.atproto.names import POSTS, Record, account_url, account_urn, is_did, post_url, post_urn, record_of
 from processors.saving import asked, mapping, mappings, resource, resources, save, text
 

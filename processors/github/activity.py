@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, count, mapping, number, repo_url, required, text
 from processors.github.issue import below

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, sequence, text
 from processors.github.listing import Listing

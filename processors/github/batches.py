@@ -17,21 +17,12 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.platforms.kind import Batch
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Json,
-    JsonObject,
-    Pagination,
-    Payload,
-    Proof,
-    Push,
-    QueueName,
-    Request,
-    Validator,
-    digest,
-)
+from ghcrawl.values.jsontext import Json, JsonObject, digest
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Skip, Visit
+from ghcrawl.values.requests import Context, Pagination, Payload, Proof, Push, Request
 from ghcrawl.values.visitor_map import Step
 from processors.github.graph import QUEUE_OF, Node, here, mapping, number, sequence, text
 from processors.github.listings import LISTINGS

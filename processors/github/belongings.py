@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, owner_kind, required, text
 from processors.github.listing import Listing

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import JsonObject, Pagination
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.requests import Pagination
 from processors.github.entity import Entity
 from processors.github.graph import Node, count, mapping, number, repo_of, required, sequence, text
 

@@ -8,15 +8,18 @@ from typing import Final
 
 from msgspec import Struct
 
+from ghcrawl.values.documents import FORM_OF, Origin
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.forms import Form
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import FORM_OF, Form, JsonObject, Origin, dated
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import (
     Processor,
     Save,
     Skip,
     Visit,
 )
+from ghcrawl.values.times import dated
 from processors.github.graph import Node, parent_of, repo_url, text
 from processors.github.least import check
 from processors.github.listing import Listing, Listings, add

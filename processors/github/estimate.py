@@ -19,8 +19,9 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from ghcrawl.platforms.survey import Estimate, Question, Reply, Survey
-from ghcrawl.values.model import Json, JsonObject, Request
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Request
 from ghcrawl.values.visitor_map import NextHops, Scenarios
 from processors.github.batches import PULLS, REVIEWS, SIZES, WORTH_A_LIST
 from processors.github.entities import BY_TYPE

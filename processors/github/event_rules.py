@@ -10,19 +10,12 @@ from msgspec import Struct
 
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Json,
-    JsonObject,
-    Pagination,
-    Payload,
-    Push,
-    QueueName,
-    Request,
-    iso,
-)
+from ghcrawl.values.jsontext import Json, JsonObject
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Visit
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Context, Pagination, Payload, Push, Request
+from ghcrawl.values.times import iso
 from processors.github.entity import Entity
 from processors.github.events_table import Action, EventRule
 from processors.github.graph import Node, mapping, org_url, scope_of, sequence, text

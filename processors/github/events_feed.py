@@ -15,19 +15,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ghcrawl.platforms.kind import Continuation, List
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    DeferredRequest,
-    Document,
-    Json,
-    JsonObject,
-    Payload,
-    Push,
-    Request,
-)
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Context, DeferredRequest, Payload, Push, Request
 from processors.github.events_table import EVENT_RULES
 from processors.github.graph import NAME, Node, again, mapping, number, owner_kind, scope_of, text
 from processors.github.listing import PER_PAGE

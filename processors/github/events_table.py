@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.graph import count, mapping, text
 from processors.github.webhook import type_of
 

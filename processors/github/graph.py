@@ -11,26 +11,15 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from ghcrawl.values.documents import Document, Link
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.forms import lacks
+from ghcrawl.values.forms import Form, Forms, Known, lacks
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Document,
-    Form,
-    Forms,
-    Json,
-    JsonObject,
-    Known,
-    Link,
-    Payload,
-    Push,
-    QueueName,
-    Request,
-    credible,
-    digest,
-)
+from ghcrawl.values.jsontext import Json, JsonObject, digest
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Context, Payload, Push, Request
+from ghcrawl.values.times import credible
 
 NAME: Final = "github"
 """Of the platform."""

@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ghcrawl.values.documents import Origin
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Json,
-    JsonObject,
-    Origin,
-    Payload,
-    Push,
-    dated,
-)
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Skip, Visit
+from ghcrawl.values.requests import Context, Payload, Push
+from ghcrawl.values.times import dated
 from processors.github.entity import Entity
 from processors.github.graph import (
     Node,

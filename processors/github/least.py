@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import Json, JsonObject
+from ghcrawl.values.jsontext import Json, JsonObject
 
 OBJECTS: Final = frozenset(
     {"user", "owner", "actor", "assignee", "assignees", "uploader", "creator", "closed_by", "merged_by", "sender"}

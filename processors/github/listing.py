@@ -13,16 +13,12 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from ghcrawl.platforms.kind import Continuation
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Document,
-    JsonObject,
-    Pagination,
-    Request,
-    dated,
-    time_text,
-)
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Pagination, Request
+from ghcrawl.values.times import dated, time_text
 from processors.github.graph import Node, count, mapping, owner_kind, repo_url, sequence, text
 from processors.github.scenarios import floor_of
 

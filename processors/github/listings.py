@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.visitor_map import PAGES
 from processors.github import commit
 from processors.github.activity import has_reactions

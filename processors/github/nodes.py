@@ -10,7 +10,8 @@ from email.utils import format_datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from ghcrawl.values.model import Json, JsonObject, moment
+from ghcrawl.values.jsontext import Json, JsonObject
+from ghcrawl.values.times import moment
 from processors.github.graph import ACCOUNT_URLS, embedded, mapping, number, sequence, text
 
 PROFILE: Final = (

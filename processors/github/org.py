@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import JsonObject, Payload, Push
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Payload, Push
 from processors.github.entity import Entity
 from processors.github.graph import Node, here, mapping, number, org_url, required, text
 from processors.github.webhook import POLICY

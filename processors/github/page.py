@@ -13,17 +13,10 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from ghcrawl.platforms.kind import Comparison
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Document,
-    Json,
-    JsonObject,
-    Push,
-    Request,
-    moment,
-)
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import (
     Processor,
     Save,
@@ -31,6 +24,8 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.policy import Fetch, parse
+from ghcrawl.values.requests import Context, Push, Request
+from ghcrawl.values.times import moment
 from processors.github import batches
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, embedded, mapping, owner_kind, scope_of, sequence, text

@@ -13,16 +13,11 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Json,
-    JsonObject,
-    Pagination,
-    Payload,
-    credible,
-    iso,
-)
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Visit
 from ghcrawl.values.policy import Fetch, parse
+from ghcrawl.values.requests import Pagination, Payload
+from ghcrawl.values.times import credible, iso
 from processors.github.entity import Entity
 from processors.github.graph import Node, again, sequence, text
 from processors.github.listing import PER_PAGE, Listing, UpdateMode, asked_at_of, begun_again

@@ -12,9 +12,10 @@ from msgspec import Struct
 from ghcrawl.platforms import kind
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Json, JsonObject, Request
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Processor, Save, Visit
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Request
 from processors.github.graph import Node, number, owner_kind
 from processors.github.listing import always
 from processors.github.webhook import POLICY

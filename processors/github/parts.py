@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ghcrawl.values.model import Json, JsonObject
+from ghcrawl.values.jsontext import Json, JsonObject
 from processors.github.graph import mapping
 from processors.github.part import Part, arrays, counts, has, objects
 

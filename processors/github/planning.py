@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import number, owner_kind, repo_of, required, text
 from processors.github.repo import in_repo

@@ -6,7 +6,8 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from ghcrawl.values.model import JsonObject, Origin
+from ghcrawl.values.documents import Origin
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, repo_of, required, text
 from processors.github.listing import Listing

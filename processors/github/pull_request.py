@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.values.model import JsonObject, Origin
+from ghcrawl.values.documents import Origin
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, text
 from processors.github.issue import below, tagged

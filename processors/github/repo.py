@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote
 
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import Document, JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, sequence, text
 from processors.github.listing import Listing

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from ghcrawl.platforms.kind import Respelled, Shortened
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Context, DeferredRequest, Document, Request
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Context, DeferredRequest, Request
 from ghcrawl.values.type_names import suggestion
 from processors.github import events_feed
 from processors.github.entity import Entity

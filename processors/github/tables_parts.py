@@ -16,7 +16,7 @@ from ghcrawl.platforms.tables import (
     table,
 )
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from processors.github.tables_fields import PLATFORM
 
 _ABOVE: Final = (

@@ -16,14 +16,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from ghcrawl.values.model import (
-    CLOCKS_DIFFER,
-    Context,
-    JsonObject,
-    Payload,
-    Request,
-    moment,
-)
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.requests import Context, Payload, Request
+from ghcrawl.values.times import CLOCKS_DIFFER, moment
 from processors.github.graph import NAME, mapping, number, text
 
 POLICY: Final = "storageOriginIfMissing+match"

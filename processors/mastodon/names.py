@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import Json, JsonObject
+from ghcrawl.values.jsontext import Json, JsonObject
 
 NAME: Final = "mastodon"
 

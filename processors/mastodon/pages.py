@@ -12,9 +12,11 @@ from typing import Final
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source
+from ghcrawl.values.documents import Link
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Context, Json, JsonObject, Link, Pagination, Payload, Push, Request
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Context, Pagination, Payload, Push, Request
 from processors.mastodon.names import (
     NAME,
     account_url,

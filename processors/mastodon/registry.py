@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from ghcrawl.platforms.kind import Kind, List, Reconciliation, Thing
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Processor
+from ghcrawl.values.requests import Request
 from ghcrawl.values.visitor_map import Node
 from processors.mastodon import pages, things
 from processors.mastodon.names import NAME

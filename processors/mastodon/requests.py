@@ -11,8 +11,9 @@ from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, is_streamed, notes, plans
 from ghcrawl.social.request_uri import RequestUri, Source
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Json, JsonObject, Push
+from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Push
 from processors.mastodon.names import NAME, account_url, account_urn, api, id_of
 from processors.mastodon.pages import OFFSET_PAGE, lists_of, says
 from processors.mastodon.things import asks_not_to

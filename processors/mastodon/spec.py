@@ -9,8 +9,8 @@ from ghcrawl.social.parsing import is_request_uri, parse
 from ghcrawl.social.plan import Unsupported, plans
 from ghcrawl.social.request_uri import RequestUri, Resource, Source
 from ghcrawl.values.errors import SpecError, UnknownSpec
-from ghcrawl.values.model import Request
 from ghcrawl.values.policy import parse as parse_policy
+from ghcrawl.values.requests import Request
 from processors.mastodon.names import NAME, host_of, status_url
 
 KNOWN: Final = ("since", "before", "limit", "stream")

@@ -9,8 +9,10 @@ from urllib.parse import quote
 
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, plans
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Context, Document, Json, Payload, Push, Request
+from ghcrawl.values.jsontext import Json
+from ghcrawl.values.requests import Context, Payload, Push, Request
 from processors.mastodon.names import NAME, account_url, api, host_of, status_url
 from processors.mastodon.pages import says, wants
 from processors.saving import mapping, text

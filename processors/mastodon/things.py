@@ -7,9 +7,12 @@ from datetime import datetime
 from html.parser import HTMLParser
 from typing import Final
 
+from ghcrawl.values.documents import Link
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.model import JsonObject, Link, Push, dated, moment
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Save, Skip, Visit
+from ghcrawl.values.requests import Push
+from ghcrawl.values.times import dated, moment
 from processors.mastodon.names import (
     NAME,
     account_url,

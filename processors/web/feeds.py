@@ -11,7 +11,7 @@ from typing import Any, Final
 import feedparser
 
 from ghcrawl.values.jsontext import loads
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 from processors.web.html import fragment_text, squeezed
 from processors.web.urls import canonical
 

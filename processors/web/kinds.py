@@ -9,8 +9,8 @@ from typing import Final
 
 from ghcrawl.platforms.kind import Kind, List, Planning, Prospect, Thing
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Save, Skip, Visit
+from ghcrawl.values.requests import Request
 from ghcrawl.values.visitor_map import Node
 from processors.web.urls import canonical, host_of
 

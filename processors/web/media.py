@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
+from ghcrawl.values.documents import Link
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Link, Push
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Push
 from processors.web.html import Node, squeezed, text_of
 from processors.web.records import name_of, noted, notes, payload_of, save
 from processors.web.urls import canonical, host_of, urn

@@ -7,9 +7,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ghcrawl.values.documents import Link
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Link, Push
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Push
 from processors.web import comments as marks
 from processors.web import feeds, html, media
 from processors.web.extraction import Extraction

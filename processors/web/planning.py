@@ -19,10 +19,13 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ghcrawl.platforms.kind import Prospect
+from ghcrawl.values.documents import Document, Link
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Link, Push, Request, digest, iso, moment
+from ghcrawl.values.jsontext import digest
 from ghcrawl.values.outcome import Save, Skip
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.times import iso, moment
 from processors.web import pattern
 from processors.web.records import PLATFORM, noted
 from processors.web.urls import canonical, folder, host_of, may_be_page, urn

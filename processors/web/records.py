@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from ghcrawl.values.jsontext import dumps, loads
-from ghcrawl.values.model import Context, Document, Json, Link, Payload, Push, Request, digest
+from ghcrawl.values.documents import Document, Link
+from ghcrawl.values.jsontext import Json, digest, dumps, loads
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Context, Payload, Push, Request
 from processors.web.urls import host_of, urn
 
 PLATFORM: Final = "web"

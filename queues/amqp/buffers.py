@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 from queues.amqp.message import Incoming
 
 

@@ -14,9 +14,11 @@ import structlog
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter, DedupMarkers
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.errors import DecodeError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Deadletter, Failure, Lane, QueueName, Request, unreadable
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Failure, Request, unreadable
 from queues.amqp.message import Incoming, Outgoing
 from queues.codec import decode
 from queues.dedup_protocol import key_of

@@ -13,7 +13,9 @@ from pamqp.commands import Basic
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import DedupMarkers
 from ghcrawl.values.errors import DecodeError, QueueError
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Request
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.requests import Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.connection import AmqpLink
 from queues.amqp.errors import spoken
 from queues.amqp.message import Incoming, Outgoing

@@ -14,7 +14,8 @@ from msgspec import Struct
 from pamqp.commands import Basic
 
 from ghcrawl.values.errors import DecodeError, QueueError
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.errors import spoken
 from queues.amqp.names import lane_of
 

@@ -16,7 +16,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane
+from ghcrawl.values.lanes import QUEUES, Lane
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 
 DEAD: Final = Lane("", "normal")
 """Stands for what the broker set aside, which no platform's lane holds."""

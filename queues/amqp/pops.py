@@ -10,7 +10,8 @@ from msgspec import Struct
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter, new_token
 from ghcrawl.values.errors import CrawlError, DecodeError
-from ghcrawl.values.model import Push, QueueName, Request
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Push, Request
 from queues.amqp.buffers import Buffers
 from queues.amqp.dead_letters import DeadLetterHandler, name_of
 from queues.amqp.message import Incoming

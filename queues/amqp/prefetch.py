@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import ceil
 from typing import Final
 
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 from queues.amqp.names import DEAD
 
 SPARE: Final = 2

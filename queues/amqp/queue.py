@@ -22,8 +22,10 @@ from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.values.background import Background
 from ghcrawl.values.errors import CrawlError, QueueError, Unstorable
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push, QueueName, Request
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.shielded import all_of, run_to_end
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
 from queues.amqp.dead_letters import Bury, DeadLetterHandler

@@ -13,7 +13,8 @@ import structlog
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import DedupMarker, new_token
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.model import Lane, Push
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.requests import Push
 from queues.dedup_protocol import DedupProtocol
 
 log = structlog.stdlib.get_logger(__name__)

@@ -17,15 +17,10 @@ import structlog
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.clock import Clock
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.errors import DecodeError, QueueError
-from ghcrawl.values.model import (
-    QUEUES,
-    Deadletter,
-    Failure,
-    Lane,
-    Request,
-    unreadable,
-)
+from ghcrawl.values.lanes import QUEUES, Lane
+from ghcrawl.values.requests import Failure, Request, unreadable
 from queues.codec import decode
 from queues.sqlite import table
 from queues.sqlite.table import ClaimedRow

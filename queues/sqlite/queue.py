@@ -16,13 +16,8 @@ from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Delivery, Depth, Pushed
 from ghcrawl.values.errors import DecodeError, QueueError
-from ghcrawl.values.model import (
-    QUEUES,
-    Lane,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
+from ghcrawl.values.requests import Push, Request
 from queues.codec import decode
 from queues.merging import URGENCY
 from queues.sqlite import table

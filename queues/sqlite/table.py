@@ -16,7 +16,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from ghcrawl.ports.queue import Pushed
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane, Push
+from ghcrawl.values.lanes import QUEUES, Lane
+from ghcrawl.values.requests import Push
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.codec import encode
 from queues.merging import URGENCY, Copy, merge
 

@@ -17,9 +17,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, Self
 
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.errors import DecodeError, Unstorable
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Deadletter, TypeName, moment, time_text, unreadable
+from ghcrawl.values.lanes import QUEUES
+from ghcrawl.values.requests import unreadable
+from ghcrawl.values.times import moment, time_text
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
 from stores.mongo.driver import OURS, Mongo
 from stores.mongo.errors import opening

@@ -16,7 +16,9 @@ from datetime import datetime
 from typing import Any, Final, Self
 
 from ghcrawl.ports.dedup import DedupMarker
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane, moment, time_text
+from ghcrawl.values.lanes import QUEUES, Lane
+from ghcrawl.values.times import moment, time_text
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from stores.batcher import Batcher
 from stores.mongo.batched import Shared
 from stores.mongo.driver import OURS, Mongo

@@ -20,8 +20,9 @@ from ghcrawl.ports.store import (
     Stored,
     Touch,
 )
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.model import LEGACY_PLATFORM, Document, TypeName
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores import rules
 from stores.merging import Merged, merged, wants_body
 from stores.mongo.batched import Shared

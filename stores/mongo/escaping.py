@@ -25,7 +25,7 @@ from math import isfinite
 from typing import Any, Final
 
 from ghcrawl.values.errors import Unstorable
-from ghcrawl.values.model import Json
+from ghcrawl.values.jsontext import Json
 from stores.jsontext import from_text, to_text
 
 ESCAPE: Final = "␛"

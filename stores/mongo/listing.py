@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.values.model import time_text
+from ghcrawl.values.times import time_text
 from stores.mongo.escaping import safe_text
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from ghcrawl.values.errors import Unstorable
-from ghcrawl.values.model import LEGACY_PLATFORM, TypeName
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 
 CLAIMANTS: Final = 4
 """Documents of one type that may claim the same URL: for example two generations, or two owners of a name."""

@@ -24,17 +24,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ghcrawl.ports.store import Stored, Touch, latest
+from ghcrawl.values.documents import Document, Validator
+from ghcrawl.values.forms import forms_json, forms_of
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Document,
-    TypeName,
-    Validator,
-    forms_json,
-    forms_of,
-    moment,
-    time_text,
-)
+from ghcrawl.values.times import moment, time_text
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores import rules
 from stores.merging import Merged
 from stores.mongo.escaping import (

@@ -15,8 +15,12 @@ from ghcrawl.embedded.file import (
 )
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.errors import DecodeError, StoreError
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Deadletter, TypeName, moment, time_text, unreadable
+from ghcrawl.values.lanes import QUEUES
+from ghcrawl.values.requests import unreadable
+from ghcrawl.values.times import moment, time_text
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
 from stores.jsontext import from_text, to_text
 

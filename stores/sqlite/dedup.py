@@ -12,7 +12,7 @@ from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.jsontext import dumps
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 
 SCHEMA: Final = (
     """CREATE TABLE tags (

@@ -21,10 +21,12 @@ from ghcrawl.ports.store import (
     Touch,
     latest,
 )
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
-from ghcrawl.values.model import Document, TypeName, time_text
+from ghcrawl.values.times import time_text
+from ghcrawl.values.type_names import TypeName
 from stores import rules
 from stores.jsontext import from_text, to_text
 from stores.merging import merged, wants_body

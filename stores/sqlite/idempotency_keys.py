@@ -10,7 +10,7 @@ from ghcrawl.embedded.file import SqliteFile, storable
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.inbox import ClaimResult
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.model import time_text
+from ghcrawl.values.times import time_text
 
 SCHEMA: Final = (
     """CREATE TABLE receipts (

@@ -9,7 +9,7 @@ from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from stores.sqlite.idempotency_keys import SqliteIdempotencyKeys
 from stores.sqlite.unit_of_work import EmbeddedQueue
 

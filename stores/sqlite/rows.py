@@ -15,18 +15,10 @@ from typing import Final, NamedTuple
 
 from ghcrawl.embedded.file import Row, restored, storable
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Document,
-    Forms,
-    Link,
-    TypeName,
-    Validator,
-    forms_json,
-    forms_of,
-    moment,
-    time_text,
-)
+from ghcrawl.values.documents import Document, Link, Validator
+from ghcrawl.values.forms import Forms, forms_json, forms_of
+from ghcrawl.values.times import moment, time_text
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores.jsontext import from_text, to_text
 from stores.rules import StoredState
 

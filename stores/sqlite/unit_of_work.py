@@ -12,7 +12,7 @@ from ghcrawl.ports.queue import Delivery, Pushed
 from ghcrawl.ports.store import Saved
 from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.documents import SqliteStore
 

@@ -22,7 +22,8 @@ from ghcrawl.ports.deadletters import Deadletters
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.store import Store
 from ghcrawl.ports.unit_of_work import UnitOfWork
-from ghcrawl.values.model import LEGACY_PLATFORM, QueueName
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues import codec
 from queues.memory import MemoryQueue
 from queues.merging import URGENCY

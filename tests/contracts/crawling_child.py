@@ -15,12 +15,8 @@ from ghcrawl.backend import MIGRATIONS, SCHEMA
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.unit_of_work import Effects
-from ghcrawl.values.model import (
-    QUEUES,
-    Context,
-    Push,
-    Request,
-)
+from ghcrawl.values.lanes import QUEUES
+from ghcrawl.values.requests import Context, Push, Request
 from queues import codec
 from queues.sqlite.queue import SqliteQueue
 from stores.sqlite.deadletters import SqliteDeadletters

@@ -11,8 +11,10 @@ import pytest
 
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Pushed, by_queue
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, Deadletter, Push
+from ghcrawl.values.requests import Push
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.memory import MemoryQueue
 from stores.deadletters import Forgotten, Requeued, TimeBudget, forget, requeue
 from stores.memory import MemoryDeadletters

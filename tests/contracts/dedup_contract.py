@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ghcrawl.ports.dedup import CrashCounter, DedupMarker, DedupMarkers
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane, QueueName
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from tests.support.builders import NOW, at
 
 KEY = "0123456789abcdef" * 2

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from ghcrawl.ports.store import Store, Stored
+from ghcrawl.values.documents import Document, Link, Validator
+from ghcrawl.values.forms import Form, Known
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Form, Json, Known, Link, Validator, iso
+from ghcrawl.values.jsontext import Json
+from ghcrawl.values.times import iso
 from processors.github import ENTITIES
 from processors.github.entity import Entity
 from tests.contracts.adapters import Rig

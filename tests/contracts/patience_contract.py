@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ghcrawl.values.model import QUEUES
+from ghcrawl.values.lanes import QUEUES
 from tests.contracts.adapters import Rig
 from tests.contracts.queue_contract import PATIENT_S, a_push, pop
 from tests.support.lanes import LANES, lanes

@@ -8,18 +8,9 @@ from datetime import timedelta
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Delivery, Depth, Pushed, by_queue
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Ancestor,
-    Context,
-    DeferredRequest,
-    Failure,
-    Lane,
-    Pagination,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Ancestor, Context, DeferredRequest, Failure, Pagination, Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.codec import encode
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_failure, a_payload, a_request, at

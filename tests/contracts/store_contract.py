@@ -9,15 +9,11 @@ from typing import Any
 import pytest
 
 from ghcrawl.ports.store import DocumentFilter, Store, Touch
+from ghcrawl.values.documents import Document, Link, Validator
 from ghcrawl.values.errors import Unstorable
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Document,
-    Link,
-    Validator,
-    iso,
-)
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from tests.contracts.adapters import Rig
 from tests.support.builders import API, NOW, a_document, a_type, at, by_type
 

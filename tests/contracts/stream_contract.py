@@ -10,7 +10,7 @@ import pytest
 
 from ghcrawl.ports.stream import Stream
 from ghcrawl.values.errors import FetchError, StreamRefused
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 
 PATIENCE_S = 10.0
 

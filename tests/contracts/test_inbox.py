@@ -15,7 +15,8 @@ from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
 from ghcrawl.ports.queue import Queue
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.model import LEGACY_PLATFORM, Payload, Push, Request
+from ghcrawl.values.requests import Payload, Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues import codec
 from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryDedupMarkers

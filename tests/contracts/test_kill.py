@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.values.model import QUEUES, Push
+from ghcrawl.values.lanes import QUEUES
+from ghcrawl.values.requests import Push
 from tests.contracts.adapters import SqliteRig
 from tests.contracts.crawling_child import EXTRA, NODES, children, node
 

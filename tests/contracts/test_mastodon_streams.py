@@ -14,7 +14,8 @@ from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.mastodon.server import Server, Setup, running
 from ghcrawl.simulator.mastodon.world import World
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import Document, Push
+from ghcrawl.values.documents import Document
+from ghcrawl.values.requests import Push
 from processors.mastodon.streams import channel, told
 from tests.contracts.stream_contract import StreamContract, StreamRig
 from tests.support.builders import a_document, an_egress

@@ -11,14 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from ghcrawl.ports.queue import Delivery, Depth, Pushed
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    QUEUES,
-    Lane,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from tests.contracts.adapters import QUEUES as ADAPTERS
 from tests.contracts.machine import RigMachine, case_of
 from tests.support.builders import NOW, a_request, at

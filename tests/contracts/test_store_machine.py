@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
 from ghcrawl.ports.store import DocumentFilter, Touch
-from ghcrawl.values.model import Document, iso
+from ghcrawl.values.documents import Document
 from ghcrawl.values.ties import UNSETTLED
+from ghcrawl.values.times import iso
 from tests.contracts.adapters import STORES as ADAPTERS
 from tests.contracts.machine import RigMachine, case_of
 from tests.support.builders import NOW, a_document, a_type, at

@@ -9,7 +9,7 @@ import pytest
 
 from ghcrawl.ports.stream import Stream
 from ghcrawl.streams.memory import MemoryStream
-from ghcrawl.values.model import Payload, Push, Request
+from ghcrawl.values.requests import Payload, Push, Request
 from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
 from tests.support.builders import NOW
 

@@ -11,7 +11,8 @@ from ghcrawl.ports.store import DocumentFilter, Touch
 from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.values.errors import Unstorable
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Payload, Push, iso
+from ghcrawl.values.requests import Payload, Push
+from ghcrawl.values.times import iso
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_document, a_request, a_type, at
 from tests.support.lanes import lanes

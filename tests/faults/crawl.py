@@ -23,7 +23,8 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.model import QUEUES, Lane, Push
+from ghcrawl.values.lanes import QUEUES, Lane
+from ghcrawl.values.requests import Push
 from queues.amqp.message import Outgoing
 from queues.amqp.queue import AmqpQueue
 from queues.codec import encode

@@ -25,7 +25,7 @@ from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.values.errors import QueueError, StoreError
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from ghcrawl.values.tuning import Tuning
 from queues.weighted import draw
 from tests.faults.graph import ATTEMPTS, node, platform

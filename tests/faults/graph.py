@@ -12,20 +12,13 @@ from random import Random
 
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Thing
+from ghcrawl.values.documents import Document, Link
 from ghcrawl.values.errors import FetchError, SpecError
-from ghcrawl.values.model import (
-    QUEUES,
-    Context,
-    Document,
-    JsonObject,
-    Link,
-    Push,
-    QueueName,
-    Request,
-    digest,
-    iso,
-)
+from ghcrawl.values.jsontext import JsonObject, digest
+from ghcrawl.values.lanes import QUEUES, QueueName
 from ghcrawl.values.outcome import Save, Visit
+from ghcrawl.values.requests import Context, Push, Request
+from ghcrawl.values.times import iso
 from ghcrawl.values.visitor_map import Scenarios
 from tests.support.platforms import never_opened
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 from queues.amqp.names import key_of_lane
 from queues.amqp.queue import AmqpQueue
 from tests.faults.crawl import Crawl, crawl

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ghcrawl.ports.queue import by_queue
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from queues.amqp.queue import AmqpQueue
 from tests.faults.crawl import crawl
 from tests.faults.graph import PLATFORM, node

@@ -30,9 +30,10 @@ from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.ports.store import Saved, Stored
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import configure_logging
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Request
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved
+from ghcrawl.values.requests import Request
 from ghcrawl.values.tuning import Tuning
 from queues.amqp.pops import AmqpDelivery
 from queues.amqp.queue import AmqpQueue

@@ -19,8 +19,8 @@ from ghcrawl.simulator.atproto.server import PASSWORD, Limits, Server
 from ghcrawl.simulator.atproto.world import generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import Push, Request
 from ghcrawl.values.outcome import Fetched
+from ghcrawl.values.requests import Push, Request
 from tests.support.backends import SERVERS, backend
 from tests.support.bluesky import Stage
 from tests.support.services.fixtures import mongo_url, rabbitmq, vhost

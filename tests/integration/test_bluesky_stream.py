@@ -15,7 +15,7 @@ from ghcrawl.simulator.atproto.run import running
 from ghcrawl.simulator.atproto.server import Server
 from ghcrawl.simulator.atproto.world import generate
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from processors.atproto.events import Subscription
 from tests.contracts.stream_contract import PATIENCE_S, StreamContract, StreamRig
 from tests.support.backends import backend

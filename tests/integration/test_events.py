@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.values.model import JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from tests.support.backend import CrawlBackend
 from tests.support.recordings import Hook, webhooks
 

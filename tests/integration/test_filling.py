@@ -14,9 +14,11 @@ from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.tables.asking import ask
 from ghcrawl.tables.choose import format_of, target
 from ghcrawl.tables.fill import Filling
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, TypeName, digest
+from ghcrawl.values.jsontext import digest
+from ghcrawl.values.type_names import TypeName
 from processors.github.tables import TABLES
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_document

@@ -13,7 +13,7 @@ from ghcrawl.simulator.github.live.payloads import hooks
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.records import Star
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from tests.support.living import Living, living
 
 ONLY = "default__only__stargazers/"

@@ -24,7 +24,9 @@ from ghcrawl.simulator.mastodon.server import Server, Setup, running
 from ghcrawl.simulator.mastodon.world import generate
 from ghcrawl.telemetry.metrics import Metrics
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import QUEUES, Push, Request, TypeName
+from ghcrawl.values.lanes import QUEUES
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.type_names import TypeName
 from ghcrawl.wiring import Service, open_service, settings_model
 from tests.support.crawling import TOKEN, stage
 from tests.support.platforms import SIMULATED

@@ -18,7 +18,8 @@ from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from ghcrawl.wiring import load
 from tests.support.builders import NOW, at
 from tests.support.cli import shell

@@ -21,8 +21,8 @@ from ghcrawl.simulator.mastodon.world import World, generate
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Fetched, SkipReason, Throttled, Unchanged
+from ghcrawl.values.requests import Request
 from ghcrawl.wiring import simulator
 from stores.quotas import MemoryQuotas
 from tests.support.builders import at

@@ -23,7 +23,8 @@ from ghcrawl.simulator.mastodon import world as mastodon
 from ghcrawl.simulator.mastodon.server import running as host
 from ghcrawl.simulator.web import Blog
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import Document, Push
+from ghcrawl.values.documents import Document
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import open_service, settings_model
 
 

@@ -15,7 +15,8 @@ from ghcrawl.settings.sections import load
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Push, TypeName
+from ghcrawl.values.requests import Push
+from ghcrawl.values.type_names import TypeName
 from ghcrawl.wiring import Service, open_service, settings_model
 from tests.support.crawling import TOKEN, stage
 from tests.support.library import BRANCHES, LIBRARY, LibrarySimulator

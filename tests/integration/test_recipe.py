@@ -43,7 +43,7 @@ async def crawl():
 
 
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.values.model import TypeName
+from ghcrawl.values.type_names import TypeName
 FILTER = DocumentFilter(types=(TypeName("github", "autolink"),))
 asyncio.run(crawl())
 """

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document
 from processors.github import LISTINGS
 from processors.github.entities import BY_TYPE
 from processors.github.graph import owner_kind

@@ -20,23 +20,18 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.tables.projection import Projector
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed, SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Context,
-    Deadletter,
-    Document,
-    Pagination,
-    Push,
-    Request,
-)
 from ghcrawl.values.outcome import (
     Fetched,
     Save,
     Skip,
     Visit,
 )
+from ghcrawl.values.requests import Context, Pagination, Push, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from ghcrawl.wiring import load, open_service
 from processors.github import ENTITIES, LISTINGS
 from processors.github.entities import BY_TYPE

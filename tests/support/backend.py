@@ -13,16 +13,12 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Delivery
 from ghcrawl.ports.store import DocumentFilter, Stored
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import (
-    Deadletter,
-    Document,
-    Json,
-    JsonObject,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
+from ghcrawl.values.jsontext import Json, JsonObject
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryQueue
 from queues.weighted import draw

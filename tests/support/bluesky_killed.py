@@ -13,7 +13,8 @@ from typing import Any, Final
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.streams.lease import read
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import Document, TypeName
+from ghcrawl.values.documents import Document
+from ghcrawl.values.type_names import TypeName
 from tests.support.bluesky import killable, left
 from tests.support.killed import killed
 from tests.support.waiting import until

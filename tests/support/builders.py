@@ -7,17 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ghcrawl.ports.quotas import Egress
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Deadletter,
-    Document,
-    Failure,
-    Link,
-    Payload,
-    Request,
-    TypeName,
-    digest,
-)
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document, Link
+from ghcrawl.values.jsontext import digest
+from ghcrawl.values.requests import Failure, Payload, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores.quotas import MemoryQuotas
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

@@ -15,7 +15,9 @@ from typing import Any
 from msgspec import Struct
 
 from ghcrawl.backend import open_backend
-from ghcrawl.values.model import Deadletter, Document, Push
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import load
 
 ROOT = Path(__file__).parents[2]

@@ -26,8 +26,10 @@ from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.shapes.site import Body
 from ghcrawl.simulator.github.world import World
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Deadletter, Document, Push
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import load, open_service
 from tests.support.platforms import SIMULATED
 

@@ -22,8 +22,10 @@ from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.simulator.github.oracle import expected
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.shapes.accounts import gists_of
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Document, Request
+from ghcrawl.values.documents import Document
 from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.requests import Context, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from processors.github import ENTITIES, PARTS
 from tests.support.builders import API, NOW
 from tests.support.github import PLATFORM, kind_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from ghcrawl.values.model import Document, Form
+from ghcrawl.values.documents import Document
+from ghcrawl.values.forms import Form
 from processors.github.entity import Entity
 from tests.support.builders import at
 from tests.support.github import REPO, saved

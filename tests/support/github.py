@@ -6,13 +6,6 @@ from typing import Any
 
 import ghcrawl.platforms.github
 from ghcrawl.platforms.kind import Batch, Comparison, Continuation, List, Planning, Processed, Reconciliation
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Context,
-    Pagination,
-    Payload,
-    Request,
-)
 from ghcrawl.values.outcome import (
     Fetched,
     Save,
@@ -20,6 +13,8 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Context, Pagination, Payload, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from tests.support.builders import API, NOW
 
 PLATFORM = ghcrawl.platforms.github.platform()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ghcrawl.values.model import LEGACY_PLATFORM, QUEUES, Lane, QueueName
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 
 
 def lanes(*queues: QueueName, platform: str = LEGACY_PLATFORM) -> list[Lane]:

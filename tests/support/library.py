@@ -18,18 +18,10 @@ from ghcrawl.ports.observer import Call, Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import Credential, PrincipalView, Source
 from ghcrawl.ports.store import Stored
+from ghcrawl.values.documents import Document, Link, Validator
 from ghcrawl.values.errors import ConfigError, FetchError, Malformed, SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Document,
-    Link,
-    Payload,
-    Push,
-    Request,
-    Validator,
-    digest,
-)
+from ghcrawl.values.jsontext import digest
 from ghcrawl.values.outcome import (
     Fetched,
     Missing,
@@ -39,6 +31,7 @@ from ghcrawl.values.outcome import (
     Unchanged,
     Visit,
 )
+from ghcrawl.values.requests import Context, Payload, Push, Request
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
 

@@ -20,8 +20,9 @@ from ghcrawl.simulator.github.live.live import Life
 from ghcrawl.simulator.github.live.payloads import Hook
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Push
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import Service, load, open_service
 from tests.support.builders import a_type
 from tests.support.clock import FastClock

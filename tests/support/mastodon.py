@@ -16,8 +16,10 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import load
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Deadletter, Document, Push, Request
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.wiring import Service, open_service, settings_model
 
 TOKEN = "simulated-token-of-user1"

@@ -17,9 +17,10 @@ from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import Store
 from ghcrawl.schedule.ticker import Options, Ticker, watch, watched
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Payload, Push, Request
 from ghcrawl.values.outcome import Save
+from ghcrawl.values.requests import Payload, Push, Request
 from ghcrawl.values.source import DAY_S, Source, days
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore

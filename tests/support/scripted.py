@@ -14,8 +14,9 @@ from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.ports.queue import Delivery, Queue
 from ghcrawl.ports.store import Store, Stored
 from ghcrawl.ports.unit_of_work import UnitOfWork
-from ghcrawl.values.model import Push, QueueName, Request
+from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Fetched, Retrieved
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryQueue
 from queues.weighted import draw

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ghcrawl.redelivery import ApiFailure, Attempt, Page
+from ghcrawl.ports.webhooks import ApiFailure, Attempt, Page
 from tests.support.clock import FakeClock
 
 

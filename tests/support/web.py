@@ -17,8 +17,10 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.settings.sections import load
 from ghcrawl.telemetry.tally import Tally
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Deadletter, Document, Push
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import open_service, settings_model
 
 PATIENCE_S = 60.0

@@ -12,7 +12,7 @@ import pytest
 from ghcrawl.backend import open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.unit_of_work import Effects
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import load
 from stores.sqlite.unit_of_work import SqliteUnitOfWork
 from stores.unit_of_work import SequentialUnitOfWork

@@ -14,19 +14,13 @@ from ghcrawl.cli.server.client import Client, Parameters, segment
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.documents import Document
 from ghcrawl.values.jsontext import dumps, loads
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Deadletter,
-    Document,
-    Lane,
-    Push,
-    QueueName,
-    Request,
-    TypeName,
-    iso,
-    time_text,
-)
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.times import iso, time_text
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from ghcrawl.wiring import read_message, write_message
 
 AT_ONCE: Final = 500

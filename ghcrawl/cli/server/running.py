@@ -15,7 +15,7 @@ from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.words import number, stamp, written
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.settings import sections as setting
-from ghcrawl.values.model import moment
+from ghcrawl.values.times import moment
 from ghcrawl.wiring import PLATFORMS, SETTINGS
 
 

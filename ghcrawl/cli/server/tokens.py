@@ -14,7 +14,8 @@ from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import number, time_of_day
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import sections as setting
-from ghcrawl.values.model import LEGACY_PLATFORM, moment
+from ghcrawl.values.times import moment
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 
 ANONYMOUS_ID: Final = "anonymous"
 """How services of earlier versions name the principal without a credential."""

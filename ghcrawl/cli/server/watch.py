@@ -18,7 +18,7 @@ from ghcrawl.cli.server import running
 from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.words import duration, path_of, printable
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.model import moment
+from ghcrawl.values.times import moment
 
 EVERY_S: Final = 1.0
 MAX_DOING: Final = 10

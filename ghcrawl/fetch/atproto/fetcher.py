@@ -30,9 +30,10 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
 from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.ports.store import Stored
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import ConfigError, FetchError
-from ghcrawl.values.model import Request, Validator
 from ghcrawl.values.outcome import Denied, Fetched, Missing, Refused, Retrieved, Throttled, Unchanged
+from ghcrawl.values.requests import Request
 
 USER_AGENT: Final = f"ghcrawl/{__version__}"
 MAX_BODY_BYTES: Final = 16_000_000

@@ -20,7 +20,8 @@ import aiohttp
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.stream import Batch
 from ghcrawl.values.errors import ConfigError, FetchError, StreamRefused
-from ghcrawl.values.model import Push, Request, moment
+from ghcrawl.values.requests import Push, Request
+from ghcrawl.values.times import moment
 
 TOLD: Final = frozenset({"#commit", "#sync", "#identity", "#account"})
 """Frames with events; others are ignored, as the protocol asks."""

@@ -16,7 +16,8 @@ from msgspec import Struct
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, Unsupported, plans
 from ghcrawl.social.request_uri import RequestUri
-from ghcrawl.values.model import Request, iso
+from ghcrawl.values.requests import Request
+from ghcrawl.values.times import iso
 
 PAGE: Final = 100
 POST: Final = "app.bsky.feed.post"

@@ -16,7 +16,7 @@ from ghcrawl.fetch.github.principals import Installation, Traits, fingerprint
 from ghcrawl.fetch.redaction import REDACTOR, Secret
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import iso
+from ghcrawl.values.times import iso
 
 if TYPE_CHECKING:
     from ghcrawl.fetch.github.app_key import AppKey

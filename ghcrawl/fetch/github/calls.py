@@ -25,8 +25,10 @@ from ghcrawl.fetch.redaction import Secret
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
 from ghcrawl.ports.store import Stored
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.model import JsonObject, Validator, moment
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.times import moment
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -8,7 +8,8 @@ from typing import Final
 from yarl import URL
 
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.model import Request, Validator
+from ghcrawl.values.documents import Validator
+from ghcrawl.values.requests import Request
 
 MODIFIED_KINDS: Final = frozenset({"repo", "user", "org", "issue", "commit"})
 """Kinds whose `Last-Modified` moves with (nearly) every change; a pull request's, for one, does not."""

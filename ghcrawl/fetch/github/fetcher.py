@@ -35,9 +35,9 @@ from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Stored
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Request, Validator
 from ghcrawl.values.outcome import (
     Denied,
     Missing,
@@ -45,6 +45,7 @@ from ghcrawl.values.outcome import (
     Retrieved,
     Throttled,
 )
+from ghcrawl.values.requests import Request
 
 MAX_REDIRECTS: Final = 5
 REST_S: Final = 60.0

@@ -12,20 +12,17 @@ from typing import Any, Final, Literal
 
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.redaction import REDACTOR
-from ghcrawl.redelivery import ApiFailure, Attempt, Page
+from ghcrawl.ports.webhooks import ApiFailure, Attempt, Page
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.model import (
-    Context,
-    Json,
-    Request,
-    moment,
-)
+from ghcrawl.values.jsontext import Json
 from ghcrawl.values.outcome import (
     Fetched,
     Pending,
     Retrieved,
     Throttled,
 )
+from ghcrawl.values.requests import Context, Request
+from ghcrawl.values.times import moment
 
 APP: Final = "app:"
 MAX_LISTS: Final = 10

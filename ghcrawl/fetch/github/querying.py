@@ -28,10 +28,11 @@ from ghcrawl.fetch.github.queries import QUERIES, Query
 from ghcrawl.fetch.github.refusals import Limited, said, unauthorized
 from ghcrawl.fetch.github.settings import ACCEPT, GitHubSettings
 from ghcrawl.ports.clock import Clock
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import FetchError
-from ghcrawl.values.jsontext import loads
-from ghcrawl.values.model import Json, Request, Validator
+from ghcrawl.values.jsontext import Json, loads
 from ghcrawl.values.outcome import Fetched, Refused, Retrieved, Throttled
+from ghcrawl.values.requests import Request
 
 log = structlog.stdlib.get_logger(__name__)
 

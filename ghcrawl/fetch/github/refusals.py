@@ -15,7 +15,7 @@ from msgspec import Struct
 from ghcrawl.fetch.client import Answer
 from ghcrawl.fetch.headers import retry_after_s
 from ghcrawl.fetch.redaction import REDACTOR
-from ghcrawl.values.model import Json
+from ghcrawl.values.jsontext import Json
 from ghcrawl.values.outcome import Denied, DeniedReason
 
 MAX_DETAIL: Final = 500

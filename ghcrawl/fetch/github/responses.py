@@ -34,9 +34,9 @@ from ghcrawl.fetch.github.refusals import (
 )
 from ghcrawl.fetch.headers import links
 from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import FetchError, Malformed
-from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, loads
-from ghcrawl.values.model import Json, Validator
+from ghcrawl.values.jsontext import MAX_DEPTH, Json, TooDeep, loads
 from ghcrawl.values.outcome import (
     Fetched,
     Missing,

@@ -18,10 +18,11 @@ from msgspec import Struct
 from ghcrawl.fetch.client import Answer
 from ghcrawl.fetch.headers import http_date, links, retry_after_s
 from ghcrawl.fetch.redaction import REDACTOR
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import FetchError, Malformed
-from ghcrawl.values.jsontext import MAX_DEPTH, TooDeep, loads
-from ghcrawl.values.model import Json, Validator, moment
+from ghcrawl.values.jsontext import MAX_DEPTH, Json, TooDeep, loads
 from ghcrawl.values.outcome import Denied, Fetched, Missing, Refused, Retrieved, Unchanged
+from ghcrawl.values.times import moment
 
 SCHEME: Final = "mastodon"
 BLIND_S: Final = 300.0

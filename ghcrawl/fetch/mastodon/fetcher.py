@@ -28,9 +28,11 @@ from ghcrawl.ports.quotas import Egress, Slot
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Stored
 from ghcrawl.social.parsing import is_request_uri, parse
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Request, Validator, iso
 from ghcrawl.values.outcome import Denied, Fetched, Refused, Retrieved, Throttled
+from ghcrawl.values.requests import Request
+from ghcrawl.values.times import iso
 
 USER_AGENT: Final = "ghcrawl"
 RESOURCE: Final = "api"

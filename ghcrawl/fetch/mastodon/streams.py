@@ -21,8 +21,8 @@ from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.stream import Batch
 from ghcrawl.values.errors import FetchError, StreamRefused
 from ghcrawl.values.jsontext import MAX_DEPTH, loads
-from ghcrawl.values.model import Push, Request
 from ghcrawl.values.outcome import Denied, Fetched, Missing, Refused, Throttled
+from ghcrawl.values.requests import Push, Request
 
 Transport = Literal["sse", "websocket"]
 SILENCE_S: Final = 60.0

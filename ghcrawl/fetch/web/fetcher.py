@@ -20,10 +20,12 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.store import Stored
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import FetchError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Ancestor, Json, Request, Validator
+from ghcrawl.values.jsontext import Json
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Unchanged
+from ghcrawl.values.requests import Ancestor, Request
 
 if TYPE_CHECKING:
     from ghcrawl.fetch.web.browser import Browser

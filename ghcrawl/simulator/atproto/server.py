@@ -16,7 +16,7 @@ from aiohttp import WSMsgType, web
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.atproto.views import Json, basic, detailed, view
 from ghcrawl.simulator.atproto.world import POST, Account, Post, World
-from ghcrawl.values.model import digest
+from ghcrawl.values.jsontext import digest
 
 PASSWORD: Final = "simulated-app-password"  # noqa: S105  # opens a simulator
 TICK_S: Final = 0.05

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from ghcrawl.values.model import iso, moment
+from ghcrawl.values.times import iso, moment
 
 UNTIL: Final = 1_767_225_600
 """2026-01-01T00:00:00Z: where generated history ends. Everything later was done by `changes`."""

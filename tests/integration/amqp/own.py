@@ -9,7 +9,8 @@ from typing import Any
 from uuid import uuid4
 
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.values.model import Push, QueueName
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Push
 from queues.amqp.connection import AmqpLink
 from queues.amqp.names import Names
 from queues.amqp.pops import AmqpDelivery

@@ -17,14 +17,10 @@ from uuid import uuid4
 
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Lane,
-    Push,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.shielded import run_to_end
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.connection import AmqpLink
 from queues.amqp.inspection import got
 from queues.amqp.message import Outgoing

@@ -15,7 +15,8 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Pushed, by_queue
 from ghcrawl.values.errors import ConfigError, QueueError, Unstorable
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Push, QueueName
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Push
 from queues.amqp.message import Incoming
 from queues.amqp.queue import AmqpQueue
 from tests.integration.amqp.own import Place, popped, push_of

@@ -21,7 +21,8 @@ from hypothesis.stateful import precondition, rule
 
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Delivery
-from ghcrawl.values.model import QUEUES, Lane, Push, QueueName
+from ghcrawl.values.lanes import QUEUES, Lane, QueueName
+from ghcrawl.values.requests import Push
 from tests.contracts.adapters import Rig
 from tests.contracts.machine import RigMachine, case_of
 from tests.integration.amqp.rig import AmqpRig

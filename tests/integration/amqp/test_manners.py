@@ -9,7 +9,7 @@ import pytest
 from aiormq.channel import Channel
 
 from ghcrawl.ports.queue import Pushed, by_queue
-from ghcrawl.values.model import QueueName
+from ghcrawl.values.lanes import QueueName
 from queues.amqp.inspection import got
 from queues.amqp.message import Incoming
 from queues.amqp.prefetch import SPARE

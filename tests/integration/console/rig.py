@@ -24,7 +24,8 @@ from urllib.request import urlopen
 from msgspec import Struct
 
 from ghcrawl.telemetry.history import RINGS, Point, Seen
-from ghcrawl.values.model import Ancestor, Context, Deadletter
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.requests import Ancestor, Context
 from tests.support.builders import a_deadletter, a_failure, a_request
 from tests.support.cli import ROOT, fill
 from tests.support.services.debian import Unavailable, alone, cache, install

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ghcrawl.values.model import Document
+from ghcrawl.values.documents import Document
 
 GENERATION = re.compile(r"(:pages:)\d{8}T\d{9}Z")
 MOMENTS = ("since", "asked")

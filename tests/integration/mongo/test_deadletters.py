@@ -11,7 +11,7 @@ from motor.motor_asyncio import AsyncIOMotorClient
 
 from ghcrawl.backend import ROUND_S
 from ghcrawl.ports.deadletters import DeadletterFilter
-from ghcrawl.values.model import Deadletter
+from ghcrawl.values.deadletters import Deadletter
 from queues import codec
 from queues.memory import MemoryQueue
 from stores.deadletters import Requeued, TimeBudget, requeue

@@ -25,7 +25,7 @@ from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import Service, load, open_service
 from stores.mongo.settings import MongoSettings
 from tests.support.builders import NOW

@@ -16,8 +16,8 @@ from ghcrawl.cli.options import Place
 from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.tables import asking as answers
 from ghcrawl.tables.fill import Filling
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document
 from processors.github.tables import TABLES
 from stores.mongo.documents import MongoStore
 from stores.mongo.driver import Mongo

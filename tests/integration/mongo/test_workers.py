@@ -14,7 +14,7 @@ from ghcrawl.backend import Backend, open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.github.generation.size import TINY
-from ghcrawl.values.model import Document
+from ghcrawl.values.documents import Document
 from ghcrawl.wiring import load
 from stores.mongo.settings import MongoSettings
 from tests.integration.amqp.own import forgotten

@@ -18,7 +18,7 @@ from ghcrawl.admin.openapi import document
 from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.server import DESCRIBED, RUNNER, application
 from ghcrawl.admin.webhook import Webhook
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from ghcrawl.wiring import SETTINGS
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.unit.admin.conftest import TOKEN, Rig

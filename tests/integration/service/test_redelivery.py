@@ -16,7 +16,8 @@ from ghcrawl.fetch.github.principals import Installation
 from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.fetch.redaction import Secret
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.redelivery import Pace, Redelivery
+from ghcrawl.redelivery.sweep import Pace
+from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.simulator.github.apps import App
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import TINY

@@ -11,7 +11,7 @@ from typing import Self
 import pytest
 
 from ghcrawl.cli import main
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from tests.integration.service.conftest import OPERATOR, PATIENCE_S, READER, Serve
 from tests.support.builders import a_deadletter, a_document, a_request, at
 from tests.support.cli import Ran, fill, shell

@@ -29,20 +29,18 @@ from ghcrawl.platforms.contract import Deliveries, Platform
 from ghcrawl.platforms.kind import Thing
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.source import BudgetView, PrincipalView
-from ghcrawl.redelivery import Pace, Redelivery
+from ghcrawl.redelivery.sweep import Pace
+from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings.live import Base, LiveSettings
 from ghcrawl.telemetry.history import History
 from ghcrawl.telemetry.instrumented import Turn
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    JsonObject,
-    Payload,
-    QueueName,
-    Request,
-)
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Payload, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from ghcrawl.values.visitor_map import Scenarios
 from ghcrawl.wiring import SETTINGS
 from queues import codec

@@ -16,7 +16,7 @@ from ghcrawl.admin.server import DESCRIBED
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.unit.admin.conftest import READER, TOKEN, Asker, Rig
 

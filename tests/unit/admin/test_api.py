@@ -21,8 +21,11 @@ from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.settings.live import Base, LiveSettings
 from ghcrawl.telemetry.history import Seen
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import QueueError, StoreError
-from ghcrawl.values.model import Document, JsonObject, Push, TypeName
+from ghcrawl.values.jsontext import JsonObject
+from ghcrawl.values.requests import Push
+from ghcrawl.values.type_names import TypeName
 from ghcrawl.wiring import SETTINGS
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore

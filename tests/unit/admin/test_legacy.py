@@ -10,8 +10,9 @@ import pytest
 from ghcrawl.admin import legacy_shapes
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import Deadletter, Push
+from ghcrawl.values.requests import Push
 from stores.memory import MemoryDeadletters
 from tests.support.builders import API, a_deadletter, a_payload, a_request, at
 from tests.unit.admin.conftest import TOKEN, Asker, Peeked, Rig

@@ -19,7 +19,7 @@ from ghcrawl.ports.queue import Depth
 from ghcrawl.telemetry.service_metrics import MAX_EVENTS, ServiceMetrics
 from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at

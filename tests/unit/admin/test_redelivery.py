@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ghcrawl.redelivery import State
-from ghcrawl.redelivery.state import STATE, Lease
+from ghcrawl.redelivery.state import STATE, Lease, State
 from tests.support.builders import at
 from tests.unit.admin.conftest import Asker, Rig
 

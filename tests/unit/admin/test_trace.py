@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from ghcrawl.admin.deadletters import Choosing
 from ghcrawl.admin.routing import Nothing
 from ghcrawl.admin.trace import asked_for
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from tests.support.builders import a_deadletter, a_request
 from tests.unit.admin.conftest import Asker, Rig
 

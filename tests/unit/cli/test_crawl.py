@@ -5,7 +5,7 @@ import pytest
 from ghcrawl.cli.crawl import Options
 from ghcrawl.cli.options import Place
 from ghcrawl.platforms.github import GITHUB
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from tests.support.builders import NOW
 from tests.unit.cli.conftest import Command, Fill
 

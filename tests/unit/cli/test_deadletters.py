@@ -9,7 +9,9 @@ import pytest
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
-from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Deadletter, Request
+from ghcrawl.values.deadletters import Deadletter
+from ghcrawl.values.requests import Ancestor, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from stores.deadletters import TimeBudget
 from stores.sqlite.deadletters import SqliteDeadletters
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.values.model import Document, Link
+from ghcrawl.values.documents import Document, Link
 from stores.sqlite.documents import SqliteStore
 from tests.support.builders import API, a_document, at
 from tests.support.github import saved

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document
 from tests.support.builders import API, a_document, at
 from tests.unit.cli.conftest import Command, Fill
 

@@ -8,7 +8,9 @@ from typing import Any
 import ghcrawl.platforms.github
 from ghcrawl.cli.following import Follower
 from ghcrawl.schedule.ticker import watch, watched
-from ghcrawl.values.model import LEGACY_PLATFORM, Link, Request
+from ghcrawl.values.documents import Link
+from ghcrawl.values.requests import Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
 from stores.sources import MemorySources

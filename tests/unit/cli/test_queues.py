@@ -12,7 +12,8 @@ import pytest
 
 from ghcrawl.cli.opening import existing
 from ghcrawl.cli.options import Place
-from ghcrawl.values.model import Push, QueueName, Request
+from ghcrawl.values.lanes import QueueName
+from ghcrawl.values.requests import Push, Request
 from queues.sqlite.queue import SqliteQueue
 from tests.support.builders import API, a_failure, a_request, at
 from tests.unit.cli.conftest import Command, Fill

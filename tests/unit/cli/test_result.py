@@ -15,7 +15,7 @@ from ghcrawl.cli.snapshot import Quota
 from ghcrawl.ports.deadletters import DeadletterCounts
 from ghcrawl.ports.queue import Depth
 from ghcrawl.telemetry.tally import Tally
-from ghcrawl.values.model import QUEUES
+from ghcrawl.values.lanes import QUEUES
 from tests.support.builders import NOW, a_type, by_type
 
 

@@ -9,7 +9,8 @@ from ghcrawl.ports.observer import Settled
 from ghcrawl.ports.queue import Pushed
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Context, Request
+from ghcrawl.values.requests import Ancestor, Context, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from tests.support.builders import a_type, by_type
 from tests.support.platforms import mounted
 

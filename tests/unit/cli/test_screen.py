@@ -12,7 +12,7 @@ from ghcrawl.cli.screen import screen
 from ghcrawl.cli.snapshot import Quota, Snapshot
 from ghcrawl.fetch.circuit_breaker import Outage
 from ghcrawl.ports.queue import Depth
-from ghcrawl.values.model import QUEUES
+from ghcrawl.values.lanes import QUEUES
 from tests.support.builders import NOW, at
 
 DEPTHS = {name: Depth(ready=n * 1000, delayed=n, in_flight=n) for n, name in enumerate(QUEUES)}

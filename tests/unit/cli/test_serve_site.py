@@ -20,7 +20,7 @@ from ghcrawl.telemetry.service_metrics import ServiceMetrics
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import QueueError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Lane
+from ghcrawl.values.lanes import Lane
 from ghcrawl.wiring import load, open_service
 from queues.memory import MemoryQueue
 from stores.memory import MemoryDeadletters

@@ -5,7 +5,7 @@ from typing import Any
 from ghcrawl.cli.snapshot import Pace, Quota, Snapshot, depth_line, estimate
 from ghcrawl.fetch.circuit_breaker import Outage
 from ghcrawl.ports.queue import Depth
-from ghcrawl.values.model import QueueName
+from ghcrawl.values.lanes import QueueName
 from tests.support.builders import NOW, at
 
 

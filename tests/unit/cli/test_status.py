@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from ghcrawl.cli.server import watch
-from ghcrawl.values.model import Push, iso
+from ghcrawl.values.requests import Push
+from ghcrawl.values.times import iso
 from ghcrawl.wiring import crawled_by
 from tests.support.builders import API, a_deadletter, a_document, a_request
 from tests.unit.cli.conftest import Command, Fill

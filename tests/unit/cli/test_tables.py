@@ -17,8 +17,8 @@ import pytest
 from ghcrawl.tables import choose, csvfiles, parquet
 from ghcrawl.tables.fill import Filling
 from ghcrawl.tables.target import NATIVE
+from ghcrawl.values.documents import Document, Link
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Link
 from processors.github.tables import TABLES
 from tests.support.builders import API, a_document, at
 from tests.unit.cli.conftest import Command, Fill

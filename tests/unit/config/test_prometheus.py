@@ -18,7 +18,7 @@ from ghcrawl.telemetry.metrics import Metrics
 from ghcrawl.telemetry.schedule_metrics import ScheduleMetrics
 from ghcrawl.telemetry.service_metrics import ServiceMetrics
 from ghcrawl.telemetry.stream_metrics import StreamMetrics
-from ghcrawl.values.model import QUEUES
+from ghcrawl.values.lanes import QUEUES
 from ghcrawl.values.outcome import OutcomeName
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Payload, Request
+from ghcrawl.values.requests import Context, Payload, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from tests.support.backend import CrawlBackend
 from tests.support.github import REPO, a_commit, an_issue
 

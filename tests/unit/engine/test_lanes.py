@@ -11,7 +11,8 @@ from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.loop import Engine, Ports
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Lane, Push, QueueName, Request
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryDelivery, MemoryQueue
 from queues.weighted import draw

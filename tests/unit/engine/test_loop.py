@@ -13,6 +13,7 @@ from ghcrawl.engine.supervisor import Supervisor
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import by_queue
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import (
     FetchError,
     QueueError,
@@ -20,14 +21,7 @@ from ghcrawl.values.errors import (
     Unstorable,
 )
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    Context,
-    Document,
-    Lane,
-    Payload,
-    Push,
-    Request,
-)
+from ghcrawl.values.lanes import Lane
 from ghcrawl.values.outcome import (
     Denied,
     Missing,
@@ -36,6 +30,7 @@ from ghcrawl.values.outcome import (
     Throttled,
     Unchanged,
 )
+from ghcrawl.values.requests import Context, Payload, Push, Request
 from ghcrawl.values.scope import Scope
 from ghcrawl.values.tuning import Tuning
 from stores.memory import MemoryStore

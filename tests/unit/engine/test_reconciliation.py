@@ -8,7 +8,7 @@ import pytest
 
 from ghcrawl.engine.reconciliation import reconcile
 from ghcrawl.platforms.kind import Comparison
-from ghcrawl.values.model import Link
+from ghcrawl.values.documents import Link
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_document, a_request
 

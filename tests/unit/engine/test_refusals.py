@@ -10,7 +10,6 @@ from ghcrawl.engine.refusals import STANDS
 from ghcrawl.platforms.github import platform
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, Ancestor, Context, Request
 from ghcrawl.values.outcome import (
     Denied,
     Fetched,
@@ -19,7 +18,9 @@ from ghcrawl.values.outcome import (
     Refused,
     Unchanged,
 )
+from ghcrawl.values.requests import Ancestor, Context, Request
 from ghcrawl.values.tuning import Tuning
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from tests.support.builders import API, NOW, a_type
 from tests.support.github import a_repo
 from tests.support.library import LIBRARY

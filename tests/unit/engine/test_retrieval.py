@@ -8,9 +8,10 @@ from ghcrawl.engine.retrieval import Retrieval
 from ghcrawl.platforms.kind import Batch, Planning, Reconciliation
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Pagination, Request, TypeName
 from ghcrawl.values.outcome import Missing
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Context, Pagination, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores.memory import MemoryStore
 from tests.support.builders import API, NOW, a_document
 from tests.support.clock import FakeClock

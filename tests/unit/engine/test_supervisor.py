@@ -11,7 +11,7 @@ import pytest
 from ghcrawl.engine.supervisor import Supervisor
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Request
+from ghcrawl.values.requests import Request
 from ghcrawl.values.tuning import Tuning
 from tests.support.builders import NOW
 from tests.support.library import LIBRARY

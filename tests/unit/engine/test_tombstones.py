@@ -12,22 +12,17 @@ from ghcrawl.engine.decision import Decider, Mounted
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Event, Kind, Thing
 from ghcrawl.ports.store import DocumentFilter, Stored
+from ghcrawl.values.documents import Document, Link
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Context,
-    Document,
-    Link,
-    Push,
-    Request,
-)
 from ghcrawl.values.outcome import (
     Missing,
     Save,
     Skip,
     Visit,
 )
+from ghcrawl.values.requests import Context, Push, Request
 from ghcrawl.values.tuning import Tuning
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from ghcrawl.values.visitor_map import Scenarios
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_document, a_payload, a_request, at

@@ -16,7 +16,7 @@ from aiohttp import web
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.model import Validator
+from ghcrawl.values.documents import Validator
 from tests.support.builders import NOW, a_type
 from tests.support.clock import FakeClock
 

@@ -16,8 +16,9 @@ from ghcrawl.fetch.github.app_auth import read_installation
 from ghcrawl.fetch.github.principals import Installation, Token, Traits, fingerprint
 from ghcrawl.fetch.redaction import Secret
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Request, iso
 from ghcrawl.values.outcome import Fetched, Throttled
+from ghcrawl.values.requests import Request
+from ghcrawl.values.times import iso
 from tests.support.builders import NOW, a_request, at
 from tests.support.clock import FakeClock
 from tests.support.keys import as_pem, public_pem, rsa_key

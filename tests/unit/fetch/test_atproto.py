@@ -17,8 +17,8 @@ from ghcrawl.fetch.atproto.xrpc import method_of
 from ghcrawl.fetch.client import Answer
 from ghcrawl.social.plan import Unsupported
 from ghcrawl.values.errors import ConfigError, FetchError, StreamRefused
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Denied, Missing, Refused
+from ghcrawl.values.requests import Request
 from tests.support.builders import NOW
 
 DID = "did:plc:ada234567abcdefghijklmno"

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from ghcrawl.fetch.call_budget import WAIT_S, Budgeted, Spending
 from ghcrawl.ports.observer import Call
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.model import Request
 from ghcrawl.values.outcome import Missing, Retrieved, Throttled
+from ghcrawl.values.requests import Request
 from tests.support.builders import NOW, a_request
 from tests.support.clock import FakeClock
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ghcrawl.fetch.github.conditions import condition, smaller_page, usable
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Validator
 from tests.support.builders import NOW, a_failure, a_request
 from tests.unit.fetch.scripted import a_stored
 

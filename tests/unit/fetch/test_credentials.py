@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.principals import fingerprint, read_tokens
 from ghcrawl.fetch.github.settings import GitHubSettings
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import Context, Request, Validator
 from ghcrawl.values.outcome import (
     Denied,
     Fetched,
@@ -22,6 +22,7 @@ from ghcrawl.values.outcome import (
     Throttled,
     Unchanged,
 )
+from ghcrawl.values.requests import Context, Request
 from tests.support.builders import NOW, a_request, an_egress, at
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start

@@ -11,7 +11,7 @@ from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.hooks import GitHubHooks
 from ghcrawl.fetch.github.principals import Installation
 from ghcrawl.fetch.redaction import Secret
-from ghcrawl.redelivery import ApiFailure, Attempt, Page
+from ghcrawl.ports.webhooks import ApiFailure, Attempt, Page
 from tests.support.builders import NOW
 from tests.support.keys import as_pem, rsa_key
 from tests.unit.fetch.conftest import Start

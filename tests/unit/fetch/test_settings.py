@@ -10,8 +10,9 @@ from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import LEGACY_PLATFORM, Request
 from ghcrawl.values.outcome import Throttled
+from ghcrawl.values.requests import Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from ghcrawl.wiring import load, open_service
 from tests.support.crawling import stage
 from tests.support.platforms import SIMULATED

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from ghcrawl.values.model import Context
 from ghcrawl.values.outcome import Fetched, Throttled
+from ghcrawl.values.requests import Context
 from tests.support.builders import NOW, a_request
 from tests.unit.fetch.conftest import Start
 from tests.unit.fetch.scripted import Reply, Scripted

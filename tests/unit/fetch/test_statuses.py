@@ -13,7 +13,6 @@ import pytest
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.values.errors import FetchError, Malformed
-from ghcrawl.values.model import Context
 from ghcrawl.values.outcome import (
     Denied,
     DeniedReason,
@@ -23,6 +22,7 @@ from ghcrawl.values.outcome import (
     Refused,
     Unchanged,
 )
+from ghcrawl.values.requests import Context
 from tests.support.builders import NOW, a_failure, a_request, an_egress
 from tests.support.clock import FakeClock
 from tests.unit.fetch.conftest import Start

@@ -9,7 +9,7 @@ import pytest
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Payload, Request
+from ghcrawl.values.requests import Payload, Request
 from tests.support.builders import NOW
 from tests.support.library import BRANCHES, LIBRARY
 from tests.support.platforms import mounted

@@ -13,7 +13,7 @@ OWN: Final = ("ghcrawl/platforms/github.py", "ghcrawl/fetch/github/", "processor
 TEXTS: Final = (".py", ".js", ".html", ".css")
 ALLOWED: Final = {
     "ghcrawl/platforms/registry.py": ("GITHUB", "github", "the only list of platforms"),
-    "ghcrawl/values/model.py": (
+    "ghcrawl/values/type_names.py": (
         "LEGACY_PLATFORM: Final =",
         "owner of records that name no platform",
     ),

@@ -9,9 +9,10 @@ import pytest
 
 from ghcrawl.platforms.atproto import BLUESKY
 from ghcrawl.social.plan import Unsupported
+from ghcrawl.values.documents import Origin
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
-from ghcrawl.values.model import Context, Origin, Pagination, Push, Request
 from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.requests import Context, Pagination, Push, Request
 from processors.atproto.events import Subscription
 from processors.atproto.names import POSTS, Record, did_in, is_did, is_handle, is_rkey, record_of
 from tests.support.builders import NOW

@@ -8,8 +8,8 @@ import pytest
 
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Ancestor
 from ghcrawl.values.outcome import Save, Skip
+from ghcrawl.values.requests import Ancestor
 from processors.github import ENTITIES
 from tests.support.builders import API, NOW
 from tests.support.github import (

@@ -11,15 +11,11 @@ from githubkit_schemas.v2026_03_10 import webhooks
 
 import ghcrawl.platforms.github
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Context,
-    Push,
-    Request,
-    iso,
-)
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Context, Push, Request
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from processors.github.events_table import EVENT_RULES, NAMES
 from processors.github.webhook import POLICY, delivery_request
 from tests.support.backend import CrawlBackend

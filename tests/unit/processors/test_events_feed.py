@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import ghcrawl.platforms.github
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Document, Request
+from ghcrawl.values.documents import Document
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Context, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from processors.github.events_feed import HISTORY, REMEMBERED, cursor_urn, feed_request
 from processors.github.events_table import EVENT_RULES
 from processors.github.webhook import POLICY

@@ -12,15 +12,10 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Context,
-    Pagination,
-    Payload,
-    Request,
-)
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Context, Pagination, Payload, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from processors.github.webhook import POLICY
 from tests.support.backend import PLATFORM, CrawlBackend
 from tests.support.builders import API, NOW, a_type

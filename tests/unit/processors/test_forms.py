@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ghcrawl.values.model import Payload
+from ghcrawl.values.requests import Payload
 from processors.github import ENTITIES
 from processors.github.entities import BY_TYPE
 from processors.github.entity import Entity

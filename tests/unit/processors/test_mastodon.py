@@ -8,10 +8,11 @@ import pytest
 
 from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.social.plan import Unsupported
+from ghcrawl.values.documents import Document, Origin
 from ghcrawl.values.errors import Malformed, SpecError, UnknownSpec
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Origin, Request
 from ghcrawl.values.outcome import Fetched, Save, Skip, Visit
+from ghcrawl.values.requests import Request
 from processors.mastodon.streams import channel, told
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, a_document, at

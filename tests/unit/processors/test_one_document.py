@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ghcrawl.values.model import Document, Payload, Request
+from ghcrawl.values.documents import Document
 from ghcrawl.values.outcome import Fetched, Save, Visit
+from ghcrawl.values.requests import Payload, Request
 from stores.memory import MemoryStore
 from tests.support.builders import at
 from tests.support.github import PLATFORM, REPO, a_commit, a_visit, an_issue, kind_of

@@ -9,10 +9,11 @@ import pytest
 
 from ghcrawl.engine.reconciliation import reconcile
 from ghcrawl.platforms.kind import alternative
+from ghcrawl.values.documents import Link
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Link, Pagination
 from ghcrawl.values.outcome import Skip
+from ghcrawl.values.requests import Pagination
 from processors.github import LISTINGS
 from processors.github.listing import asked_at_of
 from stores.memory import MemoryStore

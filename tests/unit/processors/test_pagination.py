@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from ghcrawl.platforms.kind import List
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Ancestor, Pagination, Push, Validator
 from ghcrawl.values.outcome import Save, Skip
+from ghcrawl.values.requests import Ancestor, Pagination, Push
 from tests.support.builders import API, NOW, a_document, at
 from tests.support.github import REPO, a_commit, a_user, a_visit, an_issue, continuation_of, kind_of
 

@@ -9,7 +9,8 @@ import pytest
 from ghcrawl.platforms.kind import alternative, refusal_of
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM, Context, Request
+from ghcrawl.values.requests import Context, Request
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from processors.github import PARTS
 from tests.support.builders import NOW, at
 from tests.support.github import PLATFORM, REPO, a_repo, a_visit, asked, carried, kind_of, process, saved

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.values.model import (
-    LEGACY_PLATFORM,
-    Context,
-    Payload,
-    Request,
-    iso,
-)
+from ghcrawl.values.requests import Context, Payload, Request
 from ghcrawl.values.ties import WAIT
+from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from processors.github.webhook import POLICY
 from tests.support.backend import PLATFORM, CrawlBackend
 from tests.support.builders import NOW, a_type

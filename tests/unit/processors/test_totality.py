@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from ghcrawl.platforms.kind import Batch, Reconciliation
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Ancestor
 from ghcrawl.values.outcome import (
     Fetched,
     Save,
@@ -20,6 +19,7 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.policy import parse
+from ghcrawl.values.requests import Ancestor
 from processors.github.events_table import NAMES
 from processors.github.webhook import delivery_request
 from tests.support.builders import NOW

@@ -8,7 +8,8 @@ from typing import Any
 from pamqp.commands import Basic
 from pamqp.header import ContentHeader
 
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.message import Incoming
 
 

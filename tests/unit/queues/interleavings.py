@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Lane, Push, QueueName, Request
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.requests import Push, Request
 from queues.codec import encode
 from queues.dedup_protocol import DedupProtocol, key_of
 from tests.support.builders import NOW, a_request

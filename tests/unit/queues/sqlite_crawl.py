@@ -9,7 +9,7 @@ from typing import Any
 
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.ports.clock import Clock
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from queues import codec
 from queues.sqlite.queue import SqliteQueue
 from stores.sqlite.deadletters import SqliteDeadletters

@@ -8,7 +8,7 @@ import pytest
 
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.dedup import DedupMarker
-from ghcrawl.values.model import Push, Request
+from ghcrawl.values.requests import Push, Request
 from queues.amqp import dead_letters as amqp_deaths
 from queues.amqp.dead_letters import (
     LIMIT,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ghcrawl.values.errors import DecodeError, QueueError, StoreError
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane, QueueName
+from ghcrawl.values.lanes import Lane, QueueName
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.buffers import Buffers
 from queues.amqp.errors import BrokerLost, Unroutable, spoken
 from queues.amqp.message import ABOVE_BYTES, NOT_BEFORE, PARDONS, TOKEN, Incoming, Outgoing, packed

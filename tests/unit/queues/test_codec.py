@@ -8,18 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import DecodeError, Unstorable
-from ghcrawl.values.model import (
-    Ancestor,
-    Context,
-    DeferredRequest,
-    Failure,
-    Pagination,
-    Payload,
-    Proof,
-    Request,
-    Validator,
-)
+from ghcrawl.values.requests import Ancestor, Context, DeferredRequest, Failure, Pagination, Payload, Proof, Request
 from queues.codec import decode, encode
 from tests.support.builders import NOW, a_failure, a_payload, a_request
 

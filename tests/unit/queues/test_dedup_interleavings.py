@@ -14,7 +14,7 @@ import pytest
 
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import LEGACY_PLATFORM
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.dedup_protocol import DedupProtocol
 from tests.support.builders import NOW, a_request, at
 from tests.unit.queues.interleavings import (

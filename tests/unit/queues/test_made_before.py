@@ -14,7 +14,9 @@ import pytest
 
 from ghcrawl.ports.queue import Depth
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import LEGACY_PLATFORM, Lane, Push
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.requests import Push
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.codec import decode, encode
 from tests.contracts.adapters import SqliteRig, open_file
 from tests.support.builders import a_request

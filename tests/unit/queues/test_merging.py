@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.values.model import QUEUES
+from ghcrawl.values.lanes import QUEUES
 from queues.merging import Copy, Merged, merge
 from tests.support.builders import at
 

@@ -16,7 +16,8 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Depth, Pushed, by_queue
 from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.values.errors import ConfigError, QueueError, StoreError
-from ghcrawl.values.model import LEGACY_PLATFORM, Push
+from ghcrawl.values.requests import Push
+from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.memory import MemoryQueue
 from queues.sqlite import pops as sqlite_pops
 from queues.sqlite.table import Arrival, insert

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.values.model import QUEUES, QueueName
+from ghcrawl.values.lanes import QUEUES, QueueName
 from ghcrawl.values.tuning import DEFAULT_WEIGHTS
 from queues.weighted import draw
 

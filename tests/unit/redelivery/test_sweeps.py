@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from ghcrawl.redelivery import ApiFailure, Pace, Redelivery, Run, State
-from ghcrawl.redelivery.state import STATE, Lease
-from ghcrawl.redelivery.sweep import MAX_AGAIN, MAX_LOST, MAX_PAGES, MAX_SHOWN, MAX_TRIES
-from ghcrawl.redelivery.turns import LEASE_S
+from ghcrawl.ports.webhooks import ApiFailure
+from ghcrawl.redelivery.state import STATE, Lease, Run, State
+from ghcrawl.redelivery.sweep import MAX_AGAIN, MAX_LOST, MAX_PAGES, MAX_SHOWN, MAX_TRIES, Pace
+from ghcrawl.redelivery.turns import LEASE_S, Redelivery
 from ghcrawl.values.errors import StoreError
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at

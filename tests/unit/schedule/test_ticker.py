@@ -16,9 +16,10 @@ from ghcrawl.schedule.poolstate import PoolState, from_json, state_name, to_json
 from ghcrawl.schedule.ticker import ASKED_D, Options, asking, watch, watched
 from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Request, TypeName
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Save, Skip
+from ghcrawl.values.requests import Request
 from ghcrawl.values.source import DAY_S, Source, days
+from ghcrawl.values.type_names import TypeName
 from queues.memory import MemoryQueue
 from stores.sources import MemorySources
 from tests.support.builders import NOW, a_failure

@@ -18,7 +18,7 @@ from ghcrawl.settings.live import (
 from ghcrawl.settings.sections import Origins, Settings
 from ghcrawl.settings.sections import load as compose
 from ghcrawl.values.errors import ConfigError
-from ghcrawl.values.model import QUEUES
+from ghcrawl.values.lanes import QUEUES
 from ghcrawl.wiring import SETTINGS
 from stores.memory import MemoryStore
 from tests.support.builders import NOW

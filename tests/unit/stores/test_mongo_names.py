@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ghcrawl.values.errors import Unstorable
-from ghcrawl.values.model import time_text
+from ghcrawl.values.times import time_text
 from stores.mongo.names import CLAIMANTS, collection_of, places, type_of, types_in
 from stores.mongo.settings import MongoSettings
 from tests.support.builders import NOW, a_type

@@ -16,7 +16,7 @@ from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter, Touch
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.model import Context
+from ghcrawl.values.requests import Context
 from queues import codec
 from stores.sqlite import documents as sqlite_store
 from stores.sqlite.deadletters import SqliteDeadletters, listing

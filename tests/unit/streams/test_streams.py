@@ -16,9 +16,13 @@ from ghcrawl.streams.memory import MemoryStream
 from ghcrawl.streams.producer import LISTS_LAG, Producer, StreamPorts
 from ghcrawl.streams.supervisor import STOP_S, Streamed, Streams
 from ghcrawl.telemetry.stream_metrics import StreamMetrics
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import QueueError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Document, Lane, Payload, Push, Request, TypeName, digest
+from ghcrawl.values.jsontext import digest
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.requests import Payload, Push, Request
+from ghcrawl.values.type_names import TypeName
 from queues.memory import MemoryQueue
 from stores.memory import MemoryDeadletters, MemoryStore
 from tests.support.builders import NOW

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from ghcrawl.platforms.kind import Event
 from ghcrawl.platforms.tables import LinkTable, Table, primary_key
-from ghcrawl.values.model import TypeName
+from ghcrawl.values.type_names import TypeName
 from processors.github import ENTITIES, PARTS, tables_page
 from processors.github.tables import TABLES
 from processors.github.tables_fields import FIELDS

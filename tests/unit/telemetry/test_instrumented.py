@@ -21,8 +21,9 @@ from ghcrawl.telemetry.instrumented import (
 )
 from ghcrawl.telemetry.rates import Rates
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import Lane, Push
+from ghcrawl.values.lanes import Lane
 from ghcrawl.values.outcome import Fetched, Skip, Visit
+from ghcrawl.values.requests import Push
 from ghcrawl.values.visitor_map import NextHops
 from queues.memory import MemoryQueue
 from stores.memory import MemoryDeadletters, MemoryStore

@@ -9,7 +9,7 @@ import pytest
 
 from ghcrawl.telemetry.instrumented import InstrumentedQueue
 from ghcrawl.telemetry.load_shedding import Answering
-from ghcrawl.values.model import Push
+from ghcrawl.values.requests import Push
 from queues.memory import MemoryQueue
 from tests.support.builders import a_request
 from tests.support.clock import FakeClock

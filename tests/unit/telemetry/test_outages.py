@@ -11,7 +11,8 @@ from ghcrawl.ports.queue import Delivery, by_queue
 from ghcrawl.ports.unit_of_work import Committed, Effects
 from ghcrawl.telemetry.instrumented import InstrumentedQueue, InstrumentedUnitOfWork, PortOutage
 from ghcrawl.values.errors import QueueError, StoreError, Unstorable
-from ghcrawl.values.model import Lane, Push
+from ghcrawl.values.lanes import Lane
+from ghcrawl.values.requests import Push
 from queues.memory import MemoryDelivery, MemoryQueue
 from tests.support.builders import NOW, a_request
 from tests.support.clock import FakeClock

@@ -14,7 +14,7 @@ from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.refusals import not_found
 from ghcrawl.simulator.github.shapes.site import Body, Site
 from ghcrawl.simulator.github.world import World
-from ghcrawl.values.model import moment
+from ghcrawl.values.times import moment
 
 T = TypeVar("T")
 

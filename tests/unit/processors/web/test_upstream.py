@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from ghcrawl.platforms.kind import Prospect
-from ghcrawl.values.model import Document, Request
+from ghcrawl.values.documents import Document
 from ghcrawl.values.outcome import Save
+from ghcrawl.values.requests import Request
 from ghcrawl.values.visitor_map import NextHops
 from processors.web.html import tree
 from processors.web.pattern import learn

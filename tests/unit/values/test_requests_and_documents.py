@@ -6,23 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ghcrawl.values.documents import Document, Link, Validator
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.model import (
-    MAX_FAILURES,
-    MAX_HISTORY,
-    Ancestor,
-    Context,
-    DeferredRequest,
-    Document,
-    Link,
-    Pagination,
-    Proof,
-    Validator,
-    credible,
-    digest,
-    iso,
-    moment,
-)
+from ghcrawl.values.jsontext import digest
+from ghcrawl.values.requests import MAX_FAILURES, MAX_HISTORY, Ancestor, Context, DeferredRequest, Pagination, Proof
+from ghcrawl.values.times import credible, iso, moment
 from tests.support.builders import NOW, a_document, a_failure, a_payload, a_request, at
 
 JSON = st.recursive(
