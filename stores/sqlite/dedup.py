@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from ghcrawl.embedded.file import SqliteFile
@@ -13,6 +13,7 @@ from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.lanes import Lane
+from ghcrawl.values.times import from_micros, micros
 
 SCHEMA: Final = (
     """CREATE TABLE tags (
@@ -50,8 +51,6 @@ _ADD: Final = """
     ON CONFLICT (message) DO UPDATE SET begun = begun + 1, at = MAX(at, excluded.at) RETURNING begun"""
 _FORGET: Final = "DELETE FROM starts WHERE message = ?"
 _SWEEP_STARTS: Final = "DELETE FROM starts WHERE at < ?"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class SqliteDedupMarkers:
@@ -93,13 +92,13 @@ class SqliteDedupMarkers:
 
     async def delayed(self, now: datetime) -> Mapping[Lane, int]:
         """As the port says."""
-        found = self._file.rows(_DELAYED, (_micros(now),), StoreError)
+        found = self._file.rows(_DELAYED, (micros(now),), StoreError)
         return {Lane(platform, queue): number for platform, queue, number in found}
 
     async def written(self, before: datetime, lane: Lane | None = None) -> AsyncIterator[DedupMarker]:
         """As the port says."""
         last = ""
-        while rows := await self._file.scan(_WRITTEN, (last, _micros(before), *(lane or (None, None))), StoreError):
+        while rows := await self._file.scan(_WRITTEN, (last, micros(before), *(lane or (None, None))), StoreError):
             last = rows[-1][0]
             for row in rows:
                 yield _marker(row)
@@ -110,7 +109,7 @@ class SqliteDedupMarkers:
 
     async def sweep(self, before: datetime) -> int:
         """As the port says."""
-        return await self._file.write(_counting(_SWEEP, (_micros(before),)), StoreError)
+        return await self._file.write(_counting(_SWEEP, (micros(before),)), StoreError)
 
     async def _many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
         def run(connection: sqlite3.Connection) -> None:
@@ -132,7 +131,7 @@ class SqliteCrashCounter:
 
     async def add(self, message: str, at: datetime) -> int:
         """As the port says."""
-        row = (message, _micros(at))
+        row = (message, micros(at))
 
         def run(connection: sqlite3.Connection) -> int:
             return int(connection.execute(_ADD, row).fetchall()[0][0])
@@ -145,7 +144,7 @@ class SqliteCrashCounter:
 
     async def sweep(self, before: datetime) -> int:
         """As the port says."""
-        return await self._file.write(_counting(_SWEEP_STARTS, (_micros(before),)), StoreError)
+        return await self._file.write(_counting(_SWEEP_STARTS, (micros(before),)), StoreError)
 
 
 def _counting(sql: str, parameters: tuple[Any, ...]) -> Work[int]:
@@ -153,8 +152,8 @@ def _counting(sql: str, parameters: tuple[Any, ...]) -> Work[int]:
 
 
 def _row(marker: DedupMarker) -> tuple[Any, ...]:
-    asked_at = None if marker.asked_at is None else _micros(marker.asked_at)
-    not_before = None if marker.not_before is None else _micros(marker.not_before)
+    asked_at = None if marker.asked_at is None else micros(marker.asked_at)
+    not_before = None if marker.not_before is None else micros(marker.not_before)
     return (
         marker.key,
         marker.token,
@@ -162,7 +161,7 @@ def _row(marker: DedupMarker) -> tuple[Any, ...]:
         marker.queue,
         asked_at,
         not_before,
-        _micros(marker.at),
+        micros(marker.at),
         marker.platform,
         marker.body,
     )
@@ -176,16 +175,8 @@ def _marker(row: Sequence[Any]) -> DedupMarker:
         queued=bool(queued),
         platform=platform,
         queue=queue,
-        asked_at=None if asked_at is None else _moment(asked_at),
-        not_before=None if not_before is None else _moment(not_before),
-        at=_moment(at),
+        asked_at=None if asked_at is None else from_micros(asked_at),
+        not_before=None if not_before is None else from_micros(not_before),
+        at=from_micros(at),
         body=body[0] if body else b"",
     )
-
-
-def _micros(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def _moment(micros: int) -> datetime:
-    return _EPOCH + micros * _MICROSECOND
