@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ghcrawl.platforms.tables import ACCOUNTS, SEEN_AT, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.tables import ACCOUNTS, Dialect, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.arrow import arrow_table
 from ghcrawl.tables.partial import Partial
-from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours
+from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours, on_conflict
 from ghcrawl.values.errors import ConfigError
 
 STATE: Final = "_ghcrawl"
@@ -121,9 +121,7 @@ class DuckTarget:
     def _insertion(self, table: Table | LinkTable) -> str:
         """Writes incoming rows, each in place of the one with the same key; of accounts, unless that is newer."""
         if table.name == ACCOUNTS:
-            sets = ", ".join(f'"{column.name}" = excluded."{column.name}"' for column in table.columns[1:])
-            newer = f"DO UPDATE SET {sets} WHERE excluded.{SEEN_AT} >= {ACCOUNTS}.{SEEN_AT}"
-            return f"INSERT INTO {ACCOUNTS} SELECT * FROM incoming ON CONFLICT (id) {newer}"  # noqa: S608  # declared names
+            return f"INSERT INTO {ACCOUNTS} SELECT * FROM incoming {on_conflict(table)}"  # noqa: S608  # declared names
         verb = "INSERT INTO" if self._whole else "INSERT OR REPLACE INTO"
         return f"{verb} {table.name} SELECT * FROM incoming"  # noqa: S608  # declared names
 

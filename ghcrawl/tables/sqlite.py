@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from ghcrawl.platforms.tables import ACCOUNTS, SEEN_AT, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.tables import Dialect, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.search import metadata, metadata_beside, search_tables
-from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours
+from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours, on_conflict
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.times import iso
 
@@ -143,15 +143,10 @@ def indexes(schema: Schema) -> Sequence[str]:
 
 
 def upsert(table: Table | LinkTable) -> str:
-    """Writes a row in place of the one with the same key, which keeps its rowid; of accounts, unless that is newer."""
-    names = [column.name for column in table.columns]
-    key = primary_key(table)
-    sets = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
-    listed = ", ".join(f'"{name}"' for name in names)
-    marks = ", ".join("?" for _ in names)
-    newer = f" WHERE excluded.{SEEN_AT} >= {SEEN_AT}" if table.name == ACCOUNTS else ""
-    values = f"({listed}) VALUES ({marks}) ON CONFLICT ({', '.join(key)}) DO UPDATE SET {sets}{newer}"
-    return f"INSERT INTO {table.name} {values}"  # declared names
+    """Writes a row, which keeps the rowid of the one with the same key."""
+    listed = ", ".join(f'"{column.name}"' for column in table.columns)
+    marks = ", ".join("?" for _ in table.columns)
+    return f"INSERT INTO {table.name} ({listed}) VALUES ({marks}) {on_conflict(table)}"  # noqa: S608  # declared names
 
 
 def _table(table: Table | LinkTable) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 from msgspec import Struct
 
-from ghcrawl.platforms.tables import ColumnType, LinkTable, Schema, Table
+from ghcrawl.platforms.tables import ACCOUNTS, SEEN_AT, ColumnType, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.projection import Row
 from ghcrawl.values.errors import ConfigError
 
@@ -107,3 +107,11 @@ class Target(Protocol):
 def by_name(schema: Schema) -> Mapping[str, Table | LinkTable]:
     """Every table by name."""
     return {table.name: table for table in schema.everything}
+
+
+def on_conflict(table: Table | LinkTable) -> str:
+    """The end of an INSERT: a row takes the place of the one with the same key; of accounts, unless that is newer."""
+    key = primary_key(table)
+    sets = ", ".join(f'"{each.name}" = excluded."{each.name}"' for each in table.columns if each.name not in key)
+    newer = f" WHERE excluded.{SEEN_AT} >= {ACCOUNTS}.{SEEN_AT}" if table.name == ACCOUNTS else ""
+    return f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {sets}{newer}"
