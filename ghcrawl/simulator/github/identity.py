@@ -62,7 +62,7 @@ class Doorman:
         """`token` leads nowhere from now on."""
         self._tokens.pop(token, None)
 
-    def somebody(self, address: str) -> Principal:
+    def anonymous(self, address: str) -> Principal:
         """The budget of that address for calls without a credential, or with a bad one."""
         limit = self._manners.anonymous_limit
         return Principal(
@@ -77,7 +77,7 @@ class Doorman:
         if credential.scheme == "none":
             if self._manners.anonymous_limit is None:
                 raise Refusal(refused(401, "Requires authentication"))
-            return self.somebody(address)
+            return self.anonymous(address)
         principal = self._tokens.get(credential.value)
         if principal is None and self._desk is not None:
             principal = self._desk.principal_of(credential.value)

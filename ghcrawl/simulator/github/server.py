@@ -149,7 +149,7 @@ class Server:
         try:
             return self.doorman.admit(credential, address), _at_the_door(request)
         except Refusal as refusal:
-            return self.doorman.somebody(address), refusal.answer
+            return self.doorman.anonymous(address), refusal.answer
 
     def _limit(self, limited: str, principal: Principal, resource: Resource) -> Answer:
         if limited == "secondary":

@@ -78,7 +78,7 @@ def make_commit(repo: Repo, account: User | None, *, parents: tuple[Commit, ...]
 
     account: who made it; None where the e-mail address leads to no account.
     """
-    name = (account.name or account.login) if account else "somebody else"
+    name = (account.name or account.login) if account else "somebody else"  # every sha derives from it
     address = f"{account.login.lower()}@users.example.org" if account else "root@localhost"
     told = f"{when}\0{name} <{address}>\0{message}\0{[parent.sha for parent in parents]}"
     seed = f"{repo.id}\0{len(repo.commits)}\0{told}"

@@ -31,7 +31,8 @@ from ghcrawl.simulator.github.shapes.site import Body, Site
 from ghcrawl.simulator.github.world import World
 
 T = TypeVar("T")
-NOBODY: Final = "0" * 40
+NULL_SHA: Final = "0" * 40
+"""What a push says for a branch that was not there before, or is not there after it."""
 
 
 class Hook(Struct, frozen=True, kw_only=True):
@@ -123,7 +124,7 @@ def _pull(telling: Telling) -> Iterator[Hook]:
     pull = issue.request
     if telling.change.action == "opened":
         yield _created(telling, "branch", pull.head_ref)
-        yield _push_hook(telling, pull.head_ref, pull.commits, before=NOBODY)
+        yield _push_hook(telling, pull.head_ref, pull.commits, before=NULL_SHA)
     if pull.merged_at is not None and telling.change.action == "closed" and repo.head is not None:
         yield _push_hook(telling, repo.default_branch, [repo.head], before=repo.head.parents[0].sha)
     yield telling.itself(number=issue.number, pull_request=hook_pull(site, world, repo, issue))
@@ -153,7 +154,7 @@ def _push(telling: Telling) -> Iterator[Hook]:
     branch = str(before["ref"]).removeprefix("refs/heads/")
     if not before["sha"]:
         yield _created(telling, "branch", branch)
-    yield _push_hook(telling, branch, [tip], before=str(before["sha"]) or NOBODY, forced=bool(before["forced"]))
+    yield _push_hook(telling, branch, [tip], before=str(before["sha"]) or NULL_SHA, forced=bool(before["forced"]))
     for issue in repo.open_pulls_from(branch):
         body = hook_pull(telling.site, telling.world, repo, issue)
         yield telling.hook("pull_request", "synchronize", number=issue.number, pull_request=body)
@@ -162,14 +163,14 @@ def _push(telling: Telling) -> Iterator[Hook]:
 def _push_hook(
     telling: Telling, branch: str, added: list[Commit], *, before: str, forced: bool = False, gone: bool = False
 ) -> Hook:
-    after = NOBODY if gone else added[-1].sha
+    after = NULL_SHA if gone else added[-1].sha
     stubs = [_stub(telling, each) for each in added]
     hook = telling.hook(
         "push",
         ref=f"refs/heads/{branch}",
         before=before,
         after=after,
-        created=before == NOBODY,
+        created=before == NULL_SHA,
         deleted=gone,
         forced=forced,
         base_ref=None,
