@@ -39,9 +39,9 @@ def _broken(sentence: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """`text` without credentials. Where wiring was not loaded, none was ever read."""
-    if "ghcrawl.wiring" not in sys.modules:
+    """`text` without credentials. Where redaction was not loaded, none was ever read."""
+    if "ghcrawl.fetch.redaction" not in sys.modules:
         return text
-    from ghcrawl.fetch.redaction import REDACTOR  # noqa: PLC0415  # loaded already here
+    from ghcrawl.fetch.redaction import REDACTOR  # noqa: PLC0415  # loaded already, and slow to load for --help
 
     return REDACTOR.text(text)

@@ -1,6 +1,5 @@
 """`ghcrawl crawl`."""
 
-# ruff: noqa: PLC0415, PLR0913  # imports wait until a command runs; every option is a parameter
 from __future__ import annotations
 
 import sys

@@ -1,6 +1,5 @@
 """`ghcrawl documents …`."""
 
-# ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
 from pathlib import Path

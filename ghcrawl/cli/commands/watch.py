@@ -1,6 +1,5 @@
 """`ghcrawl watch …` and `ghcrawl unwatch …`."""
 
-# ruff: noqa: PLC0415  # imports wait until a command runs
 from __future__ import annotations
 
 from typing import Annotated
