@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.ports.clock import Clock, SystemClock
-from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
+from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters, Forgotten, Requeued
 from ghcrawl.ports.dedup import CrashCounter, DedupMarkers
 from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
 from ghcrawl.ports.queue import Broker, Queue
@@ -34,8 +34,6 @@ from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from queues.sqlite import queue as sqlite_queue
 from queues.sqlite.queue import SqliteQueue
-from stores.deadletters import Forgotten as Forgotten  # noqa: PLC0414  # others take them from here
-from stores.deadletters import Requeued as Requeued  # noqa: PLC0414  # the same
 from stores.deadletters import TimeBudget, forget, move, requeue
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import SequentialInbox

@@ -10,9 +10,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
-from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters
+from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters, Forgotten, Requeued
 from ghcrawl.ports.queue import Queue
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.frozen import replace
@@ -43,30 +41,6 @@ class RequestCodec(Protocol):
 
     def decode(self, body: bytes) -> Request:
         """The request in a message. Raises DecodeError."""
-
-
-class Requeued(Struct, frozen=True, kw_only=True):
-    """The result of a requeue.
-
-    queued: requests that were pushed. bounced: requests that were waiting already.
-    unreadable: deadletters that stay, because their messages are no readable requests.
-    left: deadletters that match but were not handled within the time_budget.
-    before: pass it in the filter of the next call to handle exactly those; None if none are left.
-    """
-
-    queued: int = 0
-    bounced: int = 0
-    unreadable: int = 0
-    left: int = 0
-    before: datetime | None = None
-
-
-class Forgotten(Struct, frozen=True, kw_only=True):
-    """The result of a deletion. left, before: as in `Requeued`."""
-
-    deleted: int = 0
-    left: int = 0
-    before: datetime | None = None
 
 
 class TimeBudget:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
 
 from msgspec import Struct
 
 from ghcrawl.platforms.mount import Mounts
 from ghcrawl.ports.clock import Clock
-from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Deadletters
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Deadletters, Forgotten, Requeued
 from ghcrawl.ports.inbox import IdempotencyKeys
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.source import PrincipalView
@@ -23,42 +22,6 @@ from ghcrawl.telemetry.instrumented import Turn
 from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.requests import Request
 from ghcrawl.values.type_names import TypeName, TypeNames
-
-
-class Round(Protocol):
-    """Result of one call that works on many deadletters; a caller repeats it with `before` until `left` is 0."""
-
-    @property
-    def left(self) -> int:
-        """Matching deadletters that this call did not reach in its time."""
-
-    @property
-    def before(self) -> datetime | None:
-        """The rest were dead-lettered before this moment; None: none are left."""
-
-
-class Requeued(Round, Protocol):
-    """What a requeue came to: wait now because of it, waited already, and never were requests (and stay)."""
-
-    @property
-    def queued(self) -> int:
-        """Wait now because of it."""
-
-    @property
-    def bounced(self) -> int:
-        """Waited already."""
-
-    @property
-    def unreadable(self) -> int:
-        """Stay, because they never were requests."""
-
-
-class Forgotten(Round, Protocol):
-    """What deleting came to."""
-
-    @property
-    def deleted(self) -> int:
-        """Are gone because of it."""
 
 
 class UnreachableHost(Struct, frozen=True, kw_only=True):

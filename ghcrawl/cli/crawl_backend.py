@@ -14,9 +14,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ghcrawl.backend import Forgotten, Requeued
 from ghcrawl.platforms.mount import Mounts
-from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Forgotten, Requeued
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.schedule.watching import Watching

@@ -7,14 +7,13 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from ghcrawl.admin.site import Round
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import number
-from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter, Forgotten, Requeued
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.frozen import replace
 
-R = TypeVar("R", bound=Round)
+R = TypeVar("R", Requeued, Forgotten)
 
 LINE_EVERY_S: Final = 10.0
 

@@ -18,10 +18,9 @@ from ghcrawl.admin.sign_ins import SignIns, networks
 from ghcrawl.admin.site import Site, UnreachableHost, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
 from ghcrawl.admin.write_check import WriteCheck
-from ghcrawl.backend import Forgotten, Requeued
 from ghcrawl.fetch.circuit_breaker import Outage
 from ghcrawl.fetch.redaction import REDACTOR
-from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Forgotten, Requeued
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.redelivery.turns import Redelivery

@@ -42,6 +42,30 @@ class DeadletterCounts(Struct, frozen=True, kw_only=True):
     by_kind: Mapping[str, int] = {}
 
 
+class Requeued(Struct, frozen=True, kw_only=True):
+    """The result of a requeue.
+
+    queued: requests that were pushed. bounced: requests that were waiting already.
+    unreadable: deadletters that stay, because their messages are no readable requests.
+    left: deadletters that match but were not handled within the time_budget.
+    before: pass it in the filter of the next call to handle exactly those; None if none are left.
+    """
+
+    queued: int = 0
+    bounced: int = 0
+    unreadable: int = 0
+    left: int = 0
+    before: datetime | None = None
+
+
+class Forgotten(Struct, frozen=True, kw_only=True):
+    """The result of a deletion. left, before: as in `Requeued`."""
+
+    deleted: int = 0
+    left: int = 0
+    before: datetime | None = None
+
+
 class Deadletters(Protocol):
     """Requests that were dead-lettered. Contract: `tests/contracts/deadletter_contract.py`."""
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Forgotten, Requeued
 from ghcrawl.ports.queue import Pushed, by_queue
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.requests import Push
 from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.memory import MemoryQueue
-from stores.deadletters import Forgotten, Requeued, TimeBudget, forget, requeue
+from stores.deadletters import TimeBudget, forget, requeue
 from stores.memory import MemoryDeadletters
 from tests.contracts.adapters import Rig
 from tests.support.builders import NOW, a_deadletter, a_failure, a_payload, a_request, a_type, at, by_type

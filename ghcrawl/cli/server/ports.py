@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from msgspec import convert
 
-from ghcrawl.backend import Forgotten, Requeued
 from ghcrawl.cli.server.client import Client, Parameters, segment
-from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Forgotten, Requeued
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.deadletters import Deadletter

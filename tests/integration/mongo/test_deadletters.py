@@ -10,11 +10,11 @@ import pytest
 from motor.motor_asyncio import AsyncIOMotorClient
 
 from ghcrawl.backend import ROUND_S
-from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter, Requeued
 from ghcrawl.values.deadletters import Deadletter
 from queues import codec
 from queues.memory import MemoryQueue
-from stores.deadletters import Requeued, TimeBudget, requeue
+from stores.deadletters import TimeBudget, requeue
 from stores.mongo.deadletters import DEADLETTERS, RAW_KEPT, MongoDeadletters
 from stores.mongo.driver import Mongo
 from stores.mongo.settings import MongoSettings

@@ -27,7 +27,7 @@ from ghcrawl.admin.site import Site, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Webhook
 from ghcrawl.platforms.contract import Deliveries, Platform
 from ghcrawl.platforms.kind import Thing
-from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter, Forgotten, Requeued
 from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.redelivery.sweep import Pace
 from ghcrawl.redelivery.turns import Redelivery
@@ -46,7 +46,7 @@ from ghcrawl.wiring import SETTINGS
 from queues import codec
 from queues.memory import MemoryQueue
 from queues.memory_dedup import MemoryDedupMarkers
-from stores.deadletters import Forgotten, Requeued, TimeBudget, forget, requeue
+from stores.deadletters import TimeBudget, forget, requeue
 from stores.idempotency_keys import MarkerIdempotencyKeys
 from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore

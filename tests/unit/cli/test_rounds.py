@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from ghcrawl.cli.rounds import rounds
-from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.ports.deadletters import DeadletterFilter, Forgotten
 from ghcrawl.values.errors import StoreError
-from stores.deadletters import Forgotten
 from tests.support.builders import a_type, at
 
 ANSWERS = (Forgotten(deleted=1500, left=500, before=at(9)), Forgotten(deleted=400, left=100, before=at(8)))
