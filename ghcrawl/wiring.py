@@ -26,7 +26,7 @@ from ghcrawl.platforms import contract as platform_contract
 from ghcrawl.platforms.contract import Platform, Simulate, Sourced
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.platforms.mount import Mount, Mounts
-from ghcrawl.platforms.registry import PLATFORMS as PLATFORMS  # noqa: PLC0414  # others take it from here
+from ghcrawl.platforms.registry import PLATFORMS as PLATFORMS  # noqa: PLC0414  # only wiring may import it
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.observer import Observer

@@ -24,6 +24,7 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.times import moment, time_text
 
 Form = Literal["own", "list", "webhook", "event", "batch"]
+"""A representation of one thing: at its own URL, or in one of the shorter ones, each of which may omit fields."""
 _IDENTITIES: Final = ("id", "node_id", "sha", "url", "key", "raw_url")
 
 
