@@ -13,12 +13,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+
+from tests.support.archives import extract
 
 PYGITHUB = "PyGithub==2.10.0"
 FIXTURES = "@octokit/fixtures@23.1.2"
@@ -99,9 +100,7 @@ def installed(name: str, download: Any) -> Path:
         partial = CACHE / f"{name}.partial"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        archive = download(partial)
-        with tarfile.open(archive) as tar:
-            tar.extractall(partial, filter="data")
+        extract(download(partial), partial)
         partial.rename(folder)
     return folder
 

@@ -10,7 +10,6 @@ import random
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from msgspec import Struct
 from ghcrawl.telemetry.history import RINGS, Point, Seen
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.requests import Ancestor, Context
+from tests.support.archives import extract
 from tests.support.builders import a_deadletter, a_failure, a_request
 from tests.support.cli import ROOT, fill
 from tests.support.services.debian import Unavailable, alone, cache, install
@@ -259,5 +259,4 @@ def _fetch(folder: Path) -> None:
     done = subprocess.run([npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unavailable(f"npm pack {AXE} failed: {done.stderr.strip()[-500:]}")
-    with tarfile.open(next(folder.glob("*.tgz"))) as archive:
-        archive.extractall(folder, filter="data")
+    extract(next(folder.glob("*.tgz")), folder)
