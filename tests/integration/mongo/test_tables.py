@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ async def test_tables_are_those_of_the_embedded_file(
             await fill(Place(db=it.db), target(tmp_path, "embedded", format))
     store = await MongoStore.open(mongo)
     for document in crawled.documents.values():
-        await store.save(document)
+        await store.save(replace(document, processed_at=document.processed_at - timedelta(days=1)))
     config = tmp_path / "config.toml"
     where = f"[mongo]\nurl = {json.dumps(settings.url)}\ndatabase = {json.dumps(settings.database)}\n"
     config.write_text(f'[queue]\nprovider = "memory"\n[store]\nprovider = "mongo"\n{where}')
@@ -85,7 +85,8 @@ async def test_tables_are_those_of_the_embedded_file(
     latest = max(crawled.documents.values(), key=lambda one: one.processed_at)
     at = latest.processed_at + timedelta(hours=1)
     issue = next(one for one in crawled.documents.values() if one.type == "issue")
-    gone = replace(issue, deleted_at=at, observed_at=at, processed_at=at, deleted_reason="404 Not Found")
+    now = datetime.now(UTC)  # no cursor passes the start of its run
+    gone = replace(issue, deleted_at=at, observed_at=at, processed_at=now, deleted_reason="404 Not Found")
     await store.save(gone)
     for format in FORMATS:
         to = target(tmp_path, "mongo", format)
