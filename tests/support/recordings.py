@@ -20,6 +20,7 @@ from typing import Any
 from msgspec import Struct
 
 from tests.support.archives import extract
+from tests.support.services.debian import alone
 
 PYGITHUB = "PyGithub==2.10.0"
 FIXTURES = "@octokit/fixtures@23.1.2"
@@ -95,13 +96,16 @@ def installed_npm(name: str, package: str) -> Path:
 
 
 def installed(name: str, download: Any) -> Path:
+    """The folder of that name; made from what `download` fetches, by one process, if it is not there."""
     folder = CACHE / name
-    if not folder.exists():
-        partial = CACHE / f"{name}.partial"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        extract(download(partial), partial)
-        partial.rename(folder)
+    CACHE.mkdir(exist_ok=True)
+    with alone(folder.with_suffix(".lock")):
+        if not folder.exists():
+            partial = CACHE / f"{name}.partial"
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            extract(download(partial), partial)
+            partial.rename(folder)
     return folder
 
 
