@@ -25,7 +25,7 @@ demo: $(VENV)/.runtime ## crawl a simulated GitHub: no server, no token
 
 test: $(VENV)/.dev ## every test
 	$(UNIT)
-	$(RUN) -m pytest tests/integration tests/e2e -n 2 --dist loadscope -m "not faults"
+	$(RUN) -m pytest tests/integration tests/e2e -n 2 --dist loadscope -m "not faults" -o faulthandler_timeout=900
 	$(RUN) -m pytest tests/faults -m "not faults"
 
 unit: $(VENV)/.dev ## the fast tests only, in seconds
