@@ -122,7 +122,9 @@ def _covers_pulls(page: Page, items: Sequence[JsonObject]) -> bool:
     if "pull_request" not in page.visit.batched or sum("pull_request" in item for item in items) < WORTH_A_LIST:
         return False
     first = _PULL_LIST.url(page.owner_url)
-    context = replace(page.node.context(qualifier=page.node.qualifier), pagination=Pagination(first=first))
+    context = replace(
+        page.node.context(qualifier=page.node.qualifier), pagination=Pagination(first=first, known=page.known)
+    )
     page.node.follow(_PULL_LIST.type, first, step.pages, context, queue="soon")
     return True
 

@@ -160,10 +160,12 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
         return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):
-        _follow(node, wide, *_covering(node, wide.of), known_only=False)
+        # A new issue says nothing of whether its repository was stored, whose name may have changed since.
+        known = wide.of == "repo" or node.visit.known
+        _follow(node, wide, *_covering(node, wide.of), known=known)
     else:
         known_only = listing.known_only and not (listing.quiet and node.visit.visited)
-        _follow(node, listing, owner, owner_url, known_only=known_only)
+        _follow(node, listing, owner, owner_url, known=node.visit.known, known_only=known_only)
 
 
 def _covering(node: Node, owner: str) -> tuple[str, str]:
@@ -190,11 +192,11 @@ def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
     return any((owner, ancestor.type) in listings for ancestor in node.visit.request.context.history)
 
 
-def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known_only: bool) -> None:
+def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known: bool, known_only: bool = False) -> None:
     step = node.visit.onward.links.get(listing.link)
     if step is None or not owner_url or listing.type in node.visit.request.context.covered:
         return
-    pagination = Pagination(first=listing.url(owner_url), known=node.visit.known)
+    pagination = Pagination(first=listing.url(owner_url), known=known)
     since = floor_of(node.visit.request.policy)
     recent = listing.url_since(owner_url, since) if since else ""
     if since and not listing.relation:

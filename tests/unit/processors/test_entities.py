@@ -278,6 +278,7 @@ def test_in_a_walk_the_comments_of_all_issues_are_one_list():
     (comments,) = [push.request for push in outcome.follow_ups if push.request.type == "issue_comments"]
     assert comments.context.qualifier == IN_REPO
     assert comments.context.only_known is False
+    assert comments.context.pagination.known  # though the issue is new: the list is compared with what is stored
 
 
 def test_the_comments_of_an_issue_looked_at_by_itself_are_its_own_list():
