@@ -23,10 +23,11 @@ from ghcrawl.fetch.call_budget import Budgeted, Spending
 from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.platforms import contract as platform_contract
-from ghcrawl.platforms.contract import Platform, Simulate, Sourced
+from ghcrawl.platforms.contract import Platform, Sourced
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.platforms.mount import Mount, Mounts
 from ghcrawl.platforms.registry import PLATFORMS as PLATFORMS  # noqa: PLC0414  # only wiring may import it
+from ghcrawl.platforms.simulation import Simulator
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.observer import Observer
@@ -504,12 +505,12 @@ def source_credentials(settings: Settings, environ: Mapping[str, str]) -> Mappin
     return found
 
 
-def simulator(name: str) -> Simulate:
-    """What simulates the platform called `name`. Raises ConfigError."""
-    known = {platform.name: platform.simulator for platform in PLATFORMS if platform.simulator is not None}
-    if name not in known:
-        raise ConfigError(f"--platform: no simulator of {name!r}; choose {' or '.join(known)}, or leave the option out")
-    return known[name]
+def simulator(name: str) -> tuple[Platform, Simulator]:
+    """The platform called `name`, and what simulates it; empty: the first that can be. Raises ConfigError."""
+    known = {platform.name: (platform, platform.simulator) for platform in PLATFORMS if platform.simulator is not None}
+    if name and name not in known:
+        raise ConfigError(f"--platform: no simulator of {name!r}; choose {' or '.join(known)}")
+    return known[name or next(iter(known))]
 
 
 def credentials_of(name: str) -> platform_contract.Credentials:

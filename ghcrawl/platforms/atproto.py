@@ -12,7 +12,8 @@ from pydantic import Field, PositiveFloat
 from ghcrawl.fetch.atproto.fetcher import AtprotoFetcher, AtprotoSettings
 from ghcrawl.fetch.atproto.sessions import Account, read_accounts
 from ghcrawl.fetch.atproto.streams import stream_of
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Simulated, Sourced, Streaming
+from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
+from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer, Settled
@@ -112,13 +113,15 @@ def _stream(_source: ports.Source, section: Section, document: Document) -> Stre
 
 
 @asynccontextmanager
-async def _simulated(*, port: int, size: int, seed: int, limit: int) -> AsyncIterator[Simulated]:
+async def _simulated(options: Simulation) -> AsyncIterator[Simulated]:
     # Imported here: only who simulates needs a server.
     from ghcrawl.simulator.atproto.run import running  # noqa: PLC0415
-    from ghcrawl.simulator.atproto.server import Limits  # noqa: PLC0415
+    from ghcrawl.simulator.atproto.server import WINDOW_S, Limits  # noqa: PLC0415
     from ghcrawl.simulator.atproto.world import generate  # noqa: PLC0415
 
-    async with running(generate(posts=size, seed=seed), limits=Limits(limit=limit), port=port) as server:
+    limits = Limits(limit=options.limit, window_s=options.window_s or WINDOW_S)
+    world = generate(posts=options.size, seed=options.seed)
+    async with running(world, limits=limits, port=options.port) as server:
         spec = f"{NAME}:q/post,profile,relations/user=alice.test"
         yield Simulated(url=server.url, spec=spec, settings={f"{NAME}.api_url": server.url})
 
@@ -170,7 +173,7 @@ BLUESKY: Final = Platform(
     scope=lambda request: did_in(request.url),
     base="api_url",
     scheme=NAME,
-    simulator=_simulated,
+    simulator=Simulator(run=_simulated, title="Bluesky", options=frozenset({"--limit", "--window"})),
     streaming=Streaming(type="stream", open=_stream),
     credentials=Credentials(
         variable=VARIABLE,

@@ -5,7 +5,6 @@ Everything else in `ghcrawl`, `queues` and `stores` works on this value and impo
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from ghcrawl.platforms.kind import Event, Kind, Part, Respelled, Shortened, Thing
+from ghcrawl.platforms.simulation import Simulator
 from ghcrawl.platforms.survey import Survey
 from ghcrawl.platforms.tables import NO_TABLES, Schema
 from ghcrawl.ports.clock import Clock
@@ -147,37 +147,6 @@ class Streaming(Struct, frozen=True, kw_only=True):
     open: Callable[[Source, Section, Document], Stream]
 
 
-class Simulated(Struct, frozen=True, kw_only=True):
-    """A simulator that answers.
-
-    spec: what to crawl of it. settings: what that needs, name → value. environ: the same for credentials.
-    tokens: what it accepts → whose each is.
-    """
-
-    url: str
-    spec: str
-    settings: Mapping[str, str] = {}
-    environ: Mapping[str, str] = {}
-    tokens: Mapping[str, str] = {}
-
-    @property
-    def tries(self) -> str:
-        """A command that crawls it."""
-        named = {f"GHCRAWL_{name.replace('.', '__').upper()}": value for name, value in self.settings.items()}
-        words = [f"{name}={shlex.quote(value)}" for name, value in {**named, **self.environ}.items()]
-        return " ".join((*words, "ghcrawl", "crawl", shlex.quote(self.spec), "--db", "simulated.db"))
-
-
-class Simulate(Protocol):
-    """Runs a small server that answers as the platform does."""
-
-    def __call__(self, *, port: int, size: int, seed: int, limit: int) -> AbstractAsyncContextManager[Simulated]:
-        """On loopback, until the block is left. size: about how many entities; limit: calls in a period; port 0: any.
-
-        Raises OSError where the port is taken.
-        """
-
-
 class OpenHooks(Protocol):
     """Opens what a platform remembers of its webhooks."""
 
@@ -223,7 +192,7 @@ class Platform(Struct, frozen=True, kw_only=True):
         calls are enough.
     deliveries, feed, hooks: webhooks, polling, and redelivery of webhooks that did not arrive; None: it has none.
     streaming: what happens, as it happens; None: it has no streams.
-    simulator: for `ghcrawl simulate --platform`; None: there is none, or one with options of its own.
+    simulator: of it, for `ghcrawl simulate` and `ghcrawl demo`; None: there is none.
     tables: what its documents become for SQL.
     shortened: the entity whose URL ends in a prefix of its id (`1a2b3c4`); None: the URL is complete.
     respelled: a URL without regard to the case of the names in it; None: no name in it ignores case.
@@ -256,7 +225,7 @@ class Platform(Struct, frozen=True, kw_only=True):
     feed: Feed | None = None
     hooks: OpenHooks | None = None
     streaming: Streaming | None = None
-    simulator: Simulate | None = None
+    simulator: Simulator | None = None
     tables: Schema = NO_TABLES
     shortened: Callable[[str], Shortened | None] = lambda _url: None
     respelled: Callable[[str], Respelled | None] = lambda _url: None

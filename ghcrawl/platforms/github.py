@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from ghcrawl.fetch.github.principals import Credential, Installation, Token, Tra
 from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.platforms.contract import Checked, Credentials, Deliveries, Feed, Platform, Sourced
 from ghcrawl.platforms.kind import Kind
+from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
@@ -233,6 +234,24 @@ def _is_private(document: Document) -> bool:
     return document.body.get("private") is True
 
 
+def _simulated(options: Simulation) -> AbstractAsyncContextManager[Simulated]:
+    # Imported here: only who simulates needs a server.
+    from ghcrawl.simulator.github.standalone import simulated  # noqa: PLC0415
+
+    return simulated(options)
+
+
+_SIMULATOR: Final = Simulator(
+    run=_simulated,
+    title="GitHub",
+    options=frozenset({"--tokens", "--limit", "--window", "--faults", "--live", "--webhook-url", "--webhook-secret"}),
+    remark="most of them are complete in lists of up to 100 per call",
+    steps=(
+        (("documents", "list", "--type", "issue", "--limit", "10"), "list some issues"),
+        (("documents", "show", "acme/web"), "show a document and its links"),
+    ),
+    beyond=((("crawl", "octocat/Hello-World"), "crawl the real GitHub, without a token"),),
+)
 NO_TOKENS: Final = (
     "No tokens: requests are unauthenticated, at 60 calls per hour. Create a token at "
     f"https://github.com/settings/tokens (public data needs no scope) and put it into {VARIABLE}."
@@ -283,6 +302,7 @@ def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Nod
         ),
         feed=Feed(request=feed_request, type="events", free=True, separate="repo", is_separate=_is_private),
         hooks=_hooks,
+        simulator=_SIMULATOR,
         tables=TABLES,
         flat=flat,
         shortened=shortened,

@@ -15,7 +15,8 @@ from ghcrawl.fetch.mastodon.checks import check
 from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
 from ghcrawl.fetch.mastodon.streams import MastodonStream, Subscription, Transport
 from ghcrawl.fetch.mastodon.tokens import HostToken, read_tokens
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Simulated, Sourced, Streaming
+from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
+from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.ports.observer import Observer
@@ -31,6 +32,7 @@ from processors.mastodon.spec import read_spec
 from processors.mastodon.streams import channel, told
 
 VARIABLE: Final = "GHCRAWL_MASTODON_TOKENS"
+UNLIMITED: Final = 1_000_000_000
 BUDGETS: Final = (
     DeclaredBudget(calls=300, period_s=300.0),
     DeclaredBudget(calls=300, period_s=300.0, per="address"),
@@ -123,14 +125,15 @@ def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clo
 
 
 @asynccontextmanager
-async def _simulated(*, port: int, size: int, seed: int, limit: int) -> AsyncIterator[Simulated]:
+async def _simulated(options: Simulation) -> AsyncIterator[Simulated]:
     # Imported here: only who simulates needs a server.
     from ghcrawl.simulator.mastodon.server import Setup, running  # noqa: PLC0415
     from ghcrawl.simulator.mastodon.world import generate  # noqa: PLC0415
 
     tokens = {"simulated-token-of-user1": "user1"}
-    world = generate(SystemClock(), accounts=5, statuses=size, seed=seed)
-    async with running(world, Setup(tokens=tokens, limit=limit), port=port) as server:
+    world = generate(SystemClock(), accounts=5, statuses=options.size, seed=options.seed)
+    setup = Setup(tokens=tokens, limit=options.limit or UNLIMITED)
+    async with running(world, setup, port=options.port) as server:
         spec = f"{NAME}://{server.host}/q/post,profile,relations/user=user1"
         environ = {VARIABLE: f"{server.host}={next(iter(tokens))}"}
         yield Simulated(url=server.url, spec=spec, environ=environ, tokens=tokens)
@@ -146,7 +149,7 @@ MASTODON: Final = Platform(
     scope=lambda request: host_of(request.url),
     scheme=NAME,
     streaming=Streaming(type="stream", open=_stream),
-    simulator=_simulated,
+    simulator=Simulator(run=_simulated, title="Mastodon", options=frozenset({"--limit"})),
     credentials=Credentials(
         variable=VARIABLE,
         file="tokens_file",

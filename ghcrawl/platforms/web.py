@@ -13,7 +13,8 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 from ghcrawl.fetch.web.fetcher import WebFetcher
 from ghcrawl.fetch.web.scripts import lacking
 from ghcrawl.fetch.web.settings import Private, Scripts, WebSettings
-from ghcrawl.platforms.contract import Platform, Simulated
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
@@ -116,17 +117,11 @@ def _configured(before: Platform, section: Section) -> Platform:
 
 
 @asynccontextmanager
-async def _simulated(
-    *,
-    port: int,
-    size: int,
-    seed: int,
-    limit: int,  # noqa: ARG001  # a blog has none
-) -> AsyncIterator[Simulated]:
+async def _simulated(options: Simulation) -> AsyncIterator[Simulated]:
     # Imported here: only who simulates needs a server. A blog has no rate limit.
     from ghcrawl.simulator.web import Blog  # noqa: PLC0415
 
-    async with Blog(size=max(15, size // 40), seed=seed).running(port) as url:
+    async with Blog(size=max(15, options.size // 36), seed=options.seed).running(options.port) as url:
         yield Simulated(url=url, spec=f"{NAME}:{url}")
 
 
@@ -142,5 +137,5 @@ WEB: Final = Platform(
     scope=lambda request: urlsplit(request.url).netloc,
     named_only=True,
     configured=_configured,
-    simulator=_simulated,
+    simulator=Simulator(run=_simulated, title="a blog"),
 )

@@ -64,13 +64,13 @@ async def test_the_demo_ends_with_a_table_and_with_commands_that_work(tmp_path: 
         assert again.status == 0, "its own file is made anew"
 
 
-@pytest.mark.parametrize("platform", ["bluesky", "mastodon", "web"])
-async def test_the_demo_of_another_platform_needs_nothing_either(tmp_path: Path, platform: str):
+@pytest.mark.parametrize(("platform", "title"), [("bluesky", "Bluesky"), ("mastodon", "Mastodon"), ("web", "a blog")])
+async def test_the_demo_of_another_platform_needs_nothing_either(tmp_path: Path, platform: str, title: str):
     async with shell(tmp_path) as sh:
         ran = await sh.run("demo", "--platform", platform, "--size", "200")
         assert ran.status == 0, ran.err
         assert "Traceback" not in ran.err
-        assert f"Simulating {platform} at http://127.0.0.1:" in ran.err
+        assert f"Simulating {title} at http://127.0.0.1:" in ran.err
         first, again = map(int, re.findall(r"^The (?:first|second) crawl took (\d+) calls?", ran.out, re.MULTILINE))
         assert again <= first
         assert re.search(r"^The second crawl .*: 0 entities saved\.$", ran.out, re.MULTILINE)
@@ -121,6 +121,15 @@ async def test_a_simulator_says_how_to_crawl_it_and_stops_at_ctrl_c(tmp_path: Pa
         assert "Address already in use; choose another with --port" in taken.err
         simulator.send(signal.SIGINT)
         assert await asyncio.wait_for(simulator.process.wait(), 60) == 0
+
+
+async def test_a_simulator_refuses_options_that_its_platform_does_not_have(tmp_path: Path):
+    async with shell(tmp_path) as sh:
+        ran = await sh.run("simulate", "--platform", "mastodon", "--port", "0", "--live")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == (
+        "ghcrawl: --live: the simulator of mastodon has no such option; it has --limit, --port, --seed, --size\n"
+    )
 
 
 # A terminal ------------------------------------------------------------------------------------------------------

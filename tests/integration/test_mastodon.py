@@ -12,6 +12,7 @@ import pytest
 
 from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
 from ghcrawl.fetch.mastodon.tokens import read_tokens
+from ghcrawl.platforms.simulation import Simulation
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.simulator.answers import Answer
@@ -100,10 +101,9 @@ async def test_a_tag_a_search_and_conditions_are_checked_on_our_side(world: Worl
         assert people.counts["account"] == 5
 
 
-async def test_the_simulator_of_the_command_line_can_be_tried_as_it_says(tmp_path: Path):
-    async with simulator("mastodon")(port=0, size=100, seed=0, limit=300) as simulated:
-        words = simulated.tries.split()
-        crawled = await Stage(db=tmp_path / "a.db").crawl(words[words.index("crawl") + 1])
+async def test_the_simulator_of_the_command_line_answers_a_crawl_of_its_spec(tmp_path: Path):
+    async with simulator("mastodon")[1].run(Simulation(size=100, limit=300)) as simulated:
+        crawled = await Stage(db=tmp_path / "a.db").crawl(simulated.spec)
     assert crawled.counts["status"] == 20
     with pytest.raises(ConfigError, match="no simulator of 'friendster'"):
         simulator("friendster")

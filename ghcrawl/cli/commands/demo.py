@@ -19,7 +19,7 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated data.")] = 0,
     platform: Annotated[
         str,
-        typer.Option("--platform", metavar="NAME", help="Another platform to simulate.", show_default=False),
+        typer.Option("--platform", metavar="NAME", help="Platform to simulate. Default: GitHub.", show_default=False),
     ] = "",
 ) -> int:
     """Crawl a simulated GitHub: no server, no token, no internet.

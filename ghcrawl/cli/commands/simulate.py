@@ -2,82 +2,92 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 import typer
+from msgspec import Struct
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Size, flag
+from ghcrawl.cli.options import Size, flag, grouped
+
+CHANGES_PER_MINUTE: Final = 30.0
 
 
+def _option(name: str, metavar: str, help: str, **bounds: float) -> Any:  # noqa: A002  # typer's name for it
+    """An option that not every simulator has. Its default stands in its help."""
+    return typer.Option(name, metavar=metavar, help=help, show_default=False, **bounds)  # type: ignore[arg-type]
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """The options that not every simulator has. None: not given."""
+
+    tokens: Annotated[
+        int | None, _option("--tokens", "N", "Number of users with a token. Default: 1.", min=1, max=10)
+    ] = None
+    limit: Annotated[
+        int | None, _option("--limit", "N", "Rate limit: calls per user and window. Default: 5000.", min=1)
+    ] = None
+    window: Annotated[
+        float | None,
+        _option("--window", "S", "Length of the rate limit window, in seconds. Default: the platform's.", min=1),
+    ] = None
+    faults: Annotated[
+        float | None, _option("--faults", "RATE", "Fraction of calls that fail, 0–0.9. Default: 0.", min=0, max=0.9)
+    ] = None
+    live: Annotated[bool, flag("--live", help="Change the data while running.")] = False
+    per_minute: Annotated[
+        float | None,
+        _option("--changes-per-minute", "N", "Changes per minute; implies --live. Default: 30.", min=0.1, max=6000),
+    ] = None
+    webhook_url: Annotated[
+        str | None, _option("--webhook-url", "URL", "Send signed webhooks to this URL; implies --live.")
+    ] = None
+    webhook_secret: Annotated[
+        str | None, _option("--webhook-secret", "TEXT", "Secret that signs the webhooks. Default: simulated.")
+    ] = None
+
+    def given(self) -> Mapping[str, tuple[str, Any]]:
+        """Option → field and value of a `Simulation`, for the options that were given, alone or by another."""
+        changes = self.per_minute or (CHANGES_PER_MINUTE if self.live or self.webhook_url else None)
+        options = {
+            "--tokens": ("tokens", self.tokens),
+            "--limit": ("limit", self.limit),
+            "--window": ("window_s", self.window),
+            "--faults": ("faults", self.faults),
+            "--live": ("changes_per_minute", changes),
+            "--webhook-url": ("webhook_url", self.webhook_url),
+            "--webhook-secret": ("webhook_secret", self.webhook_secret),
+        }
+        return {option: (name, value) for option, (name, value) in options.items() if value is not None}
+
+
+@grouped
 def simulate(
-    *,
     platform: Annotated[
         str,
-        typer.Option(
-            "--platform",
-            metavar="NAME",
-            help="Another platform to simulate, with --port, --size, --seed and --limit.",
-            show_default=False,
-        ),
+        typer.Option("--platform", metavar="NAME", help="Platform to simulate. Default: GitHub.", show_default=False),
     ] = "",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port to listen on; 0: any free port.")
     ] = 8642,
     size: Size = 2000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated organisation.")] = 0,
-    tokens: Annotated[
-        int, typer.Option("--tokens", min=1, max=10, metavar="N", help="Number of users with a token.")
-    ] = 1,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, metavar="N", help="Rate limit: calls per user and window.")
-    ] = 5000,
-    window: Annotated[
-        float, typer.Option("--window", min=1, metavar="S", help="Length of the rate limit window, in seconds.")
-    ] = 3600,
-    faults: Annotated[
-        float, typer.Option("--faults", min=0, max=0.9, metavar="RATE", help="Fraction of calls that fail, 0–0.9.")
-    ] = 0.0,
-    live: Annotated[bool, flag("--live", help="Change the data while running.")] = False,
-    per_minute: Annotated[
-        float,
-        typer.Option(
-            "--changes-per-minute", min=0.1, max=6000, metavar="N", help="Changes per minute; requires --live."
-        ),
-    ] = 30.0,
-    webhook_url: Annotated[
-        str | None,
-        typer.Option(
-            "--webhook-url", metavar="URL", help="Send signed webhooks to this URL; implies --live.", show_default=False
-        ),
-    ] = None,
-    webhook_secret: Annotated[
-        str,
-        typer.Option("--webhook-secret", metavar="TEXT", help="Secret that signs the webhooks."),
-    ] = "simulated",  # noqa: S107  # not a real secret
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated data.")] = 0,
+    options: Options = Options(),  # noqa: B008  # frozen
 ) -> int:
-    """Run a local GitHub simulator until Ctrl-C.
+    """Simulate a platform on this machine until Ctrl-C.
 
     [bold]Examples[/bold]
 
     ghcrawl simulate --faults 0.1 --limit 60 --window 12
 
     ghcrawl simulate --live --webhook-url http://127.0.0.1:8640/webhook
+
+    ghcrawl simulate --platform mastodon
     """
     from ghcrawl.cli import simulate as work
+    from ghcrawl.platforms.simulation import Simulation
 
-    if platform:
-        return perform(work.simulate_platform(platform, port=port, size=size, seed=seed, limit=limit))
-    wish = work.Options(
-        port=port,
-        size=size,
-        seed=seed,
-        tokens=tokens,
-        limit=limit,
-        window_s=window,
-        faults=faults,
-        changes_per_minute=per_minute if live or webhook_url else 0.0,
-        webhook_url=webhook_url or "",
-        webhook_secret=webhook_secret,
-    )
-    return perform(work.simulate(wish))
+    given = options.given()
+    simulation = Simulation(port=port, size=size, seed=seed, **dict(given.values()))
+    return perform(work.simulate(platform, simulation, given))

@@ -19,6 +19,7 @@ from ghcrawl.simulator.atproto.world import POST, Account, Post, World
 from ghcrawl.values.jsontext import digest
 
 PASSWORD: Final = "simulated-app-password"  # noqa: S105  # opens a simulator
+WINDOW_S: Final = 300.0
 TICK_S: Final = 0.05
 
 
@@ -33,7 +34,7 @@ class Limits:
 
     limit: int | None = None
     sessions: int = 30
-    window_s: float = 300.0
+    window_s: float = WINDOW_S
 
 
 class Server:

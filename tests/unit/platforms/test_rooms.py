@@ -27,10 +27,8 @@ ALLOWED: Final = {
     "ghcrawl/cli/commands/crawl.py": ("docs/github.md", "https://github.com/acme", "an example"),
     "ghcrawl/cli/commands/documents.py": ("https://github.com/acme", "an example"),
     "ghcrawl/cli/commands/requests.py": ("https://api.github.com/repos/acme", "an example"),
-    "ghcrawl/cli/commands/demo.py": ("simulated GitHub", "the demo shows one platform"),
-    "ghcrawl/cli/commands/simulate.py": ("GitHub simulator", "the simulator is of one platform"),
-    "ghcrawl/cli/demo.py": ("GitHub", "github", "the demo shows one platform"),
-    "ghcrawl/cli/simulate.py": ("GitHub", "github", "the simulator is of one platform"),
+    "ghcrawl/cli/commands/demo.py": ("simulated GitHub", "Default: GitHub.", "the default of an option"),
+    "ghcrawl/cli/commands/simulate.py": ("Default: GitHub.", "the default of an option"),
 }
 """File → what its lines that name GitHub contain, and why they may."""
 

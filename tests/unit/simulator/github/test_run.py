@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 
 import aiohttp
 import pytest
 
+from ghcrawl.platforms.simulation import Simulation
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.faults import Slow
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
+from ghcrawl.simulator.github.standalone import simulated
 from ghcrawl.simulator.github.world import World
 from tests.unit.simulator.github.conftest import Start
 
@@ -66,3 +69,25 @@ async def test_stopping_does_not_wait_for_an_answer_that_takes_its_time(tiny: Wo
             await clock.sleeper()
         with pytest.raises(aiohttp.ClientConnectionError):
             await asked
+
+
+async def test_a_simulator_of_its_own_has_the_options_that_were_asked_for() -> None:
+    wished = Simulation(size=100, tokens=2, limit=7, window_s=30, faults=0.5, changes_per_minute=6000)
+    async with simulated(wished) as running_one, aiohttp.ClientSession() as session:
+        assert (len(running_one.tokens), running_one.settings) == (2, {"github.api_url": running_one.url})
+        assert list(running_one.about)[1] == "Making about 6000 changes per minute."
+        headers = {"Authorization": f"Bearer {next(iter(running_one.tokens))}", "User-Agent": "test"}
+        statuses = []
+        for _ in range(7):
+            async with session.get(f"{running_one.url}/orgs/acme", headers=headers) as answer:
+                statuses.append(answer.status)
+        assert any(status >= 500 for status in statuses)
+        async with session.get(f"{running_one.url}/rate_limit", headers=headers) as answer:
+            assert (await answer.json())["rate"]["limit"] == 7
+    assert re.fullmatch(r"[1-9]\d* changes made\.", running_one.report())
+
+
+async def test_without_limits_a_crawl_need_not_limit_itself_either() -> None:
+    async with simulated(Simulation(size=100, limit=None)) as running_one:
+        assert running_one.settings["github.calls_per_min"] == "0"
+    assert running_one.report() == ""
