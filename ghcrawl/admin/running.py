@@ -78,6 +78,7 @@ async def _status(asked: Asked[Nothing, None]) -> StatusShape:
         at=iso(site.clock.now()),
         worker=workers.worker,
         api_url=next(iter(site.mounts.base_urls.values()), ""),
+        platforms=[mount.name for mount in site.mounts],
         base_urls=dict(site.mounts.base_urls),
         queues=await queues.shapes(site),
         documents=DocumentCountsShape.of(await site.stored(), site.mounts.entities),

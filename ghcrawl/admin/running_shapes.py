@@ -151,7 +151,8 @@ class StatusShape(BaseModel):
     at: str
     worker: str
     api_url: str = Field(description="base URL of the first platform that has one")
-    base_urls: dict[str, str] = Field(description="platform → base URL of its API")
+    platforms: list[str] = Field(description="all platforms that this version crawls")
+    base_urls: dict[str, str] = Field(description="platform → base URL of its API, if all its URLs have one")
     queues: list[QueueShape]
     documents: DocumentCountsShape
     deadletters: CountsShape

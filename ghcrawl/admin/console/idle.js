@@ -15,10 +15,10 @@ export function idleReason(status, now) {
   if (blocked.length && ready) return blocked.map((each) => platformReason(each, loops, now)).join(" ");
   if (loops.busy) return "";
   if (!ready && delayed) return delayedReason(status, delayed, now);
-  const mounted = new Set(Object.keys(status.base_urls ?? {}));
-  const foreign = queues.flatMap(({ platforms }) => Object.entries(platforms)).filter(([name, depth]) => depth.ready && mounted.size && !mounted.has(name));
-  if (ready && foreign.length === queues.flatMap(({ platforms }) => Object.entries(platforms)).filter(([, depth]) => depth.ready).length) {
-    return `${plural(ready, "request")} of ${[...new Set(foreign.map(([name]) => name))].join(", ")}, which this version cannot crawl.`;
+  const mounted = new Set(status.platforms);
+  const lanes = queues.flatMap(({ platforms }) => Object.keys(platforms).filter((name) => platforms[name].ready));
+  if (ready && mounted.size && !lanes.some((name) => mounted.has(name))) {
+    return `${plural(ready, "request")} of ${[...new Set(lanes)].join(", ")}, which this version cannot crawl.`;
   }
   if (ready && !loops.running) return `${count(ready)} ready, but no worker runs.`;
   return "";

@@ -43,7 +43,7 @@ def facts(found: Mapping[str, Any], url: str) -> Iterable[tuple[str, str]]:
     now, workers = moment(found["at"]), found["loops"]
     yield (
         "service",
-        f"{url}, ghcrawl {found['version']} ({found['worker']}), crawls {', '.join(found['base_urls'].values())}",
+        f"{url}, ghcrawl {found['version']} ({found['worker']}), crawls {_crawled(found)}",
     )
     yield "workers", _loops(workers)
     if workers["trouble"]:
@@ -61,6 +61,12 @@ def facts(found: Mapping[str, Any], url: str) -> Iterable[tuple[str, str]]:
     yield from kept(things, lists, counts_of(found["deadletters"]))
     for principal in found["principals"]:
         yield "credential", _principal(principal, now)
+
+
+def _crawled(found: Mapping[str, Any]) -> str:
+    """Its platforms: the base URL of an API, or a name. Older services list those with a base URL alone."""
+    bases: Mapping[str, str] = found["base_urls"]
+    return ", ".join(bases.get(platform, platform) for platform in found.get("platforms", bases))
 
 
 def _loops(workers: Mapping[str, Any]) -> str:

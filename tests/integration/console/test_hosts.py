@@ -7,10 +7,10 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.integration.console.conftest import Open
-from tests.integration.console.rig import Service, service, simulator, until
+from tests.integration.console.rig import OPERATOR, Service, service, simulator, until
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +75,31 @@ def test_posts_are_called_by_their_text_and_found_by_it(waiting: Service, open_a
     page.get_by_label("URN or URL").fill(word)
     page.keyboard.press("Enter")
     expect(page.locator(".row-link").first).to_contain_text(word)
+
+
+@pytest.mark.parametrize(
+    ("platform", "reason"),
+    [
+        ("mastodon", "3 ready, but no worker runs."),
+        ("friendster", "3 requests of friendster, which this version cannot crawl."),
+    ],
+)
+def test_a_platform_without_a_base_url_is_one_that_can_be_crawled(
+    waiting: Service, open_at: Open, platform: str, reason: str
+):
+    page = open_at("overview", token="", url=waiting.url)
+
+    def ready(route: Route) -> None:
+        """Three requests of that platform are ready, and nothing is fetched."""
+        status = route.fetch().json()
+        status["loops"] |= {"running": 0, "busy": 0, "blocked": {}, "trouble": ""}
+        lane = {"ready": 3, "delayed": 0, "total": 3, "in_flight": 0}
+        for queue in status["queues"]:
+            mine = {platform: lane} if queue["name"] == "normal" else {}
+            queue |= {"ready": 3 * bool(mine), "delayed": 0, "platforms": mine}
+        route.fulfill(json=status)
+
+    page.route("**/api/v1/status", ready)
+    page.get_by_label("Admin token").fill(OPERATOR)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text=re.compile("^3 re"))).to_have_text(reason)

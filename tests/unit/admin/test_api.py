@@ -281,6 +281,7 @@ async def test_list_pages_are_left_out_on_demand_unless_their_type_is_named(rig:
 async def test_the_status_shows_everything_and_no_secret(rig: Rig, asker: Asker):
     status = (await asker.get("/api/v1/status")).json
     assert (status["worker"], status["loops"]["running"], len(status["queues"])) == ("w1", 2, 5)
+    assert (status["platforms"], status["base_urls"]) == ([mount.name for mount in rig.site().mounts], {"github": API})
     assert status["figures"] == {"requests": {"done": 3}}
     busy, idle = (await asker.get("/api/v1/loops")).json["doing"]
     assert (busy["type"], busy["url"], busy["queue"]) == ("issue", a_request(7).url, "normal")
