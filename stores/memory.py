@@ -216,11 +216,7 @@ class MemoryDeadletters:
     async def count(self, which: DeadletterFilter) -> DeadletterCounts:
         """As the port says."""
         letters = [letter for letter in self._kept.values() if admits(which, letter)]
-        return DeadletterCounts(
-            total=len(letters),
-            by_type=Counter(letter.request.type_name for letter in letters),
-            by_kind=Counter(letter.kind for letter in letters),
-        )
+        return DeadletterCounts.of((letter.request.type_name, letter.kind, 1) for letter in letters)
 
     async def get(self, urn: str) -> Deadletter | None:
         """As the port says."""

@@ -253,10 +253,7 @@ class Surface:
         gauges.outages("queue", self.service.queue.outages)
         gauges.outages("store", self.service.unit_of_work.outages)
         found = self.principals()
-        gauges.principals(
-            benched=len({one.id for one in found if one.benched_until}),
-            retired=sum(bool(one.retired) for one in found),
-        )
+        gauges.principals(found, self.service.engine.platforms)
         gauges.blocked({platform: workers.blocked.get(platform) for platform in self.service.engine.platforms})
         asking: list[Awaitable[object]] = [self._tell_store()]
         if backend.broker is None:
@@ -279,7 +276,7 @@ class Surface:
 
     async def _kept(self) -> None:
         gauges = self.watching.gauges
-        gauges.deadletters((await self._buried.now()).by_kind)
+        gauges.deadletters((await self._buried.now()).by_platform, self.service.engine.platforms)
         gauges.differences(await self.service.differences())
         if self.redelivery is not None:
             gauges.redelivery(await self.redelivery.read())

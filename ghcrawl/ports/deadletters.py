@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -35,11 +36,25 @@ class DeadletterFilter(Struct, frozen=True, kw_only=True):
 
 
 class DeadletterCounts(Struct, frozen=True, kw_only=True):
-    """How many deadletters a filter admits, in all, by type (which names its platform) and by class of failure."""
+    """How many deadletters a filter admits: in all, by type (which names its platform), and by class of failure.
+
+    by_platform: platform → class → number. A client of a service has none: the API does not show it.
+    """
 
     total: int = 0
     by_type: Mapping[TypeName, int] = {}
     by_kind: Mapping[str, int] = {}
+    by_platform: Mapping[str, Mapping[str, int]] = {}
+
+    @classmethod
+    def of(cls, numbers: Iterable[tuple[TypeName, str, int]]) -> DeadletterCounts:
+        """The sums of numbers of a type and a class."""
+        by_type, by_kind, by_platform = Counter[TypeName](), Counter[str](), defaultdict[str, Counter[str]](Counter)
+        for type, kind, number in numbers:
+            by_type[type] += number
+            by_kind[kind] += number
+            by_platform[type.platform][kind] += number
+        return cls(total=by_type.total(), by_type=by_type, by_kind=by_kind, by_platform=by_platform)
 
 
 class Requeued(Struct, frozen=True, kw_only=True):

@@ -50,18 +50,22 @@ class Metrics:
         self._types: set[TypeName] = set()
         counter, gauge = self._counter, self._gauge
         self._settled = _Labelled(counter("requests_settled", "Requests settled", "platform", "type", "outcome"))
-        self._skipped = _Labelled(counter("requests_skipped", "Requests settled without a document to save", "reason"))
-        self._failed = _Labelled(counter("failures", "Failed attempts, by class", "cause"))
-        self._buried = _Labelled(counter("deadletters_buried", "Requests dead-lettered, by class", "cause"))
+        self._skipped = _Labelled(
+            counter("requests_skipped", "Requests settled without a document to save", "platform", "reason")
+        )
+        self._failed = _Labelled(counter("failures", "Failed attempts, by class", "platform", "cause"))
+        self._buried = _Labelled(counter("deadletters_buried", "Requests dead-lettered, by class", "platform", "cause"))
         self._saved = _Labelled(counter("documents_saved", "Documents written", "platform", "type"))
         self._queued = counter("requests_queued", "Follow-up requests queued")
         self._bounced = counter("requests_bounced", "Follow-up requests dropped as duplicates of waiting requests")
         self._calls = _Labelled(counter("calls", "API responses, by status", "platform", "status", "resource"))
         self._throttled = _Labelled(counter("throttles", "API responses that signal a rate limit", "platform", "kind"))
         self._call_s = _Labelled(self._seconds("call_seconds", "Duration of an API call, in seconds", "platform"))
-        self._fetch_s = self._seconds("fetch_seconds", "Time to fetch and process a request, in seconds")
+        self._fetch_s = _Labelled(
+            self._seconds("fetch_seconds", "Time to fetch and process a request, in seconds", "platform")
+        )
         self._write_s = self._seconds("write_seconds", "Time to persist an outcome, in seconds")
-        quota = ("principal", "resource")
+        quota = ("platform", "principal", "resource")
         self._remaining = _Labelled(
             gauge("quota_remaining", "Calls remaining in the rate limit window of the principal", *quota)
         )
@@ -91,19 +95,20 @@ class Metrics:
         type, outcome = settled.request.type_name, settled.outcome
         if self._types and type not in self._types:
             type = _OTHER_TYPE
+        platform = type.platform
         self._settled(*type, outcome).inc()
         if outcome == "skip":
-            self._skipped(settled.reason).inc()
+            self._skipped(platform, settled.reason).inc()
         elif outcome in ("retry", "bury"):
-            self._failed(settled.cause).inc()
+            self._failed(platform, settled.cause).inc()
             if outcome == "bury":
-                self._buried(settled.cause).inc()
+                self._buried(platform, settled.cause).inc()
         if settled.saved == "saved":
             self._saved(*type).inc()
         if settled.pushed.queued or settled.pushed.bounced:
             self._queued.inc(settled.pushed.queued)
             self._bounced.inc(settled.pushed.bounced)
-        self._fetch_s.observe(settled.fetch_s)
+        self._fetch_s(platform).observe(settled.fetch_s)
         self._write_s.observe(settled.write_s)
 
     def called(self, call: Call) -> None:
@@ -113,9 +118,9 @@ class Metrics:
         if call.throttle:
             self._throttled(call.platform, call.throttle).inc()
         if call.remaining is not None:
-            self._remaining(call.principal, call.resource).set(call.remaining)
+            self._remaining(call.platform, call.principal, call.resource).set(call.remaining)
         if call.reset_at is not None:
-            self._reset(call.principal, call.resource).set(call.reset_at.timestamp())
+            self._reset(call.platform, call.principal, call.resource).set(call.reset_at.timestamp())
 
 
 class Observers:

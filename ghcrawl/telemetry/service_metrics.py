@@ -5,13 +5,14 @@ Label values are few and never a URL, a login or free text. Values from outside 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
 from ghcrawl.ports.queue import Depth, by_queue
+from ghcrawl.ports.source import PrincipalView
 from ghcrawl.redelivery.state import Run, State
 from ghcrawl.telemetry.instrumented import SAMPLED, Measure, Phase
 from ghcrawl.values.lanes import Lane, QueueName
@@ -68,14 +69,18 @@ class ServiceMetrics:
         self._describe_redelivery(registry)
 
     def _describe_process(self, registry: CollectorRegistry) -> None:
-        self._letters = Gauge("ghcrawl_deadletters", "Deadletters, by class", ["class"], registry=registry)
+        self._letters = Gauge("ghcrawl_deadletters", "Deadletters, by class", ["platform", "class"], registry=registry)
         self._loops = Gauge("ghcrawl_loops", "Workers of this process", ["state"], registry=registry)
         self._restarts = Counter(
             "ghcrawl_loop_restarts", "Workers restarted after a crash, since startup", registry=registry
         )
         self._paused = Gauge("ghcrawl_paused", "1 while crawling is paused", registry=registry)
-        self._benched = Gauge("ghcrawl_principals_benched", "Principals that are rate-limited", registry=registry)
-        self._retired = Gauge("ghcrawl_principals_retired", "Credentials that are rejected", registry=registry)
+        self._benched = Gauge(
+            "ghcrawl_principals_benched", "Principals that are rate-limited", ["platform"], registry=registry
+        )
+        self._retired = Gauge(
+            "ghcrawl_principals_retired", "Credentials that are rejected", ["platform"], registry=registry
+        )
         self._reachable = Gauge("ghcrawl_reachable", "1 while the port is reachable", ["port"], registry=registry)
         self._broker_blocked = Gauge(
             "ghcrawl_broker_blocked",
@@ -197,11 +202,13 @@ class ServiceMetrics:
             for state in ("ready", "delayed", "in_flight"):
                 self._depth.labels(platform, name, state).set(getattr(depth, state))
 
-    def deadletters(self, by_kind: Mapping[str, int]) -> None:
-        """How many deadletters there are, by class; those that are gone are gone."""
+    def deadletters(self, by_platform: Mapping[str, Mapping[str, int]], mounted: Collection[str]) -> None:
+        """Platform → class → number of deadletters; those of platforms that are not mounted are counted together."""
         self._letters.clear()
-        for kind, number in by_kind.items():
-            self._letters.labels(kind).set(number)
+        for platform, by_kind in by_platform.items():
+            label = platform if platform in mounted else NOT_MOUNTED
+            for kind, number in by_kind.items():
+                self._letters.labels(label, kind).inc(number)
 
     def workers(self, *, running: int, busy: int, wanted: int, restarts: int, paused: bool) -> None:
         """What the loops do."""
@@ -211,10 +218,12 @@ class ServiceMetrics:
         self._restarts_told = restarts
         self._paused.set(paused)
 
-    def principals(self, *, benched: int, retired: int) -> None:
-        """Who cannot be asked as."""
-        self._benched.set(benched)
-        self._retired.set(retired)
+    def principals(self, principals: Sequence[PrincipalView], mounted: Iterable[str]) -> None:
+        """Those of each mounted platform that cannot be used just now, and those that are rejected."""
+        for platform in mounted:
+            mine = [one for one in principals if one.platform == platform]
+            self._benched.labels(platform).set(len({one.id for one in mine if one.benched_until}))
+            self._retired.labels(platform).set(sum(bool(one.retired) for one in mine))
 
     def differences(self, found: Mapping[str, Mapping[str, Collection[str]]]) -> None:
         """Platform → type → the fields in which batches of it differ from the platform's own answers."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Self
 
@@ -79,13 +78,16 @@ class MongoDeadletters:
 
     async def count(self, which: DeadletterFilter) -> DeadletterCounts:
         """As the port says."""
-        by_type, by_kind = Counter[TypeName](), Counter[str]()
         by, index = ("platform", "type", "kind"), INDEXES[-1].name
-        for row in await self._mongo.numbers(DEADLETTERS, _where(which), by, index=index):
-            platform = row.get("platform") or LEGACY_PLATFORM
-            by_type[TypeName(plain_text(platform), plain_text(row["type"]))] += row["number"]
-            by_kind[plain_text(row["kind"])] += row["number"]
-        return DeadletterCounts(total=by_type.total(), by_type=by_type, by_kind=by_kind)
+        rows = await self._mongo.numbers(DEADLETTERS, _where(which), by, index=index)
+        return DeadletterCounts.of(
+            (
+                TypeName(plain_text(row.get("platform") or LEGACY_PLATFORM), plain_text(row["type"])),
+                plain_text(row["kind"]),
+                row["number"],
+            )
+            for row in rows
+        )
 
     async def get(self, urn: str) -> Deadletter | None:
         """As the port says."""

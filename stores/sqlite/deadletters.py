@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -96,13 +95,11 @@ class SqliteDeadletters:
     async def count(self, which: DeadletterFilter) -> DeadletterCounts:
         """As the port says."""
         where, parameters = _where(_conditions(which))
-        by_type, by_kind = Counter[TypeName](), Counter[str]()
-        for platform, type, kind, number in await self._file.scan(
-            f"{_COUNT} {where} GROUP BY platform, type, kind", parameters, StoreError
-        ):
-            by_type[TypeName(restored(platform), restored(type))] += number
-            by_kind[restored(kind)] += number
-        return DeadletterCounts(total=by_type.total(), by_type=by_type, by_kind=by_kind)
+        rows = await self._file.scan(f"{_COUNT} {where} GROUP BY platform, type, kind", parameters, StoreError)
+        return DeadletterCounts.of(
+            (TypeName(restored(platform), restored(type)), restored(kind), number)
+            for platform, type, kind, number in rows
+        )
 
     async def get(self, urn: str) -> Deadletter | None:
         """As the port says."""

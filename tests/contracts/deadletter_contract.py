@@ -117,11 +117,14 @@ class DeadletterContract:
         assert counts.total == 3
         assert counts.by_type == by_type(issue=2, repo=1)
         assert dict(counts.by_kind) == {"http_503": 1, "KeyError": 2}
+        assert counts.by_platform == {LEGACY_PLATFORM: {"http_503": 1, "KeyError": 2}}
 
     async def test_two_platforms_are_told_apart(self, rig: Rig) -> None:
         for number, platform in enumerate((LEGACY_PLATFORM, "mastodon", "mastodon"), start=1):
             await rig.deadletters.bury(buried(number, at_s=number, request=a_request(platform=platform)))
-        assert (await rig.deadletters.count(ALL)).by_type == by_type(issue=1) | by_type("mastodon", issue=2)
+        counts = await rig.deadletters.count(ALL)
+        assert counts.by_type == by_type(issue=1) | by_type("mastodon", issue=2)
+        assert counts.by_platform == {LEGACY_PLATFORM: {"http_503": 1}, "mastodon": {"http_503": 2}}
         for which, expected in (
             (DeadletterFilter(types=(a_type(),)), [1]),
             (DeadletterFilter(types=(a_type("issue", "mastodon"),)), [3, 2]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
@@ -120,8 +119,7 @@ class ServerLetters:
         """As the protocol says."""
         if which.urns:
             letters = await self.list(which, limit=len(which.urns))
-            by_type, by_kind = Counter(one.request.type_name for one in letters), Counter(one.kind for one in letters)
-            return DeadletterCounts(total=len(letters), by_type=by_type, by_kind=by_kind)
+            return DeadletterCounts.of((one.request.type_name, one.kind, 1) for one in letters)
         return counts_of(await self._client.get("/api/v1/deadletter-counts", _of_letters(which)))
 
     async def get(self, urn: str) -> Deadletter | None:

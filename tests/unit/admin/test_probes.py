@@ -16,6 +16,7 @@ from ghcrawl.admin import probes
 from ghcrawl.admin.probes import Probed, application
 from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.queue import Depth
+from ghcrawl.ports.source import PrincipalView
 from ghcrawl.telemetry.service_metrics import MAX_EVENTS, ServiceMetrics
 from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.frozen import replace
@@ -179,7 +180,7 @@ async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
     async def refresh() -> None:
         soon = Depth(ready=3, delayed=2, in_flight=1, oldest_at=NOW)
         metrics.depths({Lane("mine", "soon"): soon, Lane("typed by hand", "later"): Depth(ready=7)}, ["mine"])
-        metrics.deadletters({"Malformed": 4})
+        metrics.deadletters({"mine": {"Malformed": 4}, "once": {"Malformed": 1}, "twice": {"Malformed": 2}}, ["mine"])
 
     async with probing(rig, registry=registry, refresh=refresh) as ask:
         answer = await ask("/metrics")
@@ -187,7 +188,8 @@ async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
     assert 'ghcrawl_queue_requests{platform="mine",queue="soon",state="delayed"} 2.0' in answer.text
     assert 'ghcrawl_queue_requests{platform="not_mounted",queue="later",state="ready"} 7.0' in answer.text
     assert "typed by hand" not in answer.text
-    assert 'ghcrawl_deadletters{class="Malformed"} 4.0' in answer.text
+    assert 'ghcrawl_deadletters{class="Malformed",platform="mine"} 4.0' in answer.text
+    assert 'ghcrawl_deadletters{class="Malformed",platform="not_mounted"} 3.0' in answer.text
     assert 'ghcrawl_queue_oldest_timestamp_seconds{platform="mine",queue="soon"} 1.7' in answer.text
     assert 'ghcrawl_queue_oldest_timestamp_seconds{platform="mine",queue="later"}' not in answer.text
     assert "_created" not in answer.text
@@ -196,10 +198,10 @@ async def test_metrics_are_made_current_before_they_are_shown(rig: Rig):
 def test_what_is_gone_is_no_longer_shown_and_strangers_cannot_make_labels():
     registry = CollectorRegistry()
     metrics = ServiceMetrics(registry)
-    metrics.deadletters({"Malformed": 4, "http_503": 1})
-    metrics.deadletters({"http_503": 2})
-    assert registry.get_sample_value("ghcrawl_deadletters", {"class": "Malformed"}) is None
-    assert registry.get_sample_value("ghcrawl_deadletters", {"class": "http_503"}) == 2
+    metrics.deadletters({"mine": {"Malformed": 4, "http_503": 1}}, ["mine"])
+    metrics.deadletters({"mine": {"http_503": 2}}, ["mine"])
+    assert registry.get_sample_value("ghcrawl_deadletters", {"platform": "mine", "class": "Malformed"}) is None
+    assert registry.get_sample_value("ghcrawl_deadletters", {"platform": "mine", "class": "http_503"}) == 2
     for number in range(MAX_EVENTS + 50):
         metrics.delivered(f"event_{number}", "accepted")
     labels = {"event": "other", "result": "accepted"}
@@ -223,7 +225,9 @@ async def test_phases_sizes_and_loops_are_told():
     metrics.measure.phase("settle", 0.5)
     metrics.measure.document(2_000)
     metrics.workers(running=2, busy=1, wanted=3, restarts=4, paused=True)
-    metrics.principals(benched=1, retired=2)
+    spent = PrincipalView(id="a", label="a", platform="mine", benched_until=at(0))
+    refused = PrincipalView(id="b", label="b", platform="mine", retired="401")
+    metrics.principals([spent, replace(spent, label="the same budget"), refused, refused], ["mine", "yours"])
     metrics.blocked({"mine": at(0), "yours": None})
     metrics.reachable("queue", answers=False)
     for count in (2, 2, 5):
@@ -233,7 +237,9 @@ async def test_phases_sizes_and_loops_are_told():
     assert value("ghcrawl_document_bytes_sum") == 2_000
     assert value("ghcrawl_loops", {"state": "wanted"}) == 3
     assert (value("ghcrawl_loop_restarts_total"), value("ghcrawl_paused")) == (4, 1)
-    assert (value("ghcrawl_principals_benched"), value("ghcrawl_principals_retired")) == (1, 2)
+    for platform, expected in (("mine", (1, 2)), ("yours", (0, 0))):
+        names = ("ghcrawl_principals_benched", "ghcrawl_principals_retired")
+        assert tuple(value(name, {"platform": platform}) for name in names) == expected
     assert value("ghcrawl_blocked_until_timestamp_seconds", {"platform": "mine"}) == NOW.timestamp()
     assert value("ghcrawl_blocked_until_timestamp_seconds", {"platform": "yours"}) == 0
     assert value("ghcrawl_reachable", {"port": "queue"}) == 0

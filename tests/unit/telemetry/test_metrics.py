@@ -102,6 +102,7 @@ def test_a_type_that_nothing_here_processes_is_no_label():
 
     text = generate_latest(metrics.registry).decode()
     assert 'ghcrawl_requests_settled_total{outcome="bury",platform="other",type="other"} 1.0' in text
+    assert 'ghcrawl_deadletters_buried_total{cause="no_processor",platform="other"} 1.0' in text
     assert 'ghcrawl_requests_settled_total{outcome="save",platform="github",type="issue"} 1.0' in text
     assert "whatever" not in text
 
@@ -142,8 +143,12 @@ def test_metrics_count_what_they_are_told_and_label_nothing_that_has_no_end():
 
     text = generate_latest(metrics.registry).decode()
     assert 'ghcrawl_requests_settled_total{outcome="save",platform="github",type="issue"} 2.0' in text
-    assert 'ghcrawl_requests_skipped_total{reason="unchanged"} 2.0' in text
-    assert 'ghcrawl_deadletters_buried_total{cause="HTTP502"} 2.0' in text
+    assert 'ghcrawl_requests_skipped_total{platform="github",reason="unchanged"} 2.0' in text
+    assert 'ghcrawl_deadletters_buried_total{cause="HTTP502",platform="github"} 2.0' in text
+    assert 'ghcrawl_failures_total{cause="HTTP502",platform="github"} 2.0' in text
+    assert 'ghcrawl_fetch_seconds_count{platform="github"} 6.0' in text
     assert 'ghcrawl_throttles_total{kind="secondary",platform="github"} 2.0' in text
-    assert 'ghcrawl_quota_reset_timestamp_seconds{principal="abc",resource="core"} 1.7672256e+09' in text
+    assert (
+        'ghcrawl_quota_reset_timestamp_seconds{platform="github",principal="abc",resource="core"} 1.7672256e+09' in text
+    )
     assert a_request().url not in text
