@@ -55,11 +55,12 @@ class PrincipalsShape(BaseModel):
 
 
 class DoingShape(BaseModel):
-    """The request a worker processes. type and url null: the worker is idle."""
+    """The request a worker processes. platform, type and url null: the worker is idle."""
 
     loop: str
     since: str
     queue: QueueName | None
+    platform: str | None
     type: str | None
     url: str | None
     attempt: int | None
@@ -72,6 +73,7 @@ class DoingShape(BaseModel):
             loop=turn.loop,
             since=iso(turn.since),
             queue=turn.queue,
+            platform=request.platform if request else None,
             type=request.type if request else None,
             url=request.url if request else None,
             attempt=request.attempt if request else None,

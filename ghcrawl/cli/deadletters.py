@@ -11,7 +11,7 @@ from ghcrawl.cli import output
 from ghcrawl.cli.commands.deadletters import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend, Letters
 from ghcrawl.cli.incident import show_incident, to_json
-from ghcrawl.cli.kinds import meant
+from ghcrawl.cli.kinds import meant, type_texts
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.program import as_typed
@@ -61,16 +61,15 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
 
 def _show_all(letters: Sequence[Deadletter], now: datetime) -> None:
     """A line each: for a person what fits, for a pipe everything."""
+    named = list(zip(letters, type_texts([one.request.type_name for one in letters]), strict=True))
     if output.console().is_terminal:
-        rows = [
-            (_id(one), ago(one.last_at, now), one.kind, one.request.type, path_of(one.request.url)) for one in letters
-        ]
+        rows = [(_id(one), ago(one.last_at, now), one.kind, type, path_of(one.request.url)) for one, type in named]
         output.show_rows(("id", "dead-lettered", "class", "type", "path"), rows)
     else:
         titles = ("urn", "last_at", "class", "type", "url", "reason")
         output.show_rows(
             titles,
-            [(one.urn, iso(one.last_at), one.kind, one.request.type, one.request.url, one.reason) for one in letters],
+            [(one.urn, iso(one.last_at), one.kind, type, one.request.url, one.reason) for one, type in named],
         )
 
 

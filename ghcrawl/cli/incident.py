@@ -27,6 +27,7 @@ def show_incident(letter: Deadletter, now: datetime, retry: str) -> None:
     facts = [
         ("deadletter", letter.urn),
         ("request", f"{request.type} {request.url}"),
+        ("platform", request.platform),
         ("policy", request.policy),
         ("queue", letter.queue),
         ("parent", request.context.qualifier),

@@ -16,6 +16,12 @@ def entity_types(platforms: Iterable[Platform]) -> tuple[TypeName, ...]:
     return tuple(type for platform in platforms for type in platform.entities)
 
 
+def type_texts(types: Sequence[TypeName]) -> Sequence[str]:
+    """The types of rows that are shown together: with their platform, where several platforms have rows."""
+    several = len({type.platform for type in types}) > 1
+    return [str(type) if several else type.name for type in types]
+
+
 def split(counts: Mapping[TypeName, int], entities: Collection[TypeName]) -> tuple[dict[str, int], int]:
     """Of `counts` by type: those of things, in order and by text; and the sum of the others."""
     things = TypeNames(entities).shown({type: counts[type] for type in entities if counts.get(type)})

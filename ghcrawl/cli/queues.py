@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from ghcrawl.cli import output, roots
 from ghcrawl.cli.crawl_backend import Reading
+from ghcrawl.cli.kinds import type_texts
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.opening import reading
 from ghcrawl.cli.options import Place
@@ -78,7 +79,8 @@ async def peek(place: Place, name: str, *, limit: int, json: bool) -> int:
         output.write_json([_brief(request) for request in found])
         return 0
     whole = not output.console().is_terminal
-    rows = [(one.type, one.policy, str(one.attempt), one.url if whole else path_of(one.url)) for one in found]
+    named = zip(found, type_texts([one.type_name for one in found]), strict=True)
+    rows = [(type, one.policy, str(one.attempt), one.url if whole else path_of(one.url)) for one, type in named]
     if rows:
         output.show_rows(("type", "policy", "failures", "path"), rows, numbers=("failures",))
     if len(found) < waiting:

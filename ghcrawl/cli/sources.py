@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ghcrawl.cli.kinds import type_texts
 from ghcrawl.cli.opening import backend
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import show_facts, show_rows, write_json
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import number, stamp
 from ghcrawl.schedule.watching import MOST, Watched
+from ghcrawl.values.type_names import TypeName
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 
@@ -39,17 +41,18 @@ async def listed(place: Place, *, json: bool, limit: int) -> int:
     if json:
         write_json([each.model_dump(mode="json") for each in rows])
     elif rows:
+        types = type_texts([TypeName(each.platform, each.type) for each in rows])
         titles = ("due", "items/day", "calls", "items", "source")
-        show_rows(titles, [_row(each) for each in rows], numbers=titles[1:4])
+        show_rows(titles, [_row(each, type) for each, type in zip(rows, types, strict=True)], numbers=titles[1:4])
     else:
         say("Nothing is watched; name what to watch: ghcrawl watch SPEC")
     return 0
 
 
-def _row(source: Watched) -> Sequence[str]:
+def _row(source: Watched, type: str) -> Sequence[str]:
     due = "now" if source.due is None else stamp(source.due)
     rate = "" if source.read is None else f"{source.rate:.2f}"
-    return due, rate, number(source.calls), number(source.items), f"{source.type} {source.url}"
+    return due, rate, number(source.calls), number(source.items), f"{type} {source.url}"
 
 
 async def show(place: Place, spec: str, *, json: bool) -> int:

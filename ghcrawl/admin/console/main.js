@@ -10,6 +10,7 @@ import { Poll } from "./poll.js";
 import { loaded, session } from "./session.js";
 import { shortcuts } from "./shortcuts.js";
 import { signIn } from "./signin.js";
+import { learn } from "./types.js";
 import { oneDeadletter } from "./views/deadletter.js";
 import { deadletters } from "./views/deadletters.js";
 import { oneDocument } from "./views/document.js";
@@ -136,6 +137,7 @@ class App {
     this.again = again ?? 0;
     if (value) {
       this.status = value;
+      learn(value);
       this.#at = performance.now();
       this.history.add(value);
       this.#view?.update?.(value);

@@ -14,11 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from ghcrawl.cli import output
+from ghcrawl.cli.kinds import type_texts
 from ghcrawl.cli.server import running
 from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.words import duration, path_of, printable
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.times import moment
+from ghcrawl.values.type_names import TypeName
 
 EVERY_S: Final = 1.0
 MAX_DOING: Final = 10
@@ -77,8 +79,9 @@ async def service(url: str) -> Facts:
 
 def _doing(loops: Iterable[Mapping[str, Any]], now: datetime) -> Iterable[tuple[str, str]]:
     busy = sorted((loop for loop in loops if loop["url"]), key=lambda loop: str(loop["since"]))
-    for place, loop in enumerate(busy[:MAX_DOING]):
+    types = type_texts([TypeName(loop.get("platform", ""), loop["type"]) for loop in busy])
+    for place, (loop, type) in enumerate(zip(busy[:MAX_DOING], types, strict=False)):
         lasts = duration(max(0.0, (now - moment(loop["since"])).total_seconds()))
-        yield "" if place else "in flight", f"{loop['type']} {path_of(loop['url'])}, for {lasts}"
+        yield "" if place else "in flight", f"{type} {path_of(loop['url'])}, for {lasts}"
     if len(busy) > MAX_DOING:
         yield "", f"and {len(busy) - MAX_DOING} more"

@@ -103,3 +103,21 @@ def test_a_platform_without_a_base_url_is_one_that_can_be_crawled(
     page.get_by_label("Admin token").fill(OPERATOR)
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").filter(has_text=re.compile("^3 re"))).to_have_text(reason)
+
+
+@pytest.mark.parametrize(("used", "shown"), [([], "status"), (["github"], "mastodon status")])
+def test_types_are_shown_with_their_platform_where_several_are_in_use(
+    waiting: Service, open_at: Open, used: list[str], shown: str
+):
+    page = open_at("documents?platform=mastodon&type=status", token="", url=waiting.url)
+
+    def more(route: Route) -> None:
+        """The same with a document of each of these platforms."""
+        status = route.fetch().json()
+        status["documents"]["types"] += [{"platform": name, "type": "issue", "count": 1} for name in used]
+        route.fulfill(json=status)
+
+    page.route("**/api/v1/status", more)
+    page.get_by_label("Admin token").fill(OPERATOR)
+    page.keyboard.press("Enter")
+    expect(page.locator("tr", has=page.locator(".row-link")).first.locator("td").nth(1)).to_have_text(shown)

@@ -175,3 +175,11 @@ def test_what_waited_already_is_said(ghcrawl: Command) -> None:
     push: tuple[Any, ...] = ("requests", "push", "acme")
     ghcrawl(*push)
     assert "1 request queued in immediate, 1 of which were already queued." in ghcrawl(*push).err
+
+
+def test_rows_of_several_platforms_name_the_platform(ghcrawl: Command, filled: Fill) -> None:
+    theirs = [a_request(number, platform="mastodon", type="status") for number in (8, 9)]
+    more = [Push(request=theirs[0], queue="soon"), Push(request=theirs[1], queue="normal")]
+    filled(pushes=[*PUSHES, *more], crawls=CRAWLS)
+    assert {row[0] for row in ghcrawl("requests", "peek", "soon").rows} == {"github/issue", "mastodon/status"}
+    assert {row[0] for row in ghcrawl("requests", "peek", "normal").rows} == {"status"}

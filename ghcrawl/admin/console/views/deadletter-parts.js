@@ -2,9 +2,10 @@
 
 import { columns } from "../chart.js";
 import { button, field, h, select } from "../dom.js";
-import { ago, count, kindName, path, plural, span, when, words } from "../format.js";
+import { ago, count, kindName, path, plural, span, when } from "../format.js";
 import { parted, to } from "../parts.js";
 import { AGES } from "./deadletter-filter.js";
+import { typeOf } from "../types.js";
 
 /** The form of a filter. go(which): it is asked for; classes and types stay as they are. */
 export function filterForm(first, go) {
@@ -29,11 +30,11 @@ export function filterForm(first, go) {
 
 /** One row. tick(on): it was selected, or no more. */
 export function letterRow(letter, now, tick) {
-  const about = `Select ${letter.type} ${path(letter.url)}`;
+  const about = `Select ${typeOf(letter)} ${path(letter.url)}`;
   const box = h("input", { type: "checkbox", "aria-label": about, on: { change: () => tick(box.checked) } });
   const place = `deadletters/${encodeURIComponent(letter.urn)}`;
   const story = to(place, letter.reason || kindName(letter.kind), { class: "row-link" });
-  const where = h("div", { class: "row-sub" }, h("span", { class: "tag" }, words(letter.type)), h("code", {}, parted(path(letter.url))));
+  const where = h("div", { class: "row-sub" }, h("span", { class: "tag" }, typeOf(letter)), h("code", {}, parted(path(letter.url))));
   const kind = h("div", { class: "row-sub narrow-only" }, kindName(letter.kind));
   const tries = h("div", { class: "row-sub" }, plural(letter.failures.length, "attempt"));
   const time = h("time", { datetime: letter.last_at, title: when(letter.last_at) }, ago(letter.last_at, now));

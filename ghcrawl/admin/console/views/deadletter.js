@@ -7,6 +7,7 @@ import { ago, count, kindName, path, plural, span, when, words } from "../format
 import { facts, failed, jsonSource, loading, panel, parted, place, source, to, urlPlace } from "../parts.js";
 import { session } from "../session.js";
 import { remove, requeue } from "./deadletter-actions.js";
+import { typeOf } from "../types.js";
 
 export function oneDeadletter({ app, rest: urn, signal }) {
   const el = h("div", {}, loading());
@@ -52,7 +53,7 @@ function asked(letter, now) {
     "Request",
     {},
     facts([
-      ["Type", words(letter.type)],
+      ["Type", typeOf(letter)],
       ["URL", url],
       ["Policy", h("code", {}, letter.policy)],
       ["Queue", letter.queue],
@@ -71,7 +72,7 @@ function ancestors(letter) {
     return at > 0 ? [each.slice(0, at), each.slice(at + 1)] : ["", each];
   });
   const line = ([type, url]) => h("li", {}, h("span", { class: "tag" }, words(type)), to(urlPlace(url), parted(path(url)), { class: "break" }));
-  const here = h("li", { class: "here" }, h("span", { class: "tag" }, words(letter.type)), h("span", { class: "break" }, parted(path(letter.url))));
+  const here = h("li", { class: "here" }, h("span", { class: "tag" }, typeOf(letter)), h("span", { class: "break" }, parted(path(letter.url))));
   const note = steps.length ? "nearest ancestor last" : "requested directly: no ancestors";
   return panel("How it was discovered", { note }, h("ol", { class: "chain" }, steps.map(line), here));
 }

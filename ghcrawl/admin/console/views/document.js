@@ -6,6 +6,7 @@ import { ago, count, plural, when, words } from "../format.js";
 import { documentPlace, empty, facts, failed, jsonSource, loading, panel, parted, place, to, urlPlace } from "../parts.js";
 import { finder, listed, titleOf } from "./documents.js";
 import { tree } from "./tree.js";
+import { typeOf } from "../types.js";
 
 const BELOW = 30;
 const LINKS_SHOWN = 40;
@@ -43,7 +44,7 @@ async function below(el, urn, app, signal) {
 
 function shown(document, now) {
   const { _metadata: known, ...body } = document;
-  const title = h("div", { class: "story-head" }, h("span", { class: "tag" }, words(known.type)), h("p", { class: "story-reason" }, titleOf(document)), known.deletedAt ? h("span", { class: "tag wrong" }, `deleted ${ago(known.deletedAt, now)}`) : null);
+  const title = h("div", { class: "story-head" }, h("span", { class: "tag" }, typeOf(known)), h("p", { class: "story-reason" }, titleOf(document)), known.deletedAt ? h("span", { class: "tag wrong" }, `deleted ${ago(known.deletedAt, now)}`) : null);
   const raw = h("details", {}, h("summary", {}, "Show JSON"), jsonSource(document, "Document"));
   return [title, h("div", { class: "story" }, about(known, now), h("div", { class: "stack" }, links(known.links), panel("Content", {}, tree(body), raw)))];
 }

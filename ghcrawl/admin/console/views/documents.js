@@ -5,6 +5,7 @@ import { button, field, fill, h, keyed, say, select } from "../dom.js";
 import { ago, count, path, plural, when, words } from "../format.js";
 import { documentPlace, empty, failed, loading, parted, place, table, to, urlPlace } from "../parts.js";
 import { byPlatform, facet } from "./facet.js";
+import { typeOf } from "../types.js";
 
 const PAGE = 30;
 const DELETED = [["", "All"], ["false", "Existing only"], ["true", "Tombstones only"]];
@@ -121,8 +122,8 @@ function row(document, now) {
   return h(
     "tr",
     {},
-    h("td", { class: "main" }, to(documentPlace(facts.urn), titleOf(document), { class: "row-link" }), gone, h("div", { class: "row-sub" }, h("code", {}, parted(facts.urn))), h("div", { class: "row-sub narrow-only" }, words(facts.type))),
-    h("td", { class: "wide-only" }, words(facts.type)),
+    h("td", { class: "main" }, to(documentPlace(facts.urn), titleOf(document), { class: "row-link" }), gone, h("div", { class: "row-sub" }, h("code", {}, parted(facts.urn))), h("div", { class: "row-sub narrow-only" }, typeOf(facts))),
+    h("td", { class: "wide-only" }, typeOf(facts)),
     h("td", { class: "number" }, h("time", { datetime: facts.observedAt, title: when(facts.observedAt) }, ago(facts.observedAt, now))),
   );
 }

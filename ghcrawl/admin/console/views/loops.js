@@ -2,7 +2,8 @@
 
 import { fill, h, keyed, say } from "../dom.js";
 import { idleReason } from "../idle.js";
-import { count, path, plural, span, words } from "../format.js";
+import { count, path, plural, span } from "../format.js";
+import { typeOf } from "../types.js";
 
 const SHOWN = 8;
 
@@ -37,7 +38,7 @@ function make() {
 
 function show(element, doing, now) {
   const [type, where, since] = element.children;
-  say(type, words(doing.type));
+  say(type, typeOf(doing));
   say(where, path(doing.url));
   where.title = doing.url;
   say(since, span((now - Date.parse(doing.since)) / 1000));

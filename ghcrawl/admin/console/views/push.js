@@ -3,9 +3,10 @@
 import { api } from "../api.js";
 import { toast } from "../dialog.js";
 import { button, field, fill, h, select } from "../dom.js";
-import { count, path, plural, words } from "../format.js";
+import { count, path, plural } from "../format.js";
 import { panel, segments, table } from "../parts.js";
 import { QUEUES } from "./deadletter-actions.js";
+import { typeOf } from "../types.js";
 
 const HINTS = {
   specs: "One per line: an organisation (acme), a repository (acme/web), a URL, or type:url.",
@@ -78,6 +79,6 @@ function complain({ text, queue, policy }, trouble) {
 }
 
 function preview(requests, queue) {
-  const row = (request) => h("tr", {}, h("td", {}, words(request.type)), h("td", { class: "main" }, h("code", { class: "break" }, path(request.url))), h("td", {}, h("code", {}, request.policy)));
+  const row = (request) => h("tr", {}, h("td", {}, typeOf(request)), h("td", { class: "main" }, h("code", { class: "break" }, path(request.url))), h("td", {}, h("code", {}, request.policy)));
   return [h("p", {}, `${plural(requests.length, "request")} would be queued on ${queue}:`), table("Requests that would be pushed", [{ name: "Type" }, { name: "Resource" }, { name: "Policy" }], requests.map(row)).el];
 }

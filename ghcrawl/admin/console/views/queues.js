@@ -4,12 +4,13 @@ import { api } from "../api.js";
 import { sparkline } from "../chart.js";
 import { confirm, open, toast } from "../dialog.js";
 import { button, field, fill, h, say, select } from "../dom.js";
-import { count, path, plural, span, when, words } from "../format.js";
+import { count, path, plural, span, when } from "../format.js";
 import { empty, failed, jsonSource, loading, panel, table } from "../parts.js";
 import { session } from "../session.js";
 import { QUEUES } from "./deadletter-actions.js";
 import { pushing } from "./push.js";
 import { redelivery } from "./redelivery.js";
+import { typeOf } from "../types.js";
 
 const SPARK_MS = 600_000;
 const SPARK_POINTS = 60;
@@ -108,8 +109,8 @@ function row(request) {
   return h(
     "tr",
     {},
-    h("td", { class: "main" }, h("button", { type: "button", class: "link", on: { click: look } }, path(request.url)), h("div", { class: "row-sub narrow-only" }, words(request.type))),
-    h("td", { class: "wide-only" }, words(request.type)),
+    h("td", { class: "main" }, h("button", { type: "button", class: "link", on: { click: look } }, path(request.url)), h("div", { class: "row-sub narrow-only" }, typeOf(request))),
+    h("td", { class: "wide-only" }, typeOf(request)),
     h("td", { class: "wide-only" }, h("code", {}, request.policy)),
     h("td", { class: "number wide-only" }, count(request.attempt ?? 0)),
   );

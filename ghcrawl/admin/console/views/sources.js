@@ -3,9 +3,10 @@
 import { api } from "../api.js";
 import { confirm, toast } from "../dialog.js";
 import { button, field, fill, h } from "../dom.js";
-import { ago, count, path, plural, rate, until, when, words } from "../format.js";
+import { ago, count, path, plural, rate, until, when } from "../format.js";
 import { empty, failed, loading, panel, table } from "../parts.js";
 import { session } from "../session.js";
+import { typeOf } from "../types.js";
 
 const SHOWN = 100;
 const EVERY_MS = 15_000;
@@ -75,7 +76,7 @@ function row(source, app, look) {
   return h(
     "tr",
     {},
-    h("td", { class: "main" }, h("bdi", { title: source.url }, path(source.url)), h("div", { class: "row-sub" }, `${words(source.type)} · ${source.why}`)),
+    h("td", { class: "main" }, h("bdi", { title: source.url }, path(source.url)), h("div", { class: "row-sub" }, `${typeOf(source)} · ${source.why}`)),
     h("td", { class: "number", title: when(source.due) }, due),
     h("td", { class: "number" }, source.read ? rate(source.rate) : "–"),
     h("td", { class: "wide-only" }, picture(source.days)),

@@ -1,0 +1,16 @@
+// Types as a person reads them: with their platform, where several platforms have documents, deadletters or requests.
+
+import { words } from "./format.js";
+
+let usual = "";
+let several = false;
+
+/** Learn from an answer of `/status` which platforms are in use. */
+export function learn({ platforms = [], documents, deadletters, queues }) {
+  const counted = [...documents.types, ...deadletters.types].map(({ platform }) => platform);
+  several = new Set([...counted, ...queues.flatMap((queue) => Object.keys(queue.platforms))]).size > 1;
+  usual = platforms[0] ?? "";
+}
+
+/** `issue` or `github issue`. A message without a platform is of the first one. */
+export const typeOf = ({ platform = usual, type }) => (several && platform ? `${platform} ${words(type)}` : words(type));
