@@ -12,5 +12,5 @@ export function learn({ platforms = [], documents, deadletters, queues }) {
   usual = platforms[0] ?? "";
 }
 
-/** `issue` or `github issue`. A message without a platform is of the first one. */
+/** `status` or `mastodon status`. A message without a platform is of the first one. */
 export const typeOf = ({ platform = usual, type }) => (several && platform ? `${platform} ${words(type)}` : words(type));
