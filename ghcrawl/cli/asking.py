@@ -8,16 +8,24 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from msgspec import Struct
 
 from ghcrawl.cli import output
 from ghcrawl.cli.stderr import say
-from ghcrawl.cli.words import number
-from ghcrawl.platforms.tables import Question, Schema
-from ghcrawl.tables.asking import Answer, ask
+from ghcrawl.cli.words import number, since
+from ghcrawl.platforms.questions import Asked, Question
+from ghcrawl.platforms.tables import Schema
+from ghcrawl.ports.clock import SystemClock
+from ghcrawl.tables.asking import Answer, Tables, opened
 from ghcrawl.tables.csvfiles import write_rows
 from ghcrawl.values.errors import ConfigError, SpecError
 from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import TypeName, TypeNames
+
+SOME: Final = 8
+"""Names in an error message."""
 
 
 def questions(schema: Schema, *, json: bool) -> int:
@@ -29,12 +37,81 @@ def questions(schema: Schema, *, json: bool) -> int:
     return 0
 
 
-def answer(schema: Schema, name: str, where: Path | None, *, limit: int, json: bool) -> int:
+class Narrowed(Struct, frozen=True, kw_only=True):
+    """How a question is asked, as typed. repo: `owner/name`. since: a date or an age. bots: count what bots did."""
+
+    repo: str = ""
+    since: str = ""
+    bots: bool = False
+
+
+def answer(schema: Schema, name: str, where: Path | None, how: Narrowed, *, limit: int, json: bool) -> int:
     """Answers one, or any SQL in `name`. Returns the exit status. Raises ConfigError, SpecError."""
-    sql = f"SELECT * FROM {_question(schema, name).name}" if " " not in name.strip() else name  # noqa: S608  # a view
+    question = _question(schema, name) if " " not in name.strip() else None
     if where is None:
         raise ConfigError("name the tables to ask: --in acme.sqlite")
-    found = ask(where, schema, sql, limit=limit)
+    if question is None and how != Narrowed():
+        raise SpecError("--repo, --since and --bots belong to a question; in SQL, write a WHERE instead")
+    with opened(where, schema) as tables:
+        sql = name if question is None else _sql(schema, question, tables, where, how)
+        found = tables.run(sql, limit)
+        empty = [] if found.rows or question is None else _empty(schema, question, tables)
+    _show(found, json=json)
+    if empty:
+        say(f"No rows: {where} has no {' and no '.join(empty)}; the crawl may have left them out.")
+    if limit and len(found.rows) == limit:
+        say(f"Showing the first {number(limit)}; --limit 0 shows all.")
+    return 0
+
+
+def _sql(schema: Schema, question: Question, tables: Tables, where: Path, how: Narrowed) -> str:
+    """The question as it is asked. Raises ConfigError for what was not written, SpecError for an unknown repository."""
+    if tables.state.version != schema.version:
+        raise ConfigError(f"{where} was written by an older ghcrawl; run `ghcrawl tables --to {where}` first")
+    wanted = [sorted(map(str, kinds)) for kinds in _needs(schema, question, tables).values()]
+    missing = [kinds[0] for kinds in wanted if tables.state.types and not {*kinds} & {*tables.state.types}]
+    if missing:
+        names = TypeNames(schema.by_kind)
+        short = [names.text(TypeName(*kind.split("/", 1))) for kind in missing]
+        raise ConfigError(
+            f"{question.name} needs {', '.join(short)}, which {where} was written without; "
+            f"run `ghcrawl tables --to {where}` without --only, or with these types too"
+        )
+    if how.repo:
+        _check(question, how.repo, tables)
+    at = since(how.since, SystemClock().now()) if how.since else None
+    return question.sql(Asked(dialect=tables.dialect, within=how.repo, since=at, bots=how.bots))
+
+
+def _needs(schema: Schema, question: Question, tables: Tables) -> Mapping[str, frozenset[TypeName]]:
+    """The tables that it reads, and the types that each is filled from."""
+    reads = question.reads(tables.dialect)
+    return {
+        each: frozenset(TypeName(table.platform, kind) for kind in table.kinds)
+        for table in schema.tables
+        for each in (table.name, *(link.name for link in table.links))
+        if each in reads
+    }
+
+
+def _empty(schema: Schema, question: Question, tables: Tables) -> Sequence[str]:
+    """The tables that it reads and that hold nothing."""
+    names = sorted(_needs(schema, question, tables))
+    return [name for name in names if not tables.run(f"SELECT 1 FROM {name} LIMIT 1", 1).rows]  # noqa: S608  # declared names
+
+
+def _check(question: Question, name: str, tables: Tables) -> None:
+    """Raises SpecError for a name that is not there."""
+    table, _, column = question.within.partition(".")
+    found = tables.run(f"SELECT {column} FROM {table} ORDER BY 1", 0)  # noqa: S608  # declared names
+    known = {str(one).lower(): str(one) for (one,) in found.rows}
+    if name.lower() not in known:
+        close = difflib.get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {known[close[0]]}?" if close else f"there are {', '.join([*known.values()][:SOME])}"
+        raise SpecError(f"{name} is not in the tables; {hint if known else f'{table} is empty'}")
+
+
+def _show(found: Answer, *, json: bool) -> None:
     if json:
         output.write_json([dict(zip(found.columns, map(_plain, row), strict=True)) for row in found.rows])
     elif output.console().is_terminal:
@@ -42,9 +119,6 @@ def answer(schema: Schema, name: str, where: Path | None, *, limit: int, json: b
         output.show_rows(found.columns, rows, numbers=_numbers(found))
     else:
         _write_csv(found)
-    if limit and len(found.rows) == limit:
-        say(f"Showing the first {number(limit)}; --limit 0 shows all.")
-    return 0
 
 
 def _write_csv(found: Answer) -> None:

@@ -50,11 +50,18 @@ async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
     if "pyarrow" in NEEDS.get(format, ()):
         load_without_pandas()
     async with opened(place) as backend:
+        if wanted.which.types:
+            types = (*wanted.which.types, *_always(tables_of(backend)))
+            wanted = replace(wanted, which=replace(wanted.which, types=types))
         filled = await filled_from(backend, wanted, lambda schema: target(wanted.to.resolve(), format, schema))
     if json:
         output.write_json({"to": str(wanted.to), "documents": filled.documents, "rows": filled.rows})
     say(f"{counted(filled.documents, 'document')} written to {wanted.to}.")
     return 0
+
+
+def _always(schema: Schema) -> Iterable[str]:
+    return (str(kind) for kind, table in schema.by_kind.items() if table.always)
 
 
 def tables_of(backend: CrawlBackend) -> Schema:
@@ -92,7 +99,7 @@ def _asked(wanted: Wanted, selected: Selection) -> dict[str, object]:
     """What a later run must select too, if it is to read only what changed: the scopes, since an owner may get more."""
     which = wanted.which
     return {
-        "types": sorted(which.types),
+        "types": sorted({str(type) for type in selected.which.types}) if which.types else [],
         "scopes": sorted(selected.scopes),
         "since": which.since,
         "until": which.until,

@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from ghcrawl.platforms.questions import Question
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.type_names import TypeName
 
@@ -63,6 +64,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
     known: the names in a body that have a column, a link table, or are left out on purpose; others go to `extra`.
     people: where in a body accounts are named. everything_known: the names in its body are data, and none is new.
+    always: written although other types are selected, since questions name its rows.
     """
 
     platform: str
@@ -73,30 +75,12 @@ class Table(Struct, frozen=True, kw_only=True):
     links: tuple[LinkTable, ...] = ()
     people: tuple[tuple[str, ...], ...] = ()
     everything_known: bool = False
+    always: bool = False
 
     @property
     def key(self) -> tuple[str, ...]:
         """Its primary key."""
         return (KEY,)
-
-
-class Dialect(Struct, frozen=True, kw_only=True):
-    """What a question is written with where databases differ; all take SQL and make SQL.
-
-    hours, days: from one timestamp to another, as a fraction. month: of a timestamp in UTC, `2026-11`.
-    """
-
-    hours: Callable[[str, str], str]
-    days: Callable[[str, str], str]
-    month: Callable[[str], str]
-
-
-class Question(Struct, frozen=True):
-    """A view: its name, what it answers, and how it is asked."""
-
-    name: str
-    about: str
-    sql: Callable[[Dialect], str]
 
 
 class Schema(Struct, frozen=True, kw_only=True, dict=True):

@@ -9,19 +9,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ghcrawl.platforms.tables import ACCOUNTS, Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.questions import Dialect
+from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.arrow import arrow_table
 from ghcrawl.tables.partial import Partial
-from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours, on_conflict
+from ghcrawl.tables.target import NATIVE, STATE, Rows, State, by_name, not_ours, on_conflict
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.times import iso
 
-STATE: Final = "_ghcrawl"
 DIALECT: Final = Dialect(
     hours=lambda start, end: f"round((epoch({end}) - epoch({start})) / 3600, 2)",
     days=lambda start, end: f"round((epoch({end}) - epoch({start})) / 86400, 2)",
     month=lambda at: f"strftime(make_timestamp(epoch_us({at})), '%Y-%m')",
+    literal=lambda at: f"TIMESTAMPTZ '{iso(at)}'",
 )
 MEMORY: Final = "192MB"
+LONGEST_LINE: Final = 64 * 2**20
+"""Of a CSV file."""
 
 
 class DuckTarget:
@@ -80,7 +84,7 @@ class DuckTarget:
                 for table in self._schema.everything:
                     self._connection.execute(_table(table))
                 for question in self._schema.questions:
-                    self._connection.execute(f"CREATE VIEW {question.name} AS {question.sql(DIALECT)}")
+                    self._connection.execute(question.view(DIALECT))
             else:
                 self._connection.execute("BEGIN")
 

@@ -9,18 +9,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from ghcrawl.platforms.tables import Dialect, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.questions import Dialect
+from ghcrawl.platforms.tables import LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.search import metadata, metadata_beside, search_tables
-from ghcrawl.tables.target import NATIVE, Rows, State, by_name, not_ours, on_conflict
+from ghcrawl.tables.target import NATIVE, STATE, Rows, State, by_name, not_ours, on_conflict
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.times import iso
 
-STATE: Final = "_ghcrawl"
 DIALECT: Final = Dialect(
     hours=lambda start, end: f"round((julianday({end}) - julianday({start})) * 24, 2)",
     days=lambda start, end: f"round(julianday({end}) - julianday({start}), 2)",
     month=lambda at: f"substr({at}, 1, 7)",
+    literal=lambda at: f"'{iso(at)}'",
 )
 
 
@@ -128,7 +129,7 @@ def made(schema: Schema) -> Sequence[str]:
     return (
         f"CREATE TABLE {STATE} (one INTEGER PRIMARY KEY, state TEXT NOT NULL, written_at TEXT)",
         *(_table(table) for table in schema.everything),
-        *(f"CREATE VIEW {question.name} AS {question.sql(DIALECT)}" for question in schema.questions),
+        *(question.view(DIALECT) for question in schema.questions),
     )
 
 

@@ -30,6 +30,8 @@ NATIVE: Final[Mapping[ColumnType, Native]] = {
     "timestamp": Native("TEXT", "TIMESTAMPTZ"),
     "json": Native("TEXT", "JSON"),
 }
+STATE: Final = "_ghcrawl"
+"""The table with the state, and the moment `written_at`."""
 Rows = Mapping[str, Sequence[Row]]
 """Rows by table name."""
 
@@ -37,7 +39,7 @@ Rows = Mapping[str, Sequence[Row]]
 class State(Struct, frozen=True, kw_only=True):
     """What a target remembers of the run that filled it; committed together with the rows.
 
-    version: of the schema. source: the place. selection: what was asked for, as typed. written_at: when it started.
+    version: of the schema. source: the place. selection: what was asked for. written_at: when it started.
     cursor: documents processed before it are written. recent: URN → digest of what was processed shortly before it, so
     that the overlap of the next run is not written again.
     """
@@ -48,6 +50,11 @@ class State(Struct, frozen=True, kw_only=True):
     written_at: datetime | None = None
     cursor: datetime | None = None
     recent: Mapping[str, str] = {}
+
+    @property
+    def types(self) -> Sequence[str]:
+        """The types that were selected; empty: all."""
+        return tuple(self.selection.get("types", ()))
 
     def text(self) -> str:
         """As JSON."""

@@ -25,6 +25,7 @@ from ghcrawl.platforms.tables import (
     person,
     table,
 )
+from ghcrawl.values.frozen import replace
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.events import event_kinds
 from processors.github.registry import listings
@@ -77,7 +78,7 @@ def _table(fields: Fields) -> Table:
     )
     several = tuple(_link(kind, each) for each in fields.several.split())
     names = {column.name for column in own}
-    return table(
+    found = table(
         PLATFORM,
         kind,
         *(column for column in _above(kind) if column.name not in names),
@@ -91,6 +92,7 @@ def _table(fields: Fields) -> Table:
         ),
         left_out=f"url {fields.left_out}",
     )
+    return replace(found, always=kind == "repo")
 
 
 def _threes(words: list[str]) -> Iterable[tuple[str, str, str]]:

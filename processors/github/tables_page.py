@@ -19,7 +19,7 @@ ghcrawl tables --to acme.sqlite          # needs nothing else
 ghcrawl tables --to acme.duckdb          # pip install 'ghcrawl[tables]'
 ghcrawl tables --to acme                 # a folder of Parquet, one folder a table, zstd
 ghcrawl tables --to csv-acme             # a folder of CSV, called csv-…
-ghcrawl tables ask time_to_merge --in acme.sqlite
+ghcrawl tables ask time_to_merge_by_month --in acme.sqlite --repo acme/web
 ```
 
 `--only TYPE,…`, `--under NAME`, `--since DATE` and `--until DATE` select as in exports; `--db FILE` and `--server URL`
@@ -57,6 +57,22 @@ file systems that ignore case: files are named after tables, never after what wa
   `datasette acme.sqlite -m acme.metadata.json`.
 """
 
+_QUESTIONS: Final = """\
+`ghcrawl tables ask NAME --in TARGET` answers one from any target: as a table on a terminal, as CSV elsewhere, with
+`--json` as JSON. Each is a view in SQLite and DuckDB, too.
+
+* `--repo acme/web` asks about one repository. `--since 2026-11-01` or `--since 90d` leaves out what happened before:
+  answers are about what was opened, merged, reviewed, committed, published or completed since then.
+* What bots did (accounts of type `Bot`, and names that end in `[bot]`) is left out where people are timed or counted;
+  `--bots` counts it, too. Open issues and stale pull requests of bots are listed in
+  any case.
+* "Now" is when the run started that wrote the tables last: `SELECT written_at FROM _ghcrawl`.
+* A question that needs a type which `--only` left out says so. Repositories are written with any `--only`, since
+  questions name them.
+
+The questions:
+"""
+
 _EXPORTS: Final = """
 ## Exports
 
@@ -82,7 +98,7 @@ def page() -> str:
     parts = [
         _INTRODUCTION.format(version=TABLES.version),
         "## Questions\n",
-        "Each is a view in SQLite and DuckDB; `ghcrawl tables ask NAME --in TARGET` answers from Parquet too.\n",
+        _QUESTIONS,
         *(f"* `{question.name}`: {question.about}" for question in TABLES.questions),
         _EXPORTS,
         "## Picture\n",

@@ -18,6 +18,7 @@ from contextlib import closing
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.platforms.tables import primary_key
 from ghcrawl.simulator.github.entities import Commit, Issue, Repo
 from ghcrawl.simulator.github.generation.size import SMALL
+from ghcrawl.simulator.github.people import User
 from ghcrawl.tables import asking as answers
 from processors.github.tables import OUTSIDE, TABLES
 from tests.support.crawling import Crawled, Stage, stage
@@ -55,11 +57,16 @@ async def fill(db: Path, to: Path, **which: Any) -> None:
     assert await tables.fill(Place(db=db), wanted, json=False) == 0
 
 
-def told(to: Path, question: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, str]]:
+def told(to: Path, question: str, capsys: pytest.CaptureFixture[str], *, bots: bool = False) -> list[dict[str, str]]:
     """What the command line answers, as CSV."""
     capsys.readouterr()
-    assert asking.answer(TABLES, question, to, limit=0, json=False) == 0
+    assert asking.answer(TABLES, question, to, asking.Narrowed(bots=bots), limit=0, json=False) == 0
     return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def written(to: Path) -> str:
+    ((at,),) = ask(to, "SELECT written_at FROM _ghcrawl")
+    return str(at)
 
 
 def hours(start: str, end: str) -> float:
@@ -132,41 +139,98 @@ def test_nothing_of_a_simulated_answer_lands_in_extra(crawled: Any) -> None:
         assert ask(folder / "acme.sqlite", f"SELECT extra FROM {table.name} WHERE extra IS NOT NULL LIMIT 1") == []
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_hours_to_first_response(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    it, _, folder = crawled
+def counts(user: User | None, *, bots: bool) -> bool:
+    return bots or user is None or user.type != "Bot"
+
+
+def first_responses(it: Stage, *, bots: bool) -> Mapping[tuple[str, int], tuple[str, float | None]]:
+    """When each thread was opened, and the hours to the first answer by another."""
     truth = {}
     for repo, issue in threads(it):
+        if not counts(issue.user, bots=bots):
+            continue
         answers = [(comment.user, comment.created_at) for comment in issue.comments]
         if issue.pull:
             answers += [(review.user, review.submitted_at) for review in issue.pull.reviews]
             answers += [(comment.user, comment.created_at) for comment in issue.pull.comments]
-        others = [at for user, at in answers if user is not issue.user and at >= issue.created_at]
-        truth[repo.full_name, issue.number] = hours(issue.created_at, min(others)) if others else None
-    rows = told(folder / name, "time_to_first_response", capsys)
+        people = [(user, at) for user, at in answers if counts(user, bots=bots)]
+        others = [at for user, at in people if user is not issue.user and at >= issue.created_at]
+        found = hours(issue.created_at, min(others)) if others else None
+        truth[repo.full_name, issue.number] = (issue.created_at, found)
+    return truth
+
+
+BOTS = pytest.mark.parametrize("bots", [False, True], ids=["people", "bots"])
+
+
+@BOTS
+@pytest.mark.parametrize("name", FORMATS)
+def test_hours_to_first_response(crawled: Any, name: str, capsys: pytest.CaptureFixture[str], bots: bool) -> None:
+    it, _, folder = crawled
+    truth = first_responses(it, bots=bots)
+    rows = told(folder / name, "time_to_first_response", capsys, bots=bots)
     assert {(row["repo"], int(row["number"])) for row in rows} == truth.keys()
     for row in rows:
-        expected = truth[row["repo"], int(row["number"])]
+        _, expected = truth[row["repo"], int(row["number"])]
         assert (float(row["hours"]) if row["hours"] else None) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_hours_to_merge(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_median_hours_to_first_response(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     it, _, folder = crawled
-    truth = {
-        (repo.full_name, issue.number): hours(issue.created_at, issue.pull.merged_at)
+    opened: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+    for (repo, _), (at, found) in first_responses(it, bots=False).items():
+        opened[repo, at[:7]].append(found)
+    truth = {key: sorted(each for each in found if each is not None) for key, found in opened.items()}
+    rows = told(folder / name, "time_to_first_response_by_month", capsys)
+    assert {(row["repo"], row["month"]): int(row["opened"]) for row in rows} == {
+        key: len(found) for key, found in opened.items()
+    }
+    for row in rows:
+        timed = truth[row["repo"], row["month"]]
+        assert int(row["answered"]) == len(timed)
+        expected = median(timed) if timed else None
+        assert (float(row["median_hours"]) if row["median_hours"] else None) == pytest.approx(expected, abs=0.02)
+
+
+def merged(it: Stage, *, bots: bool) -> Mapping[tuple[str, int], tuple[str, float]]:
+    """When each pull request was merged, and the hours to that."""
+    return {
+        (repo.full_name, issue.number): (issue.pull.merged_at, hours(issue.created_at, issue.pull.merged_at))
         for repo, issue in threads(it)
-        if issue.pull and issue.pull.merged_at
+        if issue.pull and issue.pull.merged_at and counts(issue.user, bots=bots)
     }
-    found = {
-        (row["repo"], int(row["number"])): float(row["hours"]) for row in told(folder / name, "time_to_merge", capsys)
-    }
+
+
+@BOTS
+@pytest.mark.parametrize("name", FORMATS)
+def test_hours_to_merge(crawled: Any, name: str, capsys: pytest.CaptureFixture[str], bots: bool) -> None:
+    it, _, folder = crawled
+    truth = {key: found for key, (_, found) in merged(it, bots=bots).items()}
+    rows = told(folder / name, "time_to_merge", capsys, bots=bots)
     assert truth
-    assert found == pytest.approx(truth, abs=0.01)
+    assert {(row["repo"], int(row["number"])): float(row["hours"]) for row in rows} == pytest.approx(truth, abs=0.01)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_review_load(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_median_hours_to_merge(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    it, _, folder = crawled
+    several: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for (repo, _), (at, found) in merged(it, bots=False).items():
+        several[repo, at[:7]].append(found)
+    rows = told(folder / name, "time_to_merge_by_month", capsys)
+    assert max(map(len, several.values())) > 1
+    assert {(row["repo"], row["month"]): int(row["merged"]) for row in rows} == {
+        key: len(found) for key, found in several.items()
+    }
+    assert {(row["repo"], row["month"]): float(row["median_hours"]) for row in rows} == pytest.approx(
+        {key: median(found) for key, found in several.items()}, abs=0.02
+    )
+
+
+@BOTS
+@pytest.mark.parametrize("name", FORMATS)
+def test_review_load(crawled: Any, name: str, capsys: pytest.CaptureFixture[str], bots: bool) -> None:
     it, _, folder = crawled
     given: Counter[str] = Counter()
     waiting: Counter[str] = Counter()
@@ -175,22 +239,22 @@ def test_review_load(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]
         if issue.pull is None:
             continue
         for review in issue.pull.reviews:
-            if review.user is not None and review.user is not issue.user:
+            if review.user is not None and review.user is not issue.user and counts(review.user, bots=bots):
                 given[review.user.login] += 1
                 reviewed[review.user.login].add(issue.pull.id)
         waiting.update(user.login for user in issue.pull.requested_reviewers if issue.state == "open")
     truth = {one: (given[one], len(reviewed[one]), waiting[one]) for one in {*given, *waiting}}
     names = ("reviews", "pull_requests_reviewed", "waiting_for_review")
-    rows = told(folder / name, "review_load", capsys)
+    rows = told(folder / name, "review_load", capsys, bots=bots)
     assert {row["reviewer"]: tuple(int(row[each]) for each in names) for row in rows} == truth
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_age_of_open_issues(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    it, found, folder = crawled
-    now = max(one.observed_at for (type, _), one in found.documents.items() if type == "repo")
+    it, _, folder = crawled
+    now = written(folder / name)
     truth = {
-        (repo.full_name, issue.number): hours(issue.created_at, now.isoformat()) / 24
+        (repo.full_name, issue.number): hours(issue.created_at, now) / 24
         for repo, issue in threads(it)
         if issue.state == "open" and not issue.pull
     }
@@ -214,16 +278,19 @@ def author(commit: Commit) -> str:
     return str(commit.author.id) if commit.author else commit.author_email.lower()
 
 
+@BOTS
 @pytest.mark.parametrize("name", FORMATS)
-def test_contributors_by_month(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_contributors_by_month(crawled: Any, name: str, capsys: pytest.CaptureFixture[str], bots: bool) -> None:
     it, _, folder = crawled
     people: dict[str, set[str]] = defaultdict(set)
     commits: Counter[str] = Counter()
     for commit in history(it).values():
+        if not counts(commit.author, bots=bots) or (not bots and commit.author_name.endswith("[bot]")):
+            continue
         people[commit.authored_at[:7]].add(author(commit))
         commits[commit.authored_at[:7]] += 1
     truth = [(month, len(people[month]), commits[month]) for month in sorted(commits)]
-    rows = told(folder / name, "contributors_by_month", capsys)
+    rows = told(folder / name, "contributors_by_month", capsys, bots=bots)
     assert [(row["month"], int(row["contributors"]), int(row["commits"])) for row in rows] == truth
 
 
@@ -241,15 +308,15 @@ def test_bus_factor(crawled: Any, name: str, capsys: pytest.CaptureFixture[str])
             if so_far * 2 >= counts.total():
                 break
         truth[repo] = (few, len(counts), counts.total())
-    rows = told(folder / name, "bus_factor", capsys)
+    rows = told(folder / name, "bus_factor", capsys, bots=True)
     found = {row["repo"]: (int(row["bus_factor"]), int(row["authors"]), int(row["commits"])) for row in rows}
     assert found == truth
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_stale_pull_requests(crawled: Any, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    it, found, folder = crawled
-    now = max(one.observed_at for (type, _), one in found.documents.items() if type == "repo").isoformat()
+    it, _, folder = crawled
+    now = written(folder / name)
     quiet = {
         (repo.full_name, issue.number): hours(issue.updated_at, now) / 24
         for repo, issue in threads(it)

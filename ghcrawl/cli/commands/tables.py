@@ -73,6 +73,12 @@ def ask(
         typer.Option("--in", metavar="TARGET", help="What ghcrawl tables wrote.", show_default=False),
     ] = None,
     *,
+    repo: Annotated[str, typer.Option("--repo", metavar="NAME", help="Only this repository: acme/web.")] = "",
+    since: Annotated[
+        str,
+        typer.Option("--since", metavar="DATE", help="Only what happened since: 2026-11-01, or 7d for 7 days ago."),
+    ] = "",
+    bots: Annotated[bool, flag("--bots", help="Count what bots did, too.")] = False,
     limit: Limit = 50,
     json: Json = False,
 ) -> int:
@@ -82,7 +88,7 @@ def ask(
 
     ghcrawl tables ask
 
-    ghcrawl tables ask time_to_merge --in acme.sqlite
+    ghcrawl tables ask time_to_merge --in acme.sqlite --repo acme/web --since 90d
 
     ghcrawl tables ask "SELECT count(*) FROM issues" --in acme.duckdb --json
     """
@@ -93,4 +99,6 @@ def ask(
     schema = together(platform.tables for platform in PLATFORMS)
     if question is None:
         return work.questions(schema, json=json)
-    return work.answer(schema, question, place, limit=limit, json=json)
+    return work.answer(
+        schema, question, place, work.Narrowed(repo=repo, since=since, bots=bots), limit=limit, json=json
+    )
