@@ -8,7 +8,8 @@ from datetime import datetime
 from importlib.util import find_spec
 from typing import Any, Final, Literal
 
-from ghcrawl.platforms.tables import Column, Schema, Table
+from ghcrawl.platforms.columns import Column
+from ghcrawl.platforms.tables import Schema, Table
 from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,10 +23,13 @@ from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted, number
 from ghcrawl.platforms.tables import Schema, together
 from ghcrawl.ports.clock import SystemClock
+from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.tables.arrow import load_without_pandas
 from ghcrawl.tables.choose import NEEDS, demand, format_of, target
 from ghcrawl.tables.fill import Filled, Filling
+from ghcrawl.tables.search import is_ours, metadata_beside
 from ghcrawl.tables.target import State, Target
+from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.type_names import TypeName
@@ -57,6 +61,9 @@ async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
     if json:
         output.write_json({"to": str(wanted.to), "documents": filled.documents, "rows": filled.rows})
     say(f"{counted(filled.documents, 'document')} written to {wanted.to}.")
+    beside = metadata_beside(wanted.to)
+    if format == "sqlite" and not is_ours(beside):
+        say(f"{beside} is not as ghcrawl wrote it, and stays as it is; delete it for a new one.")
     return 0
 
 
@@ -80,11 +87,15 @@ async def filled_from(backend: CrawlBackend, wanted: Wanted, choose: Callable[[S
     try:
         into.begin(whole=before is None)
         with _progress(wanted.to) as progress:
-            await filling.take(selected.documents(backend, since=filling.since), progress)
+            await filling.take(selected.documents(backend, since=filling.since), progress, partial(_behind, backend))
             into.commit(filling.state(backend.where, asked))
     finally:
         into.abandon()
     return filling.filled
+
+
+def _behind(backend: CrawlBackend, type: TypeName, urn: str) -> AsyncIterator[Document]:
+    return backend.documents.list(DocumentFilter(types=(type,), scope=urn))
 
 
 async def _types(which: Which, schema: Schema) -> tuple[str, ...]:

@@ -6,40 +6,21 @@ the platform adds later breaks nothing; a column stays when no document has a va
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from msgspec import Struct
 
+from ghcrawl.platforms.columns import ACCOUNTS, AFTER, BEFORE, KEY, POSITION, SEEN_AT, Column, ordered
 from ghcrawl.platforms.questions import Question
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.type_names import TypeName
 
-ColumnType: TypeAlias = Literal["text", "integer", "real", "boolean", "timestamp", "json"]
-Source: TypeAlias = Literal["body", "link", "above", "above_name", "made", "document"]
-"""Where a value comes from.
-
-body: at `path` in the body, or in the element of a link table. link: URN that the document's link `path[0]` names.
-above: URN of the ancestor of kind `path[0]`. above_name: what that ancestor is called below its own parent.
-made: `path[0]` is a template of a URN: `{repo}` is the ancestor's URN, any other field is taken from the element.
-document: the field `path[0]` of the document itself.
-"""
-KEY: Final = "urn"
-ACCOUNTS: Final = "accounts"
-"""The table of all accounts that documents name, so that every `…_id` of a person resolves."""
-SEEN_AT: Final = "_observed_at"
-"""The column that says when a row was true."""
-
-
-class Column(Struct, frozen=True, kw_only=True):
-    """One column. references: `table.column` that its values are found in, if that was crawled."""
-
-    name: str
-    type: ColumnType
-    source: Source = "body"
-    path: tuple[str, ...] = ()
-    references: str = ""
+PAGE_ROWS: Final = 1_000
+"""Positions that each page of a relation has, more than it has elements: they sort as the list does, with gaps."""
+_PAGE: Final = re.compile(r"(?P<list>.+?)(?::(?P<generation>\d{8}T\d{9}Z))?:page:(?P<page>\d+)(?::(?P<new>new))?")
 
 
 class LinkTable(Struct, frozen=True, kw_only=True):
@@ -65,6 +46,8 @@ class Table(Struct, frozen=True, kw_only=True):
     known: the names in a body that have a column, a link table, or are left out on purpose; others go to `extra`.
     people: where in a body accounts are named. everything_known: the names in its body are data, and none is new.
     always: written although other types are selected, since questions name its rows.
+    pages_of: of a relation, how the URN of its list ends. Its documents are pages of the list, and have a row for each
+    element; the first column is the URN that the list belongs to.
     """
 
     platform: str
@@ -76,11 +59,29 @@ class Table(Struct, frozen=True, kw_only=True):
     people: tuple[tuple[str, ...], ...] = ()
     everything_known: bool = False
     always: bool = False
+    pages_of: str = ""
 
     @property
     def key(self) -> tuple[str, ...]:
         """Its primary key."""
-        return (KEY,)
+        return (self.columns[0].name, "position") if self.pages_of else (KEY,)
+
+
+class Page(Struct, frozen=True):
+    """A page of a relation, by its URN. generation: of which pagination; empty where its platform has none."""
+
+    list: str
+    generation: str
+    position: int
+
+    @classmethod
+    def read(cls, urn: str, table: Table) -> Page | None:
+        """None for a list that is another than the table's, such as one that was asked for with a filter."""
+        found = _PAGE.fullmatch(urn)
+        if found is None or not found["list"].endswith(f":{table.pages_of}"):
+            return None
+        new = PAGE_ROWS // 2 if found["new"] else 0
+        return cls(found["list"], found["generation"] or "", PAGE_ROWS * (int(found["page"]) - 1) + new)
 
 
 class Schema(Struct, frozen=True, kw_only=True, dict=True):
@@ -139,21 +140,6 @@ def primary_key(table: Table | LinkTable) -> tuple[str, ...]:
     return ("id",) if table is ACCOUNT_TABLE else table.key
 
 
-BEFORE: Final = (
-    Column(name=KEY, type="text", source="document", path=("urn",)),
-    Column(name="url", type="text", source="document", path=("url",)),
-)
-AFTER: Final = (
-    Column(name=SEEN_AT, type="timestamp", source="document", path=("observed_at",)),
-    Column(name="_deleted_at", type="timestamp", source="document", path=("deleted_at",)),
-    Column(name="_deleted_reason", type="text", source="document", path=("deleted_reason",)),
-    Column(name="extra", type="json", source="document", path=("extra",)),
-    Column(name="_body", type="json", source="document", path=("body",)),
-)
-"""What every kind's table ends with. `_body` is the whole body, where that was asked for."""
-POSITION: Final = Column(name="position", type="integer", source="document", path=("position",))
-
-
 def table(
     platform: str,
     kind: str,
@@ -173,38 +159,24 @@ def table(
         platform=platform,
         name=name or f"{platform}_{kind}s",
         kinds=frozenset({kind}),
-        columns=(*BEFORE, *own, *AFTER),
+        columns=(*BEFORE, *ordered(own), *AFTER),
         known=frozenset({*read, *(link.path[0] for link in links if link.path), *left_out.split()}),
         links=links,
         people=people,
     )
 
 
-def columns(type: ColumnType, names: str) -> tuple[Column, ...]:
-    """Columns from their names: `title`, or `commit_sha=commit.sha` for what stands deeper in the body."""
-    pairs = (name.partition("=") for name in names.split())
-    return tuple(Column(name=name, type=type, path=tuple((path or name).split("."))) for name, _, path in pairs)
-
-
-def person(name: str, path: tuple[str, ...] | None = None) -> tuple[Column, Column]:
-    """`user_id` and `user_login`."""
-    at = (name,) if path is None else path
-    return (
-        Column(name=f"{name}_id", type="integer", path=(*at, "id"), references=f"{ACCOUNTS}.id"),
-        Column(name=f"{name}_login", type="text", path=(*at, "login")),
+def relation(  # as `table`, and which list
+    platform: str, kind: str, owner: Column, *own: Column, name: str, pages_of: str, left_out: str = ""
+) -> Table:
+    """The table of a relation's pages, see `Table.pages_of`. left_out: as in `table`; empty: all that has no column."""
+    return Table(
+        platform=platform,
+        name=name,
+        kinds=frozenset({kind}),
+        columns=(owner, POSITION, *ordered(own), *AFTER[1:]),
+        known=frozenset({*(column.path[0] for column in own if column.source == "body"), *left_out.split()}),
+        people=tuple(("elements", *each.path[:-1]) for each in own if each.references == f"{ACCOUNTS}.id"),
+        everything_known=not left_out,
+        pages_of=pages_of,
     )
-
-
-def owned_by(owner: str, table: str) -> Column:
-    """The first column of a link table: whose row it is."""
-    return Column(name=f"{owner}_urn", type="text", source="document", path=("urn",), references=f"{table}.{KEY}")
-
-
-def made(name: str, template: str, references: str) -> Column:
-    """A URN that is made of the element and the ancestors of its owner."""
-    return Column(name=name, type="text", source="made", path=(template,), references=references)
-
-
-def linked(name: str, link: str, references: str) -> Column:
-    """A URN that the document's own link names."""
-    return Column(name=name, type="text", source="link", path=(link,), references=references)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from typing import Any
 
-from ghcrawl.platforms.tables import ColumnType, LinkTable, Table
+from ghcrawl.platforms.columns import ColumnType
+from ghcrawl.platforms.tables import LinkTable, Table
 from ghcrawl.tables.projection import Row
 
 

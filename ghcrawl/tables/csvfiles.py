@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
-from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
+from ghcrawl.platforms.columns import ACCOUNTS
+from ghcrawl.platforms.tables import LinkTable, Schema, Table
 from ghcrawl.tables.folder import FolderTarget, same
 from ghcrawl.tables.projection import Row
 from ghcrawl.values.times import iso

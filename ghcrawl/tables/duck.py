@@ -9,8 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from ghcrawl.platforms.columns import ACCOUNTS
 from ghcrawl.platforms.questions import Dialect
-from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.tables import LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.arrow import arrow_table
 from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.target import NATIVE, STATE, Rows, State, by_name, not_ours, on_conflict

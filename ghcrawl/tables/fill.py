@@ -7,17 +7,22 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from ghcrawl.platforms.tables import ACCOUNTS, Schema
+from ghcrawl.platforms.columns import ACCOUNTS
+from ghcrawl.platforms.tables import Page, Schema
 from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.target import State, Target
 from ghcrawl.values.documents import Document
 from ghcrawl.values.times import iso
+from ghcrawl.values.type_names import TypeName
 
 BATCH: Final = 5_000
 """Documents written at a time."""
 BATCH_BYTES: Final = 32 * 2**20
 OVERLAP: Final = timedelta(minutes=5)
 """A document is stored a little after it was processed: this much before the cursor is read again."""
+
+Behind = Callable[[TypeName, str], AsyncIterator[Document]]
+"""Lists the documents of a type below a URN."""
 
 
 @dataclass
@@ -51,6 +56,7 @@ class Filling:
         self._batch = _Batch()
         self._accounts: dict[int, tuple[datetime, Row]] = {}
         self._fresh: set[int] = set()
+        self._relations: dict[str, tuple[TypeName, str]] = {}
         self._recent: dict[str, tuple[datetime, str]] = {}
         self._forget_at = BATCH
         self._cursor = before.cursor if before is not None else None
@@ -61,13 +67,17 @@ class Filling:
         """Documents that were processed before this moment are in the target already; None: none are."""
         return None if self._before is None or self._before.cursor is None else self._before.cursor - OVERLAP
 
-    async def take(self, documents: AsyncIterator[Document], progress: Callable[[int], None]) -> None:
-        """Writes every document that a table is for."""
+    async def take(self, documents: AsyncIterator[Document], progress: Callable[[int], None], behind: Behind) -> None:
+        """Writes every document that a table is for. behind: lists the pages of a relation of which one changed."""
         async for document in documents:
             self._see(document)
             progress(self.filled.documents)
-            if self._batch.documents >= BATCH or self._batch.size >= BATCH_BYTES:
-                self._flush()
+            self._flush_if_full()
+        for urn, (type, owner) in self._relations.items():
+            self._batch.changed.setdefault(self._schema.by_kind[type].name, []).append(owner)
+            async for page in behind(type, urn):
+                self._project(page)
+                self._flush_if_full()
 
     def state(self, source: str, selection: dict[str, object]) -> State:
         """What the next run goes on from. The last batch is written."""
@@ -84,6 +94,10 @@ class Filling:
         )
 
     def _see(self, document: Document) -> None:
+        table = self._schema.by_kind.get(document.type_name)
+        page = Page.read(document.urn, table) if table is not None and table.pages_of else None
+        if table is not None and table.pages_of and page is None:
+            return
         at, mark = document.processed_at, _mark(document)
         if self._cursor is None or at > self._cursor:
             self._cursor = min(at, self._started_at)
@@ -95,7 +109,10 @@ class Filling:
         if self._before is not None and self._before.recent.get(document.urn) == mark:
             return
         self.filled.documents += 1
-        self._project(document)
+        if page is None or self._before is None:
+            self._project(document)
+        else:  # older generations were deleted, so all pages are read again
+            self._relations[page.list] = (document.type_name, document.links["origin"].href or "")
 
     def _near(self, cursor: datetime) -> dict[str, tuple[datetime, str]]:
         """What was processed so shortly before the cursor that the next run reads it again."""
@@ -120,6 +137,10 @@ class Filling:
                 row = (id, login, type_, html_url, self._target.moments(seen_at))
                 self._accounts[id] = (seen_at, row)
                 self._fresh.add(id)
+
+    def _flush_if_full(self) -> None:
+        if self._batch.documents >= BATCH or self._batch.size >= BATCH_BYTES:
+            self._flush()
 
     def _flush(self) -> None:
         batch, self._batch = self._batch, _Batch()

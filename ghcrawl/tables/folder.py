@@ -17,7 +17,8 @@ from errno import EBUSY
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
+from ghcrawl.platforms.columns import ACCOUNTS
+from ghcrawl.platforms.tables import LinkTable, Schema, Table
 from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.projection import Row
 from ghcrawl.tables.target import Rows, State, by_name, not_ours

@@ -8,7 +8,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
 
-from ghcrawl.platforms.tables import ACCOUNTS, LinkTable, Schema, Table
+from ghcrawl.platforms.columns import ACCOUNTS
+from ghcrawl.platforms.tables import LinkTable, Schema, Table
 from ghcrawl.tables.arrow import arrow_schema, arrow_table
 from ghcrawl.tables.folder import FolderTarget, same
 from ghcrawl.tables.projection import Row

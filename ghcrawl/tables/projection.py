@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from ghcrawl.platforms.tables import Column, ColumnType, LinkTable, Schema, Table
+from ghcrawl.platforms.columns import Column, ColumnType
+from ghcrawl.platforms.tables import LinkTable, Page, Schema, Table
 from ghcrawl.values.documents import Document
 from ghcrawl.values.jsontext import JsonObject, dumps
 from ghcrawl.values.times import moment
@@ -43,11 +44,24 @@ class Projector:
     def __init__(self, schema: Schema, *, moments: Moments, bodies: bool = False) -> None:
         self._plans = {table.name: _Plan(table, moments, bodies=bodies) for table in schema.tables}
         self._by_kind = {kind: self._plans[table.name] for kind, table in schema.by_kind.items()}
+        self._last: Page | None = None
 
     def rows(self, document: Document) -> Iterator[tuple[Table | LinkTable, Row]]:
-        """The document's own row first, then those of its link tables. Nothing for a kind without a table."""
+        """The document's own row first, then those of its link tables. Nothing for a kind without a table.
+
+        A page of a relation has a row for each element. Documents come by URN: the first generation of a relation is
+        the complete one, and the pages of later ones have no rows.
+        """
         plan = self._by_kind.get(document.type_name)
-        return plan.rows(document) if plan is not None else iter(())
+        if plan is None:
+            return iter(())
+        if not plan.table.pages_of:
+            return plan.rows(document)
+        page, last = Page.read(document.urn, plan.table), self._last
+        if page is None or (last and last.list == page.list and last.generation != page.generation):
+            return iter(())
+        self._last = page
+        return plan.elements(document, page.position)
 
     def people(self, document: Document) -> Iterator[tuple[int, str, str | None, str | None]]:
         """Id, login, type and browser's URL of each account that the document names."""
@@ -57,7 +71,7 @@ class Projector:
 
 class _Plan:
     def __init__(self, table: Table, moments: Moments, *, bodies: bool) -> None:
-        self._table, self._bodies = table, bodies
+        self.table, self._bodies = table, bodies
         casts = {**_CASTS, "timestamp": _timestamp(moments)}
         self._columns = [(column.name, _reader(column), casts[column.type]) for column in table.columns]
         self._links = [
@@ -67,9 +81,23 @@ class _Plan:
         self._extra, self._body = names.index("extra"), names.index("_body")
 
     def rows(self, document: Document) -> Iterator[tuple[Table | LinkTable, Row]]:
-        body = document.body
-        frame = Frame(document, body, ancestors(document.urn))
-        extra = {} if self._table.everything_known else {k: v for k, v in body.items() if k not in self._table.known}
+        frame = Frame(document, document.body, ancestors(document.urn))
+        yield self.table, self._row(frame)
+        for link, plan in self._links:
+            for position, element in enumerate(_elements(link, document.body)):
+                inner = Frame(document, element, frame.above, position)
+                values = (_fitting(read(inner), cast) for read, cast in plan)
+                yield link, tuple(values)
+
+    def elements(self, document: Document, first: int) -> Iterator[tuple[Table, Row]]:
+        found, above = document.body.get("elements"), ancestors(document.urn)
+        for position, element in enumerate(found if isinstance(found, list) else (), first):
+            if isinstance(element, Mapping):
+                yield self.table, self._row(Frame(document, element, above, position))
+
+    def _row(self, frame: Frame) -> Row:
+        body, known = frame.element, self.table.known
+        extra = {} if self.table.everything_known else {k: v for k, v in body.items() if k not in known}
         row: list[Any] = []
         for name, read, cast in self._columns:
             value = read(frame)
@@ -80,15 +108,10 @@ class _Plan:
             row[self._extra] = json_text(extra)
         if self._bodies:
             row[self._body] = json_text(body)
-        yield self._table, tuple(row)
-        for link, plan in self._links:
-            for position, element in enumerate(_elements(link, body)):
-                inner = Frame(document, element, frame.above, position)
-                values = (_fitting(read(inner), cast) for read, cast in plan)
-                yield link, tuple(values)
+        return tuple(row)
 
     def people(self, document: Document) -> Iterator[tuple[int, str, str | None, str | None]]:
-        for path in self._table.people:
+        for path in self.table.people:
             found = _at(document.body, path) if path else document.body
             for one in found if isinstance(found, list) else (found,):
                 if not isinstance(one, Mapping):
@@ -227,11 +250,13 @@ def _boolean(value: Any) -> Any:
 
 def _timestamp(moments: Moments) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
-        if type(value) is str:
-            try:
-                value = moment(value)
-            except (ValueError, OverflowError):
-                return MISFIT
+        try:
+            if type(value) is str:
+                value = moment(value, zone=UTC)
+            elif type(value) is int:  # seconds since 1970
+                value = datetime.fromtimestamp(value, UTC)
+        except (ValueError, OverflowError, OSError):
+            return MISFIT
         return moments(value) if isinstance(value, datetime) else MISFIT
 
     return cast

@@ -13,7 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from ghcrawl.platforms.tables import ACCOUNT_TABLE, Column, ColumnType, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.columns import Column, ColumnType
+from ghcrawl.platforms.tables import ACCOUNT_TABLE, LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.projection import Row, json_text
 from ghcrawl.tables.target import Rows, State, by_name, not_ours
 from ghcrawl.values.errors import ConfigError

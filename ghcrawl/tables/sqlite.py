@@ -12,7 +12,7 @@ from typing import Final
 from ghcrawl.platforms.questions import Dialect
 from ghcrawl.platforms.tables import LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.partial import Partial
-from ghcrawl.tables.search import metadata, metadata_beside, search_tables
+from ghcrawl.tables.search import is_ours, metadata, metadata_beside, search_tables
 from ghcrawl.tables.target import NATIVE, STATE, Rows, State, by_name, not_ours, on_conflict
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.times import iso
@@ -95,11 +95,14 @@ class SqliteTarget:
             self._open.execute(f"REPLACE INTO {STATE} VALUES (1, ?, ?)", (state.text(), written_at))  # noqa: S608  # a constant
             self._open.execute("COMMIT")
             self._open.execute("PRAGMA optimize")
+            empty = [name for name in self._tables if not self._holds(name)]
             self._open.close()
             self._connection = None
             if self._whole:
                 self._partial.path.replace(self.where)
-                metadata_beside(self.where).write_text(metadata(self.where, self._schema), encoding="utf-8")
+            beside = metadata_beside(self.where)
+            if is_ours(beside):
+                beside.write_text(metadata(self.where, self._schema, empty), encoding="utf-8")
 
     def abandon(self) -> None:
         """As the port says."""
@@ -108,6 +111,9 @@ class SqliteTarget:
                 self._connection.close()
             self._connection = None
         self._partial.release()
+
+    def _holds(self, table: str) -> bool:
+        return self._open.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None  # noqa: S608  # declared names
 
     @property
     def _open(self) -> sqlite3.Connection:

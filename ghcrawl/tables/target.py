@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 from msgspec import Struct
 
-from ghcrawl.platforms.tables import ACCOUNTS, SEEN_AT, ColumnType, LinkTable, Schema, Table, primary_key
+from ghcrawl.platforms.columns import ACCOUNTS, SEEN_AT, ColumnType
+from ghcrawl.platforms.tables import LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.projection import Row
 from ghcrawl.values.errors import ConfigError
 

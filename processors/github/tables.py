@@ -9,31 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ghcrawl.platforms.tables import (
+from ghcrawl.platforms.columns import (
     AFTER,
     BEFORE,
     KEY,
     POSITION,
     Column,
-    LinkTable,
-    Schema,
-    Table,
     columns,
     linked,
     made,
+    ordered,
     owned_by,
     person,
-    table,
 )
+from ghcrawl.platforms.tables import LinkTable, Schema, Table, table
 from ghcrawl.values.frozen import replace
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.events import event_kinds
 from processors.github.registry import listings
 from processors.github.tables_fields import FIELDS, PLATFORM, Fields
-from processors.github.tables_parts import PART_TABLES
+from processors.github.tables_parts import PART_TABLES, REPO_ID
 from processors.github.tables_questions import QUESTIONS
+from processors.github.tables_relations import RELATION_TABLES
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the schema. Raised when a column is added, is renamed, or means something else."""
 
 PARENTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -57,6 +56,26 @@ _CALLED: Final = {
     "commit": Column(name="commit_sha", type="text", source="above_name", path=("commit",)),
 }
 """What a thing is called below its repository, beside its URN."""
+
+ABOUT: Final = {
+    "commits.author_id": "the account that the author's address belongs to",
+    "commits.authored_at": "`commit.author.date`: when it was written; a rebase keeps it",
+    "commits.committed_at": "`commit.committer.date`: when it was applied",
+    "issues.comments": "how many there are",
+    "issues.draft": "of its pull request",
+    "issues.pull_request_urn": "the pull request that it is the issue of; null for an issue proper",
+    "issues.reactions_total": "`reactions.total_count`",
+    "pull_requests.commits": "how many there are",
+    "pull_requests.issue_urn": "the issue of the same number, to which labels and comments belong",
+    "pull_requests.head_urn": "the repository that it comes from",
+    "pull_requests.merge_commit_sha": "of the merge; before it, of a trial merge",
+    "pull_requests.mergeable": "null until GitHub has tried it",
+    "repos.open_issues_count": "open issues and open pull requests",
+    "repos.subscribers_count": "people who watch it",
+    "repos.watchers_count": "the same as `stargazers_count`",
+    "repos.size": "in KB",
+}
+"""What a name says wrongly, or not at all."""
 
 
 def plural(kind: str) -> str:
@@ -92,7 +111,8 @@ def _table(fields: Fields) -> Table:
         ),
         left_out=f"url {fields.left_out}",
     )
-    return replace(found, always=kind == "repo")
+    told = (replace(each, about=ABOUT.get(f"{found.name}.{each.name}", each.about)) for each in found.columns)
+    return replace(found, columns=tuple(told), always=kind == "repo")
 
 
 def _threes(words: list[str]) -> Iterable[tuple[str, str, str]]:
@@ -103,7 +123,7 @@ def _above(kind: str) -> Iterable[Column]:
     parent = BY_TYPE[kind].parent
     for each in PARENTS.get(kind) or ((parent,) if parent in BY_TYPE else ()):
         if each == "repo":
-            yield Column(name="repo_id", type="integer", source="above_name", path=("repo",), references="repos.id")
+            yield REPO_ID
         yield Column(name=f"{each}_urn", type="text", source="above", path=(each,), references=f"{plural(each)}.{KEY}")
         if each in _CALLED:
             yield _CALLED[each]
@@ -156,15 +176,19 @@ def _events() -> Table:
     kinds = frozenset(event_kinds(BY_TYPE, listings())) - {"events"}
     found = (
         *BEFORE,
-        Column(name="type", type="text", source="document", path=("type",)),
-        Column(name="repo_id", type="integer", source="above_name", path=("repo",), references="repos.id"),
-        Column(name="repo_urn", type="text", source="above", path=("repo",), references="repos.urn"),
-        Column(name="org_urn", type="text", source="above", path=("org",), references="orgs.urn"),
-        *columns("text", "id action=payload.action hook_action=action"),
-        *person("actor"),
-        *person("sender"),
-        *columns("timestamp", "created_at"),
-        *columns("json", "payload"),
+        *ordered(
+            (
+                Column(name="type", type="text", source="document", path=("type",)),
+                REPO_ID,
+                Column(name="repo_urn", type="text", source="above", path=("repo",), references="repos.urn"),
+                Column(name="org_urn", type="text", source="above", path=("org",), references="orgs.urn"),
+                *columns("text", "id action=payload.action hook_action=action"),
+                *person("actor"),
+                *person("sender"),
+                *columns("timestamp", "created_at"),
+                *columns("json", "payload"),
+            )
+        ),
         *AFTER,
     )
     known = frozenset({"id", "actor", "sender", "created_at", "payload", "type", "action", "repo", "org", "public"})
@@ -175,7 +199,12 @@ def _events() -> Table:
 
 TABLES: Final = Schema(
     version=VERSION,
-    tables=(*(_table(FIELDS.get(row.type) or Fields(kind=row.type)) for row in ENTITIES), *PART_TABLES, _events()),
+    tables=(
+        *(_table(FIELDS.get(row.type) or Fields(kind=row.type)) for row in ENTITIES),
+        *RELATION_TABLES,
+        *PART_TABLES,
+        _events(),
+    ),
     questions=QUESTIONS,
 )
 """GitHub's schema."""
@@ -196,5 +225,8 @@ OUTSIDE: Final[Mapping[str, str]] = {
     "issue_events.label_urn": "may have been deleted since",
     "workflow_runs.commit_urn": _COMMITS,
     "deployments.commit_urn": _COMMITS,
+    "repo_forks.fork_urn": _OTHERS,
+    "team_repos.repo_urn": _OTHERS,
+    "user_orgs.org_urn": "organisations of people are listed, not crawled",
 }
 """Column → why what it refers to may not be in the crawl, though everything else is."""

@@ -42,7 +42,7 @@ class Fields(Struct, frozen=True, kw_only=True):
     left_out: str = ""
 
 
-_ACCOUNT_URLS: Final = """
+ACCOUNT_URLS: Final = """
 url repos_url events_url hooks_url issues_url members_url public_members_url followers_url following_url gists_url
 starred_url subscriptions_url organizations_url received_events_url node_id gravatar_id
 """
@@ -411,7 +411,7 @@ membership
 def _read(text: str) -> Fields:
     kind, *lines = text.replace("\n        ", " ").splitlines()
     words = dict(line.strip().split(" ", 1) for line in lines)
-    return Fields(kind=kind, **{name: some.replace("ACCOUNT_URLS", _ACCOUNT_URLS) for name, some in words.items()})
+    return Fields(kind=kind, **{name: some.replace("ACCOUNT_URLS", ACCOUNT_URLS) for name, some in words.items()})
 
 
 FIELDS: Final[Mapping[str, Fields]] = {row.kind: row for row in map(_read, re.split(r"\n(?=\S)", _ROWS.strip()))}

@@ -6,8 +6,10 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from ghcrawl.platforms.tables import AFTER, Column, LinkTable, Table, primary_key
+from ghcrawl.platforms.columns import AFTER, Column
+from ghcrawl.platforms.tables import LinkTable, Table, primary_key
 from processors.github.tables import OUTSIDE, TABLES
+from processors.github.tables_relations import NO_TABLE
 
 _INTRODUCTION: Final = """\
 # Tables
@@ -44,17 +46,23 @@ file systems that ignore case: files are named after tables, never after what wa
 * A kind's table has a row for each document, tombstones included: `_deleted_at` says since when it is gone.
 * `urn` is the primary key, and `…_urn` refers to one. A link table has a row for each element of an array, by its
   owner's URN and `position`.
+* Lists of people and files (`stargazers`, `org_members`, `team_members`, `repo_contributors`, `pull_request_files` and
+  others) are tables, too: a row for each element, by the URN of what the list belongs to, and `position`. The rows are
+  those of the last complete reading of the list.
 * People are `…_id` and `…_login`. `accounts` has a row for every account that a document names, crawled or
   not.
 * Timestamps are in UTC: `TIMESTAMPTZ` in DuckDB and Parquet, text such as `2026-11-21T16:43:00.000Z` in SQLite and CSV.
 * JSON stays JSON (`reactions`, `permissions`, …). A field that GitHub adds later, and a value that does not fit its
   column, is in `extra`. `--bodies` fills `_body` with the whole body.
 * In text, lone surrogates (and NUL in CSV) become U+FFFD. Integers beyond 64 bits go to `extra`.
+* Columns stand in one order everywhere: ids, names, what a thing is part of, states, people, times; long text and JSON
+  last.
 * Columns are never dropped because a crawl has no value for them. The schema's version is {version}; it is raised
   when a column changes, and the next run then rebuilds all tables.
 * SQLite files have indexes on all keys, and full-text search (FTS5): `SELECT * FROM issues WHERE rowid IN (SELECT rowid
   FROM issues_fts WHERE issues_fts MATCH 'timeout')`. Beside `acme.sqlite` stands `acme.metadata.json`, for
-  `datasette acme.sqlite -m acme.metadata.json`.
+  `datasette acme.sqlite -m acme.metadata.json`: descriptions of columns, facets, search; empty tables are hidden. A
+  file that you changed is yours, and stays as it is.
 """
 
 _QUESTIONS: Final = """\
@@ -71,6 +79,11 @@ _QUESTIONS: Final = """\
   questions name them.
 
 The questions:
+"""
+
+_TABLES: Final = """\
+Columns show the field of their name in GitHub's answer, unless the last column says otherwise. Those that say nothing
+about a thing itself are at the end of each kind's table, and are not listed again:
 """
 
 _EXPORTS: Final = """
@@ -109,8 +122,12 @@ def page() -> str:
         "\n## References that may lead outside the crawl\n",
         "Every other reference resolves where all that it refers to was crawled.\n",
         *(f"* `{column}`: {why}" for column, why in OUTSIDE.items()),
+        "\n## Lists without a table\n",
+        *(f"* `{kind}`: {why}" for kind, why in NO_TABLE.items()),
         "\n## Tables\n",
-        f"Besides those listed, a kind's table ends with {', '.join(f'`{column.name}`' for column in AFTER)}.\n",
+        _TABLES,
+        *(f"* `{column.name}`: {column.description}" for column in AFTER),
+        "",
         *(_table(table) for table in TABLES.everything),
     ]
     return "\n".join(parts)
@@ -129,8 +146,10 @@ def _picture() -> Iterator[str]:
 def _table(table: Table | LinkTable) -> str:
     own = [column for column in table.columns if column not in AFTER]
     key = ", ".join(f"`{name}`" for name in primary_key(table))
-    lines = [f"### {table.name}\n", f"Key: {key}\n", "| column | type | refers to |", "| --- | --- | --- |"]
-    lines += [f"| `{column.name}` | {column.type} | {_refers(column)} |" for column in own]
+    rows = ", a row for each element of a list" if isinstance(table, Table) and table.pages_of else ""
+    head = "| column | type | refers to | shows |\n| --- | --- | --- | --- |"
+    lines = [f"### {table.name}\n", f"Key: {key}{rows}\n", head]
+    lines += [f"| `{column.name}` | {column.type} | {_refers(column)} | {column.description} |" for column in own]
     return "\n".join(lines) + "\n"
 
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from ghcrawl.platforms.tables import (
-    POSITION,
-    Column,
-    LinkTable,
-    Table,
-    columns,
-    owned_by,
-    person,
-    table,
-)
+from ghcrawl.platforms.columns import POSITION, Column, columns, owned_by, person
+from ghcrawl.platforms.tables import LinkTable, Table, table
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import JsonObject
 from processors.github.tables_fields import PLATFORM
 
+REPO_ID: Final = Column(name="repo_id", type="integer", source="above_name", path=("repo",), about="its number")
+"""No reference: a repository's own `id` is no key, and missing where only its URN is known."""
 _ABOVE: Final = (
-    Column(name="repo_id", type="integer", source="above_name", path=("repo",), references="repos.id"),
+    REPO_ID,
     Column(name="repo_urn", type="text", source="above", path=("repo",), references="repos.urn"),
 )
 
@@ -33,7 +27,11 @@ def _part(
     *,
     daily: bool = False,
 ) -> Table:
-    day = (Column(name="day", type="text", source="above_name", path=(kind,)),) if daily else ()
+    day = (
+        (Column(name="day", type="timestamp", source="above_name", path=(kind,), about="the day, in UTC"),)
+        if daily
+        else ()
+    )
     people = (("elements", "author"),) if kind == "contributor_statistics" else ()
     return table(PLATFORM, kind, *_ABOVE, *day, *own, name=kind, links=links, people=people, left_out=left_out)
 
@@ -84,6 +82,7 @@ def _participation(body: JsonObject) -> Iterable[JsonObject]:
 _FILE: Final = (*columns("text", "name path sha html_url download_url content encoding"), *columns("integer", "size"))
 _FILE_REST: Final = "url git_url type _links target submodule_git_url license"
 _TRAFFIC: Final = (*columns("timestamp", "timestamp"), *columns("integer", "count uniques"))
+_WEEK: Final = columns("timestamp", "week=w")
 _TOTALS: Final = columns("integer", "count uniques")
 
 _LANGUAGES: Final = _rows(
@@ -129,7 +128,7 @@ PART_TABLES: Final[tuple[Table, ...]] = (
             _rows(
                 "contributor_statistics",
                 "contributor_weeks",
-                (*person("author"), *columns("integer", "week=w additions=a deletions=d commits=c")),
+                (*person("author"), *_WEEK, *columns("integer", "additions=a deletions=d commits=c")),
                 made=_weeks,
             ),
         ),
@@ -140,7 +139,7 @@ PART_TABLES: Final[tuple[Table, ...]] = (
             _rows(
                 "commit_activity",
                 "commit_weeks",
-                (*columns("integer", "week total"), *columns("json", "days")),
+                (*columns("timestamp", "week"), *columns("integer", "total"), *columns("json", "days")),
             ),
         ),
     ),
@@ -150,7 +149,7 @@ PART_TABLES: Final[tuple[Table, ...]] = (
             _rows(
                 "code_frequency",
                 "code_weeks",
-                columns("integer", "week additions deletions"),
+                (*columns("timestamp", "week"), *columns("integer", "additions deletions")),
                 made=_tuples("week", "additions", "deletions"),
             ),
         ),

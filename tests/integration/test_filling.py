@@ -14,7 +14,7 @@ from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.tables.asking import ask
 from ghcrawl.tables.choose import format_of, target
 from ghcrawl.tables.fill import Filling
-from ghcrawl.values.documents import Document
+from ghcrawl.values.documents import Document, Link
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import digest
@@ -54,12 +54,17 @@ async def run(
     before = into.state()
     started = STARTED + timedelta(minutes=late)
     filling = Filling(into, TABLES, before, bodies=False, started_at=started)
+
+    def behind(type: TypeName, urn: str) -> AsyncIterator[Document]:
+        assert store is not None
+        return store.list(DocumentFilter(types=(type,), scope=urn))
+
     if documents is None:
         assert store is not None
         documents = store.list(DocumentFilter(processed_since=filling.since))
     try:
         into.begin(whole=before is None)
-        await filling.take(documents, lambda _: None)
+        await filling.take(documents, lambda _: None, behind)
         into.commit(filling.state("here", {}))
     finally:
         into.abandon()
@@ -115,6 +120,48 @@ async def test_documents_without_a_digest_are_told_apart_by_their_moments(where:
     assert rows(where, "issues", "title") == [("other",)]
 
 
+def members(at: float, number: int, *logins: str) -> Document:
+    """A page of a generation that was begun that many minutes after NOW."""
+    moment = NOW + timedelta(minutes=at)
+    whole = f"urn:org:9:members:pages:{moment:%Y%m%dT%H%M%S}000Z"
+    body = {"elements": [{"id": len(login), "login": login} for login in logins]}
+    return a_document(
+        type="members",
+        urn=f"{whole}:page:{number}",
+        url=f"https://api.test/orgs/acme/members?page={number}&at={at}",
+        body=body,
+        digest=digest(body),
+        links={"origin": Link(type="resource", href="urn:org:9")},
+        observed_at=moment,
+        processed_at=moment,
+    )
+
+
+async def test_a_relation_has_the_rows_of_its_complete_generation(where: Path) -> None:
+    store, table = MemoryStore(), ("org_members", "org_urn", "user_login")
+    for page in (members(0, 1, "a", "bb"), members(0, 2, "ccc"), members(1, 1, "bb", "dddd")):
+        await store.save(page)
+    await run(where, store=store)
+    assert rows(where, *table) == [("urn:org:9", "a"), ("urn:org:9", "bb"), ("urn:org:9", "ccc")]
+    await store.save(members(75, 2, "eeeee"), supersede="")
+    await run(where, store=store, late=20)
+    assert [login for _, login in rows(where, *table)] == ["a", "bb", "ccc"]
+    last = replace(members(1, 2, "eeeee"), processed_at=NOW + timedelta(minutes=90))
+    await store.save(last, supersede="urn:org:9:members:pages:")
+    await run(where, store=store, late=40)
+    assert [login for _, login in rows(where, *table)] == ["bb", "dddd", "eeeee"]
+    assert [position for (position,) in rows(where, "org_members", "position")] == ["0", "1", "1000"]
+    assert {login for (login,) in rows(where, "accounts", "login")} == {"a", "bb", "ccc", "dddd", "eeeee"}
+
+
+async def test_a_list_that_was_asked_for_with_a_filter_is_no_relation(where: Path) -> None:
+    page = replace(members(0, 1, "a"), urn="urn:org:9:members:pages:0a1b2c3d4e5f:page:1")
+    store = MemoryStore()
+    await store.save(page)
+    assert await run(where, store=store) == 0
+    assert rows(where, "org_members", "user_login") == []
+
+
 async def test_two_runs_at_once_do_not_share_a_target(where: Path) -> None:
     first, second = (target(where, format_of(where), TABLES) for _ in range(2))
     first.begin(whole=True)
@@ -122,7 +169,7 @@ async def test_two_runs_at_once_do_not_share_a_target(where: Path) -> None:
         second.begin(whole=True)
     second.abandon()
     filling = Filling(first, TABLES, None, bodies=False, started_at=STARTED)
-    await filling.take(these(an_issue(1, "whole")), lambda _: None)
+    await filling.take(these(an_issue(1, "whole")), lambda _: None, lambda _type, _urn: these())
     first.commit(filling.state("here", {}))
     first.abandon()
     assert rows(where, "issues", "title") == [("whole",)]

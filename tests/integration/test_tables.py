@@ -88,12 +88,21 @@ def threads(it: Stage) -> Iterator[tuple[Repo, Issue]]:
 
 def test_every_document_is_a_row_of_its_kinds_table(crawled: Any) -> None:
     _it, found, folder = crawled
-    documents = Counter(one.type_name for one in found.documents.values() if one.type_name in TABLES.by_kind)
-    assert len(documents) > 30
+    wanted = by_table(found)
+    assert len(wanted) > 30
     for name in FORMATS:
-        for kind, count in documents.items():
-            (row,) = ask(folder / name, f"SELECT count(*) AS n FROM {TABLES.by_kind[kind].name}")
-            assert int(row[0]) == count, (name, kind)
+        for table, count in wanted.items():
+            (row,) = ask(folder / name, f"SELECT count(*) AS n FROM {table}")
+            assert int(row[0]) == count, (name, table)
+
+
+def by_table(found: Crawled) -> Counter[str]:
+    """Rows of each table: one for each document, and for each element of a relation's pages."""
+    counts: Counter[str] = Counter()
+    for one in found.documents.values():
+        if table := TABLES.by_kind.get(one.type_name):
+            counts[table.name] += len(one.body["elements"]) if table.pages_of else 1
+    return +counts
 
 
 def ask(to: Path, sql: str) -> Sequence[tuple[Any, ...]]:
@@ -114,6 +123,29 @@ def test_every_key_is_found_or_its_column_says_why_it_may_lie_outside(crawled: A
     unresolved = {column for (column, _), count in zip(references, found, strict=True) if count}
     assert len(references) > 150
     assert sorted(unresolved - OUTSIDE.keys()) == []
+
+
+def test_sqlite_itself_finds_no_other_key_without_a_row(crawled: Any) -> None:
+    _, _, folder = crawled
+    with closing(sqlite3.connect(folder / "acme.sqlite")) as file:
+        lists = {name: file.execute(f"PRAGMA foreign_key_list({name})").fetchall() for name in names(file)}
+        columns = {(table, key[0]): key[3] for table, keys in lists.items() for key in keys}
+        found = {f"{table}.{columns[table, key]}" for table, _, _, key in file.execute("PRAGMA foreign_key_check")}
+    assert len(columns) > 100
+    assert sorted(found - OUTSIDE.keys()) == []
+
+
+def names(file: sqlite3.Connection) -> Sequence[str]:
+    return [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+
+def test_each_page_of_a_relation_is_in_its_table(crawled: Any) -> None:
+    it, _, folder = crawled
+    org = it.world.org("acme")
+    to = folder / "acme.sqlite"
+    stars = {(f"urn:repo:{repo.id}", star.user.id) for repo in repos(it) for star in repo.records.stars.values()}
+    assert stars == {*ask(to, "SELECT repo_urn, user_id FROM stargazers")}
+    assert org.members.keys() == {id for (id,) in ask(to, "SELECT user_id FROM org_members")}
 
 
 def _unresolved(column: str, to: str) -> str:
@@ -410,13 +442,5 @@ def test_a_singer_target_takes_everything(crawled: Any, tmp_path: Path) -> None:
         subprocess.run([target, "-c", "config.json"], cwd=tmp_path, stdin=file, capture_output=True, check=True)
     rows = Counter({path.stem: len(path.read_text().splitlines()) for path in tmp_path.glob("*.jsonl")})
     people = rows.pop("accounts")
-    kinds = Counter(one.type_name for one in found.documents.values() if one.type_name in TABLES.by_kind)
-    assert rows == _by_table(kinds)
+    assert rows == by_table(found)
     assert people == len(ask(crawled[2] / "acme.sqlite", "SELECT id FROM accounts"))
-
-
-def _by_table(kinds: Mapping[Any, int]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for kind, count in kinds.items():
-        found[TABLES.by_kind[kind].name] += count
-    return found

@@ -291,7 +291,7 @@ def test_a_selection_is_kept_and_another_one_begins_anew(ghcrawl: Command, fille
     ghcrawl("tables", "--to", to, "--under", "urn:repo:12")
     assert rows(to, "SELECT count(*) FROM repos") == [(1,)]
     ghcrawl("tables", "--to", to, "--only", "issue,label")
-    assert rows(to, "SELECT (SELECT count(*) FROM repos), (SELECT count(*) FROM issues)") == [(0, 1)]
+    assert rows(to, "SELECT (SELECT count(*) FROM repos), (SELECT count(*) FROM issues)") == [(2, 1)]
 
 
 def test_a_run_that_breaks_leaves_the_old_tables(
@@ -432,12 +432,57 @@ def test_datasette_is_told_what_there_is(ghcrawl: Command, filled: Fill, tmp_pat
     filled(documents=[ISSUE])
     ghcrawl("tables", "--to", tmp_path / "acme.sqlite")
     told = json.loads((tmp_path / "acme.metadata.json").read_text())["databases"]["acme"]["tables"]
+    columns = told["issues"].pop("columns")
     assert told["issues"] == {
         "label_column": "title",
         "fts_table": "issues_fts",
         "fts_pk": "rowid",
         "sort_desc": "created_at",
+        "facets": ["state", "state_reason", "author_association"],
     }
+    assert columns["reactions_total"] == "`reactions.total_count`"
+    assert columns["_observed_at"] == "when the row was true"
+    assert {name for name, facts in told.items() if not facts.get("hidden")} == {
+        *("issues", "issue_labels", "issue_assignees", "accounts"),
+        *(question.name for question in TABLES.questions),
+    }
+    filled(documents=[replace(REPO, processed_at=at(9))])
+    ghcrawl("tables", "--to", tmp_path / "acme.sqlite")
+    told = json.loads((tmp_path / "acme.metadata.json").read_text())["databases"]["acme"]["tables"]
+    assert "hidden" not in told["repos"]
+
+
+def test_metadata_that_a_person_changed_stays(ghcrawl: Command, filled: Fill, tmp_path: Path) -> None:
+    beside = tmp_path / "acme.metadata.json"
+    filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", "acme.sqlite")
+    for mine in (beside.read_text().replace("acme, crawled by ghcrawl", "Our issues"), "title: not JSON"):
+        beside.write_text(mine)
+        said = ghcrawl("tables", "--to", "acme.sqlite", "--whole").err.splitlines()
+        assert said[1:] == [
+            "acme.metadata.json is not as ghcrawl wrote it, and stays as it is; delete it for a new one."
+        ]
+        assert beside.read_text() == mine
+    beside.unlink()
+    ghcrawl("tables", "--to", "acme.sqlite")
+    assert "acme, crawled by ghcrawl" in beside.read_text()
+
+
+def test_weeks_and_days_are_moments(ghcrawl: Command, filled: Fill, to: Path) -> None:
+    weeks = a_document(
+        type="code_frequency",
+        urn="urn:repo:12:code_frequency",
+        url=f"{API}/w",
+        body={"elements": [[1781395200, 5, -2]]},
+    )
+    views = a_document(
+        type="views", urn="urn:repo:12:views:2026-06-14", url=f"{API}/v", body={"count": 3, "uniques": 1, "views": []}
+    )
+    filled(documents=[weeks, views])
+    ghcrawl("tables", "--to", to)
+    day = "2026-06-14T00:00:00.000Z" if to.suffix == ".sqlite" else datetime(2026, 6, 14, tzinfo=UTC)
+    assert rows(to, "SELECT week, additions FROM code_weeks") == [(day, 5)]
+    assert rows(to, "SELECT day, count FROM views") == [(day, 3)]
 
 
 @pytest.fixture

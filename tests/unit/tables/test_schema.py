@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from ghcrawl.platforms.columns import AFTER
 from ghcrawl.platforms.kind import Event
 from ghcrawl.platforms.tables import LinkTable, Table, primary_key
 from ghcrawl.values.type_names import TypeName
 from processors.github import ENTITIES, PARTS, tables_page
-from processors.github.tables import TABLES
+from processors.github.listings import LISTINGS
+from processors.github.tables import ABOUT, OUTSIDE, TABLES
 from processors.github.tables_fields import FIELDS
+from processors.github.tables_relations import NO_TABLE
 from tests.support.github import PLATFORM
 from tests.support.official import OFFICIAL, leaves, models
 
@@ -56,7 +59,9 @@ def own(kind: str) -> Table:
 def test_every_thing_that_is_crawled_has_a_table_and_nothing_else_has() -> None:
     things = {row.type for row in ENTITIES} | {row.type for row in PARTS}
     happened = {name for name, kind in PLATFORM.kinds.items() if isinstance(kind, Event)}
-    assert {type.name for type in TABLES.by_kind} == things | happened
+    related = {row.type for row in LISTINGS if row.relation} - NO_TABLE.keys()
+    assert {type.name for type in TABLES.by_kind} == things | happened | related
+    assert NO_TABLE.keys() <= {row.type for row in LISTINGS if row.relation}
 
 
 def test_names_are_told_apart_by_more_than_case_and_no_table_has_two_columns_of_one_name() -> None:
@@ -112,6 +117,27 @@ def test_link_tables_say_whose_they_are() -> None:
             assert isinstance(link, LinkTable)
             assert link.columns[0].references == f"{table.name}.urn"
             assert link.columns[1].name == "position"
+
+
+def test_ids_names_states_people_and_times_come_first_and_json_last() -> None:
+    names = [column.name for column in own("issue").columns]
+    wanted = "urn id number title repo_id repo_urn state state_reason user_id user_login created_at body reactions url"
+    assert [name for name in names if name in wanted.split()] == wanted.split()
+    for table in TABLES.tables:
+        types = [column.type for column in table.columns if column not in AFTER]
+        assert "json" not in types or set(types[types.index("json") :]) == {"json"}, table.name
+
+
+def test_only_keys_are_referred_to() -> None:
+    keys = {f"{table.name}.{name}" for table in TABLES.everything for name in primary_key(table)}
+    for table in TABLES.everything:
+        assert {column.references for column in table.columns if column.references} <= keys, table.name
+
+
+def test_what_is_said_of_a_column_is_said_of_one_that_is_there() -> None:
+    there = {f"{table.name}.{column.name}" for table in TABLES.everything for column in table.columns}
+    assert ABOUT.keys() <= there
+    assert OUTSIDE.keys() <= there
 
 
 def test_the_page_of_tables_is_what_the_schema_says() -> None:
