@@ -23,7 +23,7 @@ from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
 from ghcrawl.ports.queue import Broker, Queue
 from ghcrawl.ports.quotas import Quotas
 from ghcrawl.ports.sources import Sources
-from ghcrawl.ports.store import Store
+from ghcrawl.ports.store import Store, store_id
 from ghcrawl.ports.unit_of_work import UnitOfWork
 from ghcrawl.settings.sections import AmqpSection, MongoSection, Settings
 from ghcrawl.values.errors import ConfigError
@@ -132,6 +132,7 @@ async def open_backend(
     async with AsyncExitStack() as stack:
         file = await _file(settings, stack)
         kept = await _kept(settings, file, stack)
+        await store_id(kept.store)
         queue, broker = await _queue(settings, file, kept, clock, stack, platforms)
         yield Backend(
             queue=queue,

@@ -9,9 +9,9 @@ from pydantic import Field
 from ghcrawl.admin.problems import Problem
 from ghcrawl.admin.routing import Asked, Moment, Nothing, Routes, Shape, Word
 from ghcrawl.admin.search import search
-from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape
+from ghcrawl.admin.shapes import DocumentCountsShape, DocumentsShape, StoreCountsShape
 from ghcrawl.admin.site import Site
-from ghcrawl.ports.store import DocumentFilter
+from ghcrawl.ports.store import DocumentFilter, store_id
 from ghcrawl.values.documents import Document
 
 AT_ONCE: Final = 500
@@ -97,5 +97,7 @@ async def _show(asked: Asked[Nothing, None]) -> dict[str, Any]:
 
 
 @ROUTES.add("GET", "/api/v1/document-counts", "countDocuments", "Count documents by type, without tombstones")
-async def _count(asked: Asked[Nothing, None]) -> DocumentCountsShape:
-    return DocumentCountsShape.of(await asked.site.store.counts(), asked.site.mounts.entities)
+async def _count(asked: Asked[Nothing, None]) -> StoreCountsShape:
+    store = asked.site.store
+    counts = DocumentCountsShape.of(await store.counts(), asked.site.mounts.entities)
+    return StoreCountsShape(**counts.model_dump(), store=await store_id(store))

@@ -254,6 +254,12 @@ class DocumentCountsShape(BaseModel):
         return cls(total=sum(counts.values()), types=types, by_type=by_type, entities=shown)
 
 
+class StoreCountsShape(DocumentCountsShape):
+    """Number of documents in this store."""
+
+    store: str = Field(description="random id that the store got when it was made; tells it from another in its place")
+
+
 def iso_or_none(moment: datetime | None) -> str | None:
     """`moment` as text, where there is one."""
     return None if moment is None else iso(moment)

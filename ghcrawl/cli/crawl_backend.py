@@ -84,6 +84,7 @@ class CrawlBackend(Struct, frozen=True, kw_only=True):
     requeue, forget: as many deadletters as there is time for in one answer; `ghcrawl.cli.rounds` asks again for what is
     left. Requeued ones wait as if never tried, in the queue that is given or, for None, where each was.
     attended: as far as is known, another process works on the waiting requests; false: none does now.
+    store_id: as `ghcrawl.ports.store` says; empty: a service of an earlier version.
     """
 
     where: str
@@ -96,3 +97,4 @@ class CrawlBackend(Struct, frozen=True, kw_only=True):
     forget: Callable[[DeadletterFilter], Awaitable[Forgotten]]
     watching: Watching
     attended: bool
+    store_id: Callable[[], Awaitable[str]]

@@ -80,7 +80,8 @@ async def _written(backend: CrawlBackend, which: Which, wanted: Export) -> int:
                 table = await _table(backend, which)
                 return await _rows(backend, which, table, CsvRows(file, table))
             case "singer":
-                tables = Wanted(to=wanted.output or Path("standard output"), which=which)
+                to = wanted.output or Path("standard output")
+                tables = Wanted(to=to, which=which, otherwise="leave out --state to export everything")
                 done = await filled_from(backend, tables, lambda schema: SingerTarget(wanted.state, schema, file))
                 return done.documents
             case _:

@@ -14,6 +14,7 @@ from ghcrawl.cli.crawl_backend import CrawlBackend, Reading
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.server.crawl_backend import read_by, served
 from ghcrawl.cli.stderr import say
+from ghcrawl.ports.store import store_id
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Origins, Settings
 from ghcrawl.values.errors import ConfigError
@@ -68,6 +69,7 @@ async def backend(place: Place, *, makes: bool = False) -> AsyncIterator[CrawlBa
             requeue=opened.backend.requeue,
             forget=opened.backend.forget,
             watching=watching(opened.backend, mounted, opened.settings),
+            store_id=lambda: store_id(opened.backend.store),
             attended=opened.settings.queue.provider == "amqp" or crawled_by(opened.settings.sqlite.path) is not None,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from rich.console import Console
@@ -39,12 +39,16 @@ LINE_EVERY_S: Final = 10.0
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """What to write. whole: rebuild, though the target could be brought up to date. bodies: fill `_body`."""
+    """What to write. whole: rebuild, though the target could be brought up to date. bodies: fill `_body`.
+
+    otherwise: what to do about a target, or a state, of another store.
+    """
 
     to: Path
     which: Which
     bodies: bool = False
     whole: bool = False
+    otherwise: str = "name another target, or use --whole"
 
 
 async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
@@ -82,13 +86,14 @@ async def filled_from(backend: CrawlBackend, wanted: Wanted, choose: Callable[[S
     selected = await selection(backend, replace(wanted.which, types=await _types(wanted.which, schema)))
     into = choose(schema)
     asked = _asked(wanted, selected)
-    before = _before(into, wanted, schema, backend.where, asked)
+    store = await backend.store_id()
+    before = _before(into, wanted, schema, _Source(backend.where, store), asked)
     filling = Filling(into, schema, before, bodies=wanted.bodies, started_at=SystemClock().now())
     try:
         into.begin(whole=before is None)
         with _progress(wanted.to) as progress:
             await filling.take(selected.documents(backend, since=filling.since), progress, partial(_behind, backend))
-            into.commit(filling.state(backend.where, asked))
+            into.commit(replace(filling.state(backend.where, asked), store=store))
     finally:
         into.abandon()
     return filling.filled
@@ -119,15 +124,20 @@ def _asked(wanted: Wanted, selected: Selection) -> dict[str, object]:
     }
 
 
-def _before(into: Target, wanted: Wanted, schema: Schema, source: str, asked: Mapping[str, object]) -> State | None:
-    """What the target can be brought up to date from; None: rebuild. Raises ConfigError for another place's."""
+class _Source(NamedTuple):
+    where: str
+    store: str
+
+
+def _before(into: Target, wanted: Wanted, schema: Schema, source: _Source, asked: Mapping[str, object]) -> State | None:
+    """What the target can be brought up to date from; None: rebuild. Raises ConfigError for another store's."""
     state = into.state()
     if state is None or wanted.whole:
         return None
-    if state.source != source:
-        raise ConfigError(
-            f"{into.where} was filled from {state.source}, and this is {source}; name another target, or use --whole"
-        )
+    told = bool(state.store and source.store)
+    if (state.store != source.store) if told else (state.source != source.where):
+        this = source.where if source.where != state.source else "another store in its place"
+        raise ConfigError(f"{into.where} was filled from {state.source}, and this is {this}; {wanted.otherwise}")
     if wanted.which.since or wanted.which.until:
         return None  # a document that is seen again unchanged enters the selection without being processed again
     return state if state.version == schema.version and dict(state.selection) == asked else None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from secrets import token_hex
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
 from ghcrawl.values.documents import Document, Validator
+from ghcrawl.values.errors import StoreError
 from ghcrawl.values.forms import Forms, answers
 from ghcrawl.values.type_names import TypeName
 
@@ -153,3 +156,16 @@ class Store(Protocol):
 
         False: another writer replaced it meanwhile, and nothing was written. One atomic step.
         """
+
+
+async def store_id(store: Store) -> str:
+    """The random id that this store got when it was made; copies share it. Raises StoreError.
+
+    Empty for a store without one, of an earlier version, that cannot be written.
+    """
+    known = await store.read_state("store")
+    if known is None:
+        with suppress(StoreError):
+            await store.swap_state("store", None, {"id": token_hex(8)})
+        known = await store.read_state("store")
+    return str(known["id"]) if known is not None else ""

@@ -41,12 +41,14 @@ class State(Struct, frozen=True, kw_only=True):
     """What a target remembers of the run that filled it; committed together with the rows.
 
     version: of the schema. source: the place. selection: what was asked for. written_at: when it started.
+    store: id of the store there; empty: unknown.
     cursor: documents processed before it are written. recent: URN → digest of what was processed shortly before it, so
     that the overlap of the next run is not written again.
     """
 
     version: int
     source: str
+    store: str = ""
     selection: Mapping[str, Any]
     written_at: datetime | None = None
     cursor: datetime | None = None

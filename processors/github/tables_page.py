@@ -29,6 +29,9 @@ say where from. A second run into the same target reads and writes only what cha
 `--since` or `--until`, with another selection, or with `--whole`, it rebuilds all tables. A run that ends early leaves
 the old tables as they were.
 
+A target remembers the random id of the store that filled it. The same store may have moved, or be reached as a file now
+and through `--server` later; another store, even at the same place, is refused. A copy of a store has its id.
+
 A Parquet table is several files: read all of them with `read_parquet('acme/issues/*.parquet')`. Each row is in one
 file. A later run rewrites only files with changed rows, adds new rows as another file, and merges small files when
 they are many. On Linux it replaces the folder in one step.

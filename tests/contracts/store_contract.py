@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.ports.store import DocumentFilter, Store, Touch
+from ghcrawl.ports.store import DocumentFilter, Store, Touch, store_id
 from ghcrawl.values.documents import Document, Link, Validator
 from ghcrawl.values.errors import Unstorable
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.times import iso
 from ghcrawl.values.type_names import LEGACY_PLATFORM
+from stores.memory import MemoryStore
 from tests.contracts.adapters import Rig
 from tests.support.builders import API, NOW, a_document, a_type, at, by_type
 
@@ -415,6 +416,14 @@ class StoreContract:
         await asyncio.gather(*(add(number) for number in range(8)))
         state: Any = await rig.store.read_state("x")
         assert sorted(state["numbers"]) == list(range(8))
+
+    async def test_a_store_has_one_id_however_many_ask_for_it_first(self, rig: Rig) -> None:
+        ids = set(await asyncio.gather(*(store_id(rig.store) for _ in range(8))))
+        await rig.crash()
+        ids.add(await store_id(rig.store))
+        assert len(ids) == 1
+        assert ids != {""}
+        assert ids != {await store_id(MemoryStore())}
 
     # Several platforms
 

@@ -19,18 +19,19 @@ async def served(url: str) -> AsyncIterator[CrawlBackend]:
     """The service at `url`, to be looked at and acted upon. Raises ConfigError, StoreError."""
     async with connected(url, setting.environment()) as client:
         shown = await client.get("/api/v1/settings")
-        letters = ServerLetters(client)
+        documents, letters = ServerDocuments(client), ServerLetters(client)
         yield CrawlBackend(
             where=client.url,
             mounts=mounts_of(shown["settings"]),
             now=lambda: datetime.now(UTC),
             queues=ServerQueues(client),
-            documents=ServerDocuments(client),
+            documents=documents,
             letters=letters,
             requeue=letters.requeue,
             forget=letters.forget,
             watching=ServerSources(client),
             attended=True,
+            store_id=documents.store_id,
         )
 
 

@@ -87,6 +87,10 @@ class ServerDocuments:
         """As the protocol says."""
         return types_of(await self._client.get("/api/v1/document-counts"))
 
+    async def store_id(self) -> str:
+        """As `CrawlBackend` says."""
+        return str((await self._client.get("/api/v1/document-counts")).get("store", ""))
+
 
 class ServerLetters:
     """The deadletters of a service."""

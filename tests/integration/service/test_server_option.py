@@ -121,6 +121,8 @@ async def test_tables_and_exports_of_a_service_are_those_of_its_file(tmp_path: P
             assert (ran.status, ran.err) == (0, f"3 documents written to {name}.\n")
             again = await sh.run("tables", "--to", name, "--server", served.url)
             assert (again.status, again.err) == (0, f"0 documents written to {name}.\n")
+        directly = await sh.run("tables", "--to", "one.sqlite")
+        assert (directly.status, directly.err) == (0, "0 documents written to one.sqlite.\n"), "the same store"
         await fill(
             tmp_path / "ghcrawl.db",
             documents=[a_document(1, title="later", observed_at=at(9), processed_at=at(7200))],

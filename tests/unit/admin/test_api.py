@@ -19,6 +19,7 @@ from ghcrawl.admin.server import DESCRIBED
 from ghcrawl.engine import differences
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
+from ghcrawl.ports.store import store_id
 from ghcrawl.settings.live import Base, LiveSettings
 from ghcrawl.telemetry.history import Seen
 from ghcrawl.values.documents import Document
@@ -256,6 +257,7 @@ async def test_documents_are_found_by_urn_by_url_and_by_type_in_pages(rig: Rig, 
     assert [each["_metadata"]["type"] for each in scoped] == ["repo"]
     counts = (await asker.get("/api/v1/document-counts")).json
     known = {"issue": 5, "repo": 1}
+    assert counts.pop("store") == await store_id(rig.store)
     assert counts == {"total": 6, "types": shown(issue=5, repo=1), "by_type": known, "entities": known}
     assert (await asker.get("/api/v1/documents?url=x&type=issue")).status == 422
 

@@ -142,6 +142,18 @@ def test_singer_goes_on_from_a_state(ghcrawl: Command, filled: Fill) -> None:
     assert [(each["number"], each["issue_labels"]) for each in records] == [(2, [])]
 
 
+def test_a_state_of_another_store_is_not_gone_on_from(ghcrawl: Command, filled: Fill, tmp_path: Path) -> None:
+    db = filled(documents=ALL)
+    said = ghcrawl("documents", "export", "--format", "singer").out.splitlines()
+    Path("state.json").write_text(json.dumps(json.loads(said[-1])["value"]))
+    db.rename(tmp_path / "first.db")
+    filled(documents=ALL)
+    ran = ghcrawl("documents", "export", "--format", "singer", "--state", "state.json")
+    why = "state.json was filled from ghcrawl.db, and this is another store in its place"
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == f"ghcrawl: {why}; leave out --state to export everything\n"
+
+
 @pytest.mark.slow
 def test_a_singer_target_takes_it(ghcrawl: Command, filled: Fill, tmp_path: Path) -> None:
     filled(documents=ALL)

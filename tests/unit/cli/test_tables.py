@@ -366,14 +366,28 @@ def test_a_newer_schema_stays_as_it_is(ghcrawl: Command, filled: Fill, to: Path)
     assert "was written by a newer ghcrawl (tables 99" in ran.err
 
 
-def test_a_target_of_another_place_is_not_mixed_up(ghcrawl: Command, filled: Fill, to: Path, tmp_path: Path) -> None:
+def test_a_file_that_moved_is_the_same_source(ghcrawl: Command, filled: Fill, to: Path, tmp_path: Path) -> None:
     db = filled(documents=[ISSUE])
     ghcrawl("tables", "--to", to)
     elsewhere = db.rename(tmp_path / "moved.db")
-    ran = ghcrawl("tables", "--to", to, "--db", elsewhere)
+    assert ghcrawl("tables", "--to", to, "--db", elsewhere).err == f"0 documents written to {to}.\n"
+
+
+def test_a_target_of_another_store_is_not_mixed_up(ghcrawl: Command, filled: Fill, to: Path, tmp_path: Path) -> None:
+    first = filled(documents=[ISSUE])
+    ghcrawl("tables", "--to", to)
+    first.rename(tmp_path / "first.db")
+    other = filled(documents=[an_issue(35)])
+    ran = ghcrawl("tables", "--to", to)
     assert ran.status == 2
-    assert "was filled from" in ran.err
-    assert ghcrawl("tables", "--to", to, "--db", elsewhere, "--whole").status == 0
+    remedy = "name another target, or use --whole"
+    assert ran.err == f"ghcrawl: {to} was filled from ghcrawl.db, and this is another store in its place; {remedy}\n"
+    second = other.rename(tmp_path / "second.db")
+    ran = ghcrawl("tables", "--to", to, "--db", second)
+    assert ran.err == f"ghcrawl: {to} was filled from ghcrawl.db, and this is {second}; {remedy}\n"
+    assert rows(to, "SELECT number FROM issues") == [(34,)]
+    assert ghcrawl("tables", "--to", to, "--db", second, "--whole").status == 0
+    assert rows(to, "SELECT number FROM issues") == [(35,)]
 
 
 @pytest.mark.parametrize(
