@@ -9,11 +9,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ghcrawl.admin.site import Site
-from ghcrawl.platforms.kind import alternative
-from ghcrawl.platforms.mount import spellings
+from ghcrawl.platforms.naming import named
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.documents import Document
-from ghcrawl.values.errors import SpecError
 
 SEARCH_S: Final = 2.0
 """How long titles are read for. Nothing is indexed for it: names and addresses are found at once."""
@@ -36,31 +34,12 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 async def search(site: Site, text: str, which: DocumentFilter, limit: int) -> Found:
-    """What `text` means. which: bounds the search by title. Raises StoreError."""
+    """What `text` means. which: bounds the search by title. Raises SpecError, StoreError."""
     words = text.strip()
-    if words.startswith("urn:"):
-        document = await site.store.get(words)
-        return Found(documents=[document] if document else [])
-    found: dict[str, Document] = {}
-    for place in _urls(site, words):
-        for url in (place, *await spellings(site.mounts, place, site.store.find)):
-            found |= {document.urn: document for document in await site.store.find(url)}
-    if found or "://" in words:
-        return Found(documents=[*found.values()][:limit])
+    found = await named(site.mounts, site.store, words)
+    if found or "://" in words or words.startswith("urn:"):
+        return Found(documents=found[:limit])
     return await _titled(site, words.casefold().split(), which, limit)
-
-
-def _urls(site: Site, words: str) -> Sequence[str]:
-    """The URLs of what is called that: a name such as `acme/docs` may be that of several things."""
-    found = [words] if "://" in words else []
-    for mount in site.mounts:
-        try:
-            request = site.mounts.read_spec(f"{mount.name}:{words}", "default")
-        except SpecError:
-            continue
-        other = alternative(mount.platform.kinds[request.type], request)
-        found += [request.url, *([other.url] if other is not None else [])]
-    return list(dict.fromkeys(found))
 
 
 async def _titled(site: Site, words: Sequence[str], which: DocumentFilter, limit: int) -> Found:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json as jsonlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 from rich.highlighter import JSONHighlighter
 
-from ghcrawl.cli import links, output, roots
+from ghcrawl.cli import links, output
 from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend
 from ghcrawl.cli.kinds import meant
@@ -19,7 +18,8 @@ from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, number, one_line, printable, since
-from ghcrawl.platforms.mount import spellings
+from ghcrawl.platforms import naming
+from ghcrawl.platforms.naming import NAMES
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
@@ -141,8 +141,10 @@ async def _scopes(backend: CrawlBackend, under: str) -> Sequence[str]:
         return [""]
     found = await named(backend, under)
     if not found and not under.startswith("urn:"):
-        raise SpecError(f"document {under} not found; --under needs a name, URL or URN of a saved document")
-    return await links.below(backend, found[0]) if found else [under]
+        raise SpecError(f"document {under} not found; name {NAMES}")
+    things = [one for one in found if one.type_name in backend.mounts.entities] or found[:1]
+    scopes = [scope for one in things for scope in await links.below(backend, one)]
+    return list(dict.fromkeys(scopes)) or [under]
 
 
 async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncIterator[Document]:
@@ -155,49 +157,12 @@ async def _limited(documents: AsyncIterator[Document], limit: int) -> AsyncItera
 
 
 async def named(backend: CrawlBackend, name: str) -> Sequence[Document]:
-    """Documents by URN, URL or the name a person would use; things before pages."""
-    if name.startswith("urn:"):
-        document = await backend.documents.get(name)
-        return [document] if document else []
-    urls = [name]
-    with suppress(SpecError):
-        urls += roots.read(backend.mounts, [name], "default")[0].own
-    found = await _at(backend, urls) or await _at(backend, await _respelled(backend, urls))
-    things = backend.mounts.entities
-    return sorted(found, key=lambda document: document.type_name not in things)
-
-
-async def _at(backend: CrawlBackend, urls: Sequence[str]) -> Sequence[Document]:
-    """The documents under these URLs, or that they name by the start of an id."""
-    found = {document.urn: document for url in urls for document in await backend.documents.find(url)}
-    if not found:
-        found = {document.urn: document for url in urls for document in await _beginning(backend, url)}
-    return [*found.values()]
-
-
-async def _respelled(backend: CrawlBackend, urls: Sequence[str]) -> Sequence[str]:
-    """`urls` as stored documents spell them, where names mean the same in any case."""
-    return [other for url in urls for other in await spellings(backend.mounts, url, backend.documents.find)]
-
-
-async def _beginning(backend: CrawlBackend, url: str) -> Sequence[Document]:
-    """The document that `url` names by the start of its id. Raises SpecError where several match."""
-    found: list[Document] = []
-    for platform in backend.mounts.platforms:
-        short = platform.shortened(url)
-        for above in await backend.documents.find(short.above) if short is not None else ():
-            assert short is not None, "asked"
-            begin, types = f"{above.urn}:{short.name}", (TypeName(platform.name, short.type),)
-            behind = backend.documents.list(DocumentFilter(types=types, scope=above.urn, after=begin))
-            found += [one async for one in _limited(behind, 2) if one.urn.startswith(begin)]
-    if len(found) > 1:
-        names = ", ".join(one.urn.rpartition(":")[2] for one in found)
-        raise SpecError(f"{url} is ambiguous; there are {names}; write more of it")
-    return found
+    """As `platforms.naming` says."""
+    return await naming.named(backend.mounts, backend.documents, name)
 
 
 def _not_there(backend: CrawlBackend, name: str) -> int:
-    complain(f"document {name} not found in {backend.where}; run `ghcrawl documents list`")
+    complain(f"document {name} not found in {backend.where}; name {NAMES}")
     return NOT_THERE
 
 

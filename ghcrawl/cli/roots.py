@@ -21,12 +21,6 @@ class Root(Struct, frozen=True, kw_only=True):
     request: Request
     asks: dict[str, str]
 
-    @property
-    def own(self) -> tuple[str, ...]:
-        """Where the thing itself may live: behind its parent, if it needs one."""
-        deferred_requests = tuple(deferred.url for deferred in self.request.context.then)
-        return deferred_requests or tuple(self.asks)
-
 
 class Refused(Struct, frozen=True, kw_only=True):
     """A spec that led to nothing. reason: a word of a fixed few; detail: in the platform's words."""

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from ghcrawl.platforms.kind import Event, Kind, Part, Respelled, Shortened, Thing
+from ghcrawl.platforms.kind import Described, Event, Kind, Part, Respelled, Thing
 from ghcrawl.platforms.simulation import Simulator
 from ghcrawl.platforms.survey import Survey
 from ghcrawl.platforms.tables import NO_TABLES, Schema
@@ -194,7 +194,9 @@ class Platform(Struct, frozen=True, kw_only=True):
     streaming: what happens, as it happens; None: it has no streams.
     simulator: of it, for `ghcrawl simulate` and `ghcrawl demo`; None: there is none.
     tables: what its documents become for SQL.
-    shortened: the entity whose URL ends in a prefix of its id (`1a2b3c4`); None: the URL is complete.
+    described: the entity that a URL names by the start of its id (`1a2b3c4`) or by what it says, given the base URL of
+        the API; None: the URL is its own.
+    namesakes: URLs of other things that people call the same: the pull request of an issue, and the other way round.
     respelled: a URL without regard to the case of the names in it; None: no name in it ignores case.
     flat: what `documents export --flat` says of a document besides its body, URN and type; names start with `_`.
     """
@@ -227,7 +229,8 @@ class Platform(Struct, frozen=True, kw_only=True):
     streaming: Streaming | None = None
     simulator: Simulator | None = None
     tables: Schema = NO_TABLES
-    shortened: Callable[[str], Shortened | None] = lambda _url: None
+    described: Callable[[str, str], Described | None] = lambda _url, _base: None
+    namesakes: Callable[[str], Sequence[str]] = lambda _url: ()
     respelled: Callable[[str], Respelled | None] = lambda _url: None
     flat: Callable[[Document], Mapping[str, str]] = lambda _document: {}
 

@@ -39,7 +39,7 @@ from processors.github.events_feed import feed_request
 from processors.github.maps import SCENARIOS
 from processors.github.registry import DOCUMENT_TYPES, USUAL, Depth, Depths, behind
 from processors.github.scenarios import Narrowed
-from processors.github.spec import flat, reader, respelled, shortened
+from processors.github.spec import described, flat, namesakes, reader, respelled
 from processors.github.tables import TABLES
 from processors.github.webhook import delivery_request
 
@@ -305,7 +305,8 @@ def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Nod
         simulator=_SIMULATOR,
         tables=TABLES,
         flat=flat,
-        shortened=shortened,
+        described=described,
+        namesakes=namesakes,
         respelled=respelled,
     )
 

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Processor, Save, Skip
 from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.visitor_map import NextHops
@@ -181,15 +182,17 @@ Processed: TypeAlias = Thing | List | Part | Event | Cursor
 """The kinds whose bodies a processor turns into documents."""
 
 
-class Shortened(Struct, frozen=True, kw_only=True):
-    """An entity named by a prefix of its id.
+class Described(Struct, frozen=True, kw_only=True):
+    """An entity, named by a prefix of its id or by a field of its body.
 
-    above: URL of its parent. name: what its URN has behind the parent's, as far as it is known.
+    types: that it may be of. above: URL of its parent; empty: its URN is its own. name: what its URN has behind the
+    parent's, as far as it is known. is_it: whether a body is its body.
     """
 
-    type: str
-    above: str
-    name: str
+    types: tuple[str, ...]
+    above: str = ""
+    name: str = ""
+    is_it: Callable[[JsonObject], bool] = lambda _body: True
 
 
 class Respelled(Struct, frozen=True, kw_only=True):

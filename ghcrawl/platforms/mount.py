@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
 
 from ghcrawl.platforms.contract import Platform
-from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError, UnknownSpec
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Request
@@ -19,7 +18,6 @@ from ghcrawl.values.type_names import TypeName, suggestion
 _CREDENTIAL: Final = re.compile(
     r"(?i)://(?P<user>[^/\s?#@]+)@|[?&](?P<name>access_token|token|api_key|client_secret|password)="
 )
-_HOST: Final = re.compile(r"\w+://[^/?#]*")
 
 
 class Mount(Struct, frozen=True, kw_only=True):
@@ -146,18 +144,3 @@ def _demand_no_credential(url: str) -> None:
 
 def _read(mount: Mount, spec: str, policy: str) -> Request:
     return mount.platform.read_spec(spec, mount.base_url, policy)
-
-
-async def spellings(mounts: Mounts, url: str, find: Callable[[str], Awaitable[Sequence[Document]]]) -> Sequence[str]:
-    """Other forms of `url`: with its host in lower case, and with the names in it as they are spelled where stored.
-
-    find: the documents under a URL.
-    """
-    host = _HOST.match(url)
-    place = host[0].lower() + url[host.end() :] if host else url
-    found = [place]
-    for mount in mounts:
-        if (other := mount.platform.respelled(place)) is not None:
-            known = await find(other.named)
-            found += [f"{above}{other.below}" for above in (other.named, *(each.url for each in known))]
-    return [each for each in dict.fromkeys(found) if each != url]

@@ -26,7 +26,7 @@ from ghcrawl.values.outcome import Retrieved
 from ghcrawl.values.requests import Request
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
-from processors.web.kinds import SCENARIOS, kinds, read_page, read_spec
+from processors.web.kinds import SCENARIOS, kinds, read_page, read_spec, respelled
 
 NAME: Final = "web"
 NEEDED: Final = ("feedparser", "lxml", "protego", "trafilatura")
@@ -136,6 +136,7 @@ WEB: Final = Platform(
     page=read_page,
     scope=lambda request: urlsplit(request.url).netloc,
     named_only=True,
+    respelled=respelled,
     configured=_configured,
     simulator=Simulator(run=_simulated, title="a blog"),
 )

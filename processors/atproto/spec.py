@@ -40,9 +40,12 @@ def read_spec(typed: str, _base_url: str, policy: str) -> Request:
 
 
 def respelled(url: str) -> Respelled | None:
-    """For `Platform.respelled`: handles have no case."""
+    """For `Platform.respelled`: handles have no case, and posts are saved under the DID of their author."""
     found = _PROFILE.fullmatch(url)
-    return Respelled(named=url.lower()) if found and not found["rkey"] else None
+    if not found:
+        return None
+    below = f"/post/{found['rkey']}" if found["rkey"] else ""
+    return Respelled(named=f"https://bsky.app/profile/{found['actor'].removeprefix('@').lower()}", below=below)
 
 
 def _request(uri: RequestUri, policy: str) -> Request:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from ghcrawl.platforms.kind import Respelled, Shortened
+from ghcrawl.platforms.kind import Described, Respelled
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
@@ -25,8 +25,19 @@ from processors.github.part import Part
 _ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})")
 _REPO = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,98})/([A-Za-z0-9._-]{1,100})")
 _IN_SHORT = re.compile(rf"(?P<repo>{_REPO.pattern})(?:#(?P<number>\d{{1,18}})|@(?P<sha>[0-9a-fA-F]{{7,40}}))")
-_SHORT_SHA = re.compile(r"(?P<repo>.+/repos/[^/]+/[^/]+)/commits/(?P<sha>[0-9a-f]{7,39})")
+_DESCRIBED = re.compile(
+    r"(?P<team>/orgs/[^/]+/teams/[^/]+)|(?P<repo>/repos/[^/]+/[^/]+)/(?:commits/(?P<sha>[0-9a-f]{7,39})|releases/tags/(?P<tag>.+)"
+    r"|actions/workflows/(?P<workflow>[^/]+\.ya?ml)|blob/[^/]+/(?P<file>.+))"
+)
+_BY_FIELD: Final = (
+    ("tag", ("release",), "tag_name", ""),
+    ("workflow", ("workflow",), "path", ".github/workflows/"),
+    ("file", ("readme", "license", "codeowners"), "path", ""),
+)
+"""What a URL may name by a field of the body: the group of the pattern, the types, the field, what stands before it."""
+_NUMBERED = re.compile(r"(?P<repo>.+/repos/[^/]+/[^/]+)/(?P<list>issues|pulls)/(?P<number>\d+)")
 _NAMED = re.compile(r"(?P<named>https?://[^?#]*?/(?:repos/[^/?#]+/[^/?#]+|(?:orgs|users)/[^/?#]+))(?P<below>(?:/.*)?)")
+_OF_API = re.compile(r"/?(?:(?:repos|repositories|orgs|organizations|users?|teams|gists)(?:/|$)|$)")
 _TYPED = re.compile(r"([a-z_]+):(https?://.+)")
 _IN_REPO = re.compile(r"/(?:repos/[^/]+/[^/]+|repositories/\d+)(?=/)")
 _IN_NAMED_REPO = re.compile(r"/repos/([^/]+/[^/]+)")
@@ -36,15 +47,28 @@ _IN_ACCOUNT = re.compile(
 )
 _NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite", "check_run"})
 """What lies below these is named after more than their URL tells, so they are looked at first."""
-_FROM_BROWSER: Final[Mapping[str, str]] = {
-    "pull": "pulls",
-    "commit": "commits",
-    "label": "labels",
-    "milestone": "milestones",
-    "tree": "branches",
-}
-_FROM_FRAGMENT: Final = ((re.compile(r"issuecomment-(\d+)"), "issues"), (re.compile(r"discussion_r(\d+)"), "pulls"))
-"""What a link to a comment ends in, and whose comments those are."""
+_FROM_BROWSER: Final = tuple(
+    (re.compile(shown), api)
+    for shown, api in (
+        (r".*#issuecomment-(\d+)", r"issues/comments/\1"),
+        (r".*#discussion_r(\d+)", r"pulls/comments/\1"),
+        (r".*#event-(\d+)", r"issues/events/\1"),
+        (r".*#(?:commitcomment-|r)(\d+)", r"comments/\1"),
+        (r"pull/(\d+).*#pullrequestreview-(\d+)", r"pulls/\1/reviews/\2"),
+        (r"pull/\d+/(?:commits|changes)/([0-9a-f]{7,40})(?:#.*)?", r"commits/\1"),
+        (r"pull/(\d+)(?:/(?:files|changes|checks|commits))?(?:#.*)?", r"pulls/\1"),
+        (r"(commit|label|milestone)/([^#]+)(?:#.*)?", r"\1s/\2"),
+        (r"tree/([^#]+)(?:#.*)?", r"branches/\1"),
+        (r"releases/tag/([^#]+)(?:#.*)?", r"releases/tags/\1"),
+        (r"actions/runs/\d+/job/(\d+)(?:#.*)?", r"actions/jobs/\1"),
+        (r"runs/(\d+)(?:#.*)?", r"check-runs/\1"),
+        (r"rules/(\d+)(?:#.*)?", r"rulesets/\1"),
+        (r"security/advisories/([^#]+)(?:#.*)?", r"security-advisories/\1"),
+        (r"security/(dependabot|code-scanning|secret-scanning)/(\d+)(?:#.*)?", r"\1/alerts/\2"),
+        (r"([^#]*)(?:#.*)?", r"\1"),
+    )
+)
+"""What a browser shows of a repository, with the fragment: where the API has it."""
 CLONED: Final = ".git"
 """Ends what `git clone` is given, and no repository's name."""
 EXAMPLES: Final = (
@@ -128,9 +152,10 @@ def _pattern(endpoint: str) -> re.Pattern[str]:
 
 def _path(url: str, base: str) -> str:
     """The path below the API's base URL, also of a page that a browser shows."""
-    if url == base or url.startswith((f"{base}/", f"{base}?")):
-        return url.removeprefix(base).rstrip("/")
     shown, api = urlsplit(url), urlsplit(base)
+    together = not api.path and not (api.hostname or "").startswith("api.")  # a simulator's pages and API
+    if (url == base or url.startswith((f"{base}/", f"{base}?"))) and (not together or _OF_API.match(shown.path)):
+        return url.removeprefix(base).rstrip("/")
     if shown.hostname is None or shown.hostname not in {api.hostname, (api.hostname or "").removeprefix("api.")}:
         raise SpecError(f"{url} does not lie below {base}; name another API with --api-url")
     parts = [part for part in shown.path.split("/") if part]
@@ -140,11 +165,9 @@ def _path(url: str, base: str) -> str:
         return f"/orgs/{parts[0]}"
     if not parts or parts[0] == "orgs":
         return "/" + "/".join(parts)
-    rest = [_FROM_BROWSER.get(parts[2], parts[2]), *parts[3:]] if len(parts) > 2 else []
-    for pattern, place in _FROM_FRAGMENT:
-        if comment := pattern.fullmatch(shown.fragment):
-            rest = [place, "comments", comment[1]]
-    return "/" + "/".join(["repos", *parts[:2], *rest])
+    rest = f"{'/'.join(parts[2:])}{'#' if shown.fragment else ''}{shown.fragment}"
+    found = next(match.expand(api) for page, api in _FROM_BROWSER if (match := page.fullmatch(rest)))
+    return f"/repos/{parts[0]}/{parts[1]}/{found}".rstrip("/")
 
 
 def _match(endpoints: Iterable[_Endpoint], path: str, type: str) -> _Endpoint:
@@ -183,10 +206,31 @@ def _to(endpoint: _Endpoint, base: str, path: str, policy: str) -> Request:
     return replace(above, context=replace(above.context, then=deferred_requests))
 
 
-def shortened(url: str) -> Shortened | None:
-    """For `Platform.shortened`: a commit by a prefix of its SHA."""
-    found = _SHORT_SHA.fullmatch(url)
-    return Shortened(type="commit", above=found["repo"], name=f"commit:{found['sha']}") if found else None
+def described(url: str, api_url: str) -> Described | None:
+    """For `Platform.described`: a commit by the start of its SHA, a release by its tag, a team, a file."""
+    base = api_url.rstrip("/")
+    try:
+        found = _DESCRIBED.fullmatch(_path(url, base))
+    except SpecError:
+        return None
+    if found is None:
+        return None
+    if found["team"]:
+        team = found["team"].lower()
+        return Described(types=("team",), is_it=lambda body: str(body.get("html_url")).lower().endswith(team))
+    above = base + found["repo"]
+    if found["sha"]:
+        return Described(types=("commit",), above=above, name=f"commit:{found['sha']}")
+    types, field, value = next(
+        (types, field, before + unquote(found[group])) for group, types, field, before in _BY_FIELD if found[group]
+    )
+    return Described(types=types, above=above, is_it=lambda body: body.get(field) == value)
+
+
+def namesakes(url: str) -> Sequence[str]:
+    """For `Platform.namesakes`: issues and pull requests share their numbers."""
+    found = _NUMBERED.fullmatch(url)
+    return [f"{found['repo']}/{'pulls' if found['list'] == 'issues' else 'issues'}/{found['number']}"] if found else []
 
 
 def respelled(url: str) -> Respelled | None:

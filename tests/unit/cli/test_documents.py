@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ghcrawl.platforms.naming import NAMES
 from ghcrawl.values.documents import Document, Link
 from stores.sqlite.documents import SqliteStore
 from tests.support.builders import API, a_document, at
@@ -80,7 +81,7 @@ def test_an_unknown_thing_to_look_under_is_an_error(ghcrawl: Command, db: Path) 
     assert (ran.status, ran.out, ran.err) == (
         2,
         "",
-        "ghcrawl: document acme/nothing not found; --under needs a name, URL or URN of a saved document\n",
+        f"ghcrawl: document acme/nothing not found; name {NAMES}\n",
     )
 
 
@@ -156,7 +157,7 @@ def test_for_a_person_it_is_shown_with_where_it_leads(ghcrawl: Command, filled: 
 def test_what_is_not_there_is_said_with_exit_status_1(ghcrawl: Command, db: Path) -> None:
     ran = ghcrawl("documents", "show", "acme/nothing", "--json")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == ("ghcrawl: document acme/nothing not found in ghcrawl.db; run `ghcrawl documents list`\n")
+    assert ran.err == f"ghcrawl: document acme/nothing not found in ghcrawl.db; name {NAMES}\n"
 
 
 def test_where_a_url_leads_to_several_things_the_type_chooses(ghcrawl: Command, filled: Fill) -> None:
@@ -310,6 +311,157 @@ def test_things_are_named_as_people_name_them(ghcrawl: Command, filled: Fill, wo
     assert "not found" in told("acme/web@1a2b3c5")
     assert told("ACME/Web#5") == told("https://GitHub.com/ACME/WEB/issues/5") == issue.urn
     assert told("ACME/WEB@1a2b3c4d") == commits[0].urn
+
+
+@pytest.fixture
+def numbered(filled: Fill) -> None:
+    """A pull request 5 with its issue and what belongs to each, issue 6, and a pull request 7 without its issue."""
+    base = "https://api.github.com/repos/acme/web"
+    issues = [a_document(number, url=f"{base}/issues/{number}") for number in (5, 6)]
+    pulls = [
+        a_document(
+            type="pull_request",
+            urn=f"urn:repo:12:pull_request:{number}",
+            url=f"{base}/pulls/{number}",
+            links={"issue": Link(type="resource", href=f"urn:repo:12:issue:{number}")},
+        )
+        for number in (5, 7)
+    ]
+    comment = a_document(type="issue_comment", urn="urn:repo:12:issue:5:issue_comment:1", url=f"{base}/c/1")
+    review = a_document(type="review", urn="urn:repo:12:pull_request:5:review:2", url=f"{base}/r/2")
+    filled(documents=[*issues, *pulls, comment, review])
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [
+        ("acme/web#5", ["pull_request", "issue"]),
+        ("https://github.com/acme/web/pull/5/files#diff-1", ["pull_request", "issue"]),
+        ("https://github.com/acme/web/issues/5", ["issue", "pull_request"]),
+        ("https://api.github.com/repos/acme/web/issues/5", ["issue", "pull_request"]),
+        ("acme/web#6", ["issue"]),
+        ("https://github.com/acme/web/pull/6", ["issue"]),
+        ("acme/web#7", ["pull_request"]),
+        ("ACME/web#7", ["pull_request"]),
+    ],
+)
+@pytest.mark.usefixtures("numbered")
+def test_a_number_is_an_issue_and_a_pull_request(ghcrawl: Command, name: str, types: list[str]) -> None:
+    ran = ghcrawl("documents", "show", name)
+    assert ran.out.split()[:2] == ["type", types[0]]
+    assert ran.err == "".join(f"The name also matches {type}; choose with --type.\n" for type in types[1:])
+    for type in types:
+        assert ghcrawl("documents", "show", name, "--type", type, "--json").json["_metadata"]["type"] == type
+
+
+@pytest.mark.usefixtures("numbered")
+def test_what_belongs_to_both_lies_under_their_number(ghcrawl: Command) -> None:
+    rows = ghcrawl("documents", "list", "--under", "acme/web#5").rows
+    assert sorted(row[0] for row in rows) == ["issue", "issue_comment", "pull_request", "review"]
+    followed = ghcrawl("documents", "follow", "https://github.com/acme/web/issues/5", "issue").rows
+    assert [row[1] for row in followed] == ["urn:repo:12:issue:5"]
+
+
+TEAM = a_document(
+    type="team",
+    urn="urn:team:7",
+    url="https://api.github.com/organizations/9/team/7",
+    body={"slug": "core", "html_url": "https://github.com/orgs/acme/teams/core"},
+)
+
+
+def a_part(type: str, name: str, url: str, **body: str) -> Document:
+    return a_document(type=type, urn=f"urn:repo:12:{type}{name}", url=f"{WEB}{url}", body=dict(body))
+
+
+WEB = "https://api.github.com/repos/acme/web"
+PARTS = (
+    a_document(type="repo", urn="urn:repo:12", url=WEB, body={"full_name": "acme/web"}),
+    a_part("release", ":3", "/releases/3", tag_name="v1.0"),
+    a_part("release", ":4", "/releases/4", tag_name="v1.0/rc 1"),
+    a_part("review", ":2", "/pulls/5/reviews/2"),
+    a_part("commit_comment", ":9", "/comments/9"),
+    a_part("issue_event", ":8", "/issues/events/8"),
+    a_part("workflow", ":6", "/actions/workflows/6", path=".github/workflows/ci.yml"),
+    a_part("workflow_job", ":11", "/actions/jobs/11"),
+    a_part("discussion", ":5", "/discussions/5"),
+    a_part("readme", "", "/readme", path="README.md"),
+    a_part("codeowners", "", "/contents/.github/CODEOWNERS", path=".github/CODEOWNERS"),
+    a_part("dependabot_alert", ":1", "/dependabot/alerts/1"),
+    TEAM,
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "type"),
+    [
+        ("acme/web/releases/tag/v1.0", "release"),
+        ("acme/web/releases/tag/v1.0/rc%201", "release"),
+        ("acme/web/pull/5#pullrequestreview-2", "review"),
+        ("acme/web/pull/5/files#pullrequestreview-2", "review"),
+        ("acme/web/commit/1a2b3c4#commitcomment-9", "commit_comment"),
+        ("acme/web/issues/5#event-8", "issue_event"),
+        ("acme/web/actions/workflows/ci.yml", "workflow"),
+        ("acme/web/actions/runs/1/job/11#step:3:1", "workflow_job"),
+        ("acme/web/discussions/5", "discussion"),
+        ("acme/web/discussions/5#discussioncomment-1", "discussion"),
+        ("acme/web/blob/main/README.md?plain=1#L3", "readme"),
+        ("ACME/web/blob/main/.github/CODEOWNERS", "codeowners"),
+        ("acme/web/security/dependabot/1", "dependabot_alert"),
+        ("orgs/acme/teams/core", "team"),
+        ("orgs/ACME/teams/Core", "team"),
+    ],
+)
+def test_pages_of_a_browser_are_names(ghcrawl: Command, filled: Fill, page: str, type: str) -> None:
+    filled(documents=PARTS)
+    ran = ghcrawl("documents", "show", f"https://github.com/{page}", "--json")
+    assert ran.json["_metadata"]["type"] == type, ran.err
+
+
+POST = "bluesky:profile/did:plc:abc/post/3k00000000009"
+PLACES = (
+    a_document(
+        platform="bluesky",
+        type="profile",
+        urn="urn:atproto:did:plc:abc",
+        url="bluesky:profile/did:plc:abc",
+        aliases=("https://bsky.app/profile/alice.test",),
+    ),
+    a_document(platform="bluesky", type="post", urn="urn:atproto:did:plc:abc:post:3k00000000009", url=POST),
+    a_document(
+        platform="mastodon",
+        type="status",
+        urn="urn:mastodon:social.example:account:1:status:2",
+        url="mastodon://social.example/api/v1/statuses/2",
+        aliases=("https://social.example/@alice/2",),
+    ),
+    a_document(platform="web", type="page", urn="urn:web:blog.example:page:/", url="https://blog.example/"),
+    a_document(platform="web", type="post", urn="urn:web:blog.example:post:/a/", url="https://blog.example/a/"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "urn"),
+    [
+        ("https://bsky.app/profile/alice.test", 0),
+        ("profile/Alice.test", 0),
+        ("https://bsky.app/profile/Alice.test/post/3k00000000009", 1),
+        ("https://bsky.app/profile/did:plc:abc/post/3k00000000009", 1),
+        ("at://did:plc:abc/app.bsky.feed.post/3k00000000009", 1),
+        ("https://social.example/@alice/2", 2),
+        ("https://Social.example/@alice/2", 2),
+        ("https://blog.example", 3),
+        ("web:https://blog.example/", 3),
+        ("https://Blog.example/a/", 4),
+        ("https://blog.example/a", 4),
+        ("https://blog.example/a/#more", 4),
+    ],
+)
+def test_pages_of_other_platforms_are_names(ghcrawl: Command, filled: Fill, name: str, urn: int) -> None:
+    filled(documents=PLACES)
+    ran = ghcrawl("documents", "show", name, "--json")
+    assert ran.status == 0, ran.err
+    assert ran.json["_metadata"]["urn"] == PLACES[urn].urn
 
 
 @pytest.mark.parametrize("name", ["acme/web", "ACME/WEB", "https://GITHUB.com/acme/web"])

@@ -26,13 +26,11 @@ def skipped(request: Request, reason: str, detail: str = "", *, pushed: Pushed |
 
 def test_a_name_may_be_an_organisations_or_a_users() -> None:
     (root,) = roots.read(MOUNTS, ["acme", "acme"], "default")
-    assert root.own == (f"{API}/orgs/acme", f"{API}/users/acme")
     assert roots.names([root]) == {f"org@{API}/orgs/acme", f"user@{API}/users/acme"}
 
 
 def test_what_needs_its_parent_first_is_itself_behind_it() -> None:
     (root,) = roots.read(MOUNTS, ["https://github.com/acme/web/issues/7"], "default")
-    assert root.own == (f"{API}/repos/acme/web/issues/7",)
     assert roots.names([root]) == {f"repo@{API}/repos/acme/web", f"issue@{API}/repos/acme/web/issues/7"}
 
 
