@@ -27,6 +27,7 @@ from processors.atproto.events import Subscription, missed_by
 from processors.atproto.names import NAME, did_in
 from processors.atproto.registry import KINDS, SCENARIOS
 from processors.atproto.spec import read_spec, respelled
+from processors.atproto.tables import TABLES
 
 VARIABLE: Final = "GHCRAWL_BLUESKY_ACCOUNTS"
 SERVER: Final = "an http or https URL without a path, such as https://public.api.bsky.app"
@@ -174,6 +175,7 @@ BLUESKY: Final = Platform(
     base="api_url",
     scheme=NAME,
     simulator=Simulator(run=_simulated, title="Bluesky", options=frozenset({"--limit", "--window"})),
+    tables=TABLES,
     streaming=Streaming(type="stream", open=_stream),
     credentials=Credentials(
         variable=VARIABLE,

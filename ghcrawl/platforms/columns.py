@@ -28,8 +28,8 @@ _ENUMS: Final = frozenset(
         *("author_type", "object_type", "content_type", "subject_type"),
     }
 )
-_IDS: Final = ("id", "number", "sha", "uri")
-_NAMES: Final = ["name", "full_name", "login", "title", "tag_name", "slug", "handle", "acct"]
+_IDS: Final = ("id", "number", "sha", "uri", "did")
+_NAMES: Final = ["name", "full_name", "login", "title", "tag_name", "slug", "handle", "acct", "display_name"]
 _LONG: Final = ["body", "message", "content", "text", "note", "description", "diff_hunk", "body_html", "body_text"]
 
 

@@ -30,6 +30,7 @@ from processors.mastodon.names import NAME, host_of
 from processors.mastodon.registry import KINDS, SCENARIOS
 from processors.mastodon.spec import read_spec
 from processors.mastodon.streams import channel, told
+from processors.mastodon.tables import TABLES
 
 VARIABLE: Final = "GHCRAWL_MASTODON_TOKENS"
 UNLIMITED: Final = 1_000_000_000
@@ -150,6 +151,7 @@ MASTODON: Final = Platform(
     scheme=NAME,
     streaming=Streaming(type="stream", open=_stream),
     simulator=Simulator(run=_simulated, title="Mastodon", options=frozenset({"--limit"})),
+    tables=TABLES,
     credentials=Credentials(
         variable=VARIABLE,
         file="tokens_file",

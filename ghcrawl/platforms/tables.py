@@ -13,7 +13,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from ghcrawl.platforms.columns import ACCOUNTS, AFTER, BEFORE, KEY, POSITION, SEEN_AT, Column, ordered
+from ghcrawl.platforms.columns import (
+    ACCOUNTS,
+    AFTER,
+    BEFORE,
+    KEY,
+    POSITION,
+    SEEN_AT,
+    Column,
+    ordered,
+    owned_by,
+)
 from ghcrawl.platforms.questions import Question
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.type_names import TypeName
@@ -26,13 +36,15 @@ _PAGE: Final = re.compile(r"(?P<list>.+?)(?::(?P<generation>\d{8}T\d{9}Z))?:page
 class LinkTable(Struct, frozen=True, kw_only=True):
     """Rows for what a document holds several of: one for each element of the array at `path`, in its order.
 
-    rows: makes the elements where they are no array. Its key is the owner's URN and the position.
+    rows: makes the elements where they are no array. link: they are what this link of the document names, as `value`.
+    Its key is the owner's URN and the position.
     """
 
     name: str
     path: tuple[str, ...]
     columns: tuple[Column, ...]
     rows: Callable[[JsonObject], Iterable[JsonObject]] | None = None
+    link: str = ""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -47,7 +59,7 @@ class Table(Struct, frozen=True, kw_only=True):
     people: where in a body accounts are named. everything_known: the names in its body are data, and none is new.
     always: written although other types are selected, since questions name its rows.
     pages_of: of a relation, how the URN of its list ends. Its documents are pages of the list, and have a row for each
-    element; the first column is the URN that the list belongs to.
+    element; the first column is the link to what the list belongs to.
     """
 
     platform: str
@@ -78,7 +90,7 @@ class Page(Struct, frozen=True):
     def read(cls, urn: str, table: Table) -> Page | None:
         """None for a list that is another than the table's, such as one that was asked for with a filter."""
         found = _PAGE.fullmatch(urn)
-        if found is None or not found["list"].endswith(f":{table.pages_of}"):
+        if found is None or not found["list"].endswith(table.pages_of):
             return None
         new = PAGE_ROWS // 2 if found["new"] else 0
         return cls(found["list"], found["generation"] or "", PAGE_ROWS * (int(found["page"]) - 1) + new)
@@ -164,6 +176,12 @@ def table(
         links=links,
         people=people,
     )
+
+
+def several(owner: str, table: str, name: str, path: str, *own: Column, link: str = "") -> LinkTable:
+    """The link table `TABLE_NAME` of what stands at `path` in a body, or behind `link`. owner: of a row, `post`."""
+    at = tuple(path.split(".")) if path else ()
+    return LinkTable(name=f"{table}_{name}", path=at, columns=(owned_by(owner, table), POSITION, *own), link=link)
 
 
 def relation(  # as `table`, and which list

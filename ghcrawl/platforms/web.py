@@ -27,6 +27,7 @@ from ghcrawl.values.requests import Request
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
 from processors.web.kinds import SCENARIOS, kinds, read_page, read_spec, respelled
+from processors.web.tables import TABLES
 
 NAME: Final = "web"
 NEEDED: Final = ("feedparser", "lxml", "protego", "trafilatura")
@@ -139,4 +140,5 @@ WEB: Final = Platform(
     respelled=respelled,
     configured=_configured,
     simulator=Simulator(run=_simulated, title="a blog"),
+    tables=TABLES,
 )

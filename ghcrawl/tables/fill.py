@@ -111,8 +111,9 @@ class Filling:
         self.filled.documents += 1
         if page is None or self._before is None:
             self._project(document)
-        else:  # older generations were deleted, so all pages are read again
-            self._relations[page.list] = (document.type_name, document.links["origin"].href or "")
+        elif table is not None:  # older generations were deleted, so all pages are read again
+            owner = document.links.get(table.columns[0].path[0])
+            self._relations[page.list] = (document.type_name, owner.href or "" if owner else "")
 
     def _near(self, cursor: datetime) -> dict[str, tuple[datetime, str]]:
         """What was processed so shortly before the cursor that the next run reads it again."""

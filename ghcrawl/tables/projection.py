@@ -13,7 +13,7 @@ from msgspec import Struct
 from ghcrawl.platforms.columns import Column, ColumnType
 from ghcrawl.platforms.tables import LinkTable, Page, Schema, Table
 from ghcrawl.values.documents import Document
-from ghcrawl.values.jsontext import JsonObject, dumps
+from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.times import moment
 
 Row: TypeAlias = tuple[Any, ...]
@@ -84,7 +84,7 @@ class _Plan:
         frame = Frame(document, document.body, ancestors(document.urn))
         yield self.table, self._row(frame)
         for link, plan in self._links:
-            for position, element in enumerate(_elements(link, document.body)):
+            for position, element in enumerate(_elements(link, document)):
                 inner = Frame(document, element, frame.above, position)
                 values = (_fitting(read(inner), cast) for read, cast in plan)
                 yield link, tuple(values)
@@ -149,10 +149,13 @@ def json_text(value: Any) -> str:
     return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def _elements(link: LinkTable, body: JsonObject) -> Iterable[Mapping[str, Any]]:
+def _elements(link: LinkTable, document: Document) -> Iterable[Mapping[str, Any]]:
     if link.rows is not None:
-        return link.rows(body)
-    found = _at(body, link.path)
+        return link.rows(document.body)
+    if link.link:
+        named = document.links.get(link.link)
+        return ({"value": href} for href in (named.hrefs or filter(None, [named.href]) if named else ()))
+    found = _at(document.body, link.path)
     if not isinstance(found, list):
         return ()
     return (one if isinstance(one, Mapping) else {"value": one} for one in found)

@@ -107,7 +107,7 @@ def _table(kind: str, row: _Relation) -> Table:
         linked(f"{owner}_urn", "origin", f"{BY_TYPE[owner].plural or f'{owner}s'}.{KEY}"),
         *row.own,
         name=row.name,
-        pages_of=listing.urn("").strip(":"),
+        pages_of=listing.urn(""),
         left_out=row.left_out,
     )
 

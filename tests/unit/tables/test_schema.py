@@ -10,17 +10,21 @@ import pytest
 from pydantic import BaseModel
 
 from ghcrawl.platforms.columns import AFTER
-from ghcrawl.platforms.kind import Event
-from ghcrawl.platforms.tables import LinkTable, Table, primary_key
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.kind import Event, Thing
+from ghcrawl.platforms.tables import LinkTable, Table, primary_key, together
 from ghcrawl.values.type_names import TypeName
-from processors.github import ENTITIES, PARTS, tables_page
+from ghcrawl.wiring import PLATFORMS
+from processors.github import ENTITIES, PARTS
 from processors.github.listings import LISTINGS
 from processors.github.tables import ABOUT, OUTSIDE, TABLES
 from processors.github.tables_fields import FIELDS
 from processors.github.tables_relations import NO_TABLE
+from tests.support import tables_page
 from tests.support.github import PLATFORM
 from tests.support.official import OFFICIAL, leaves, models
 
+EVERYTHING = together(platform.tables for platform in PLATFORMS)
 FITS: dict[str, set[type]] = {
     "text": {str},
     "integer": {int, float},  # ids of projects are said to be numbers, and are whole
@@ -64,18 +68,25 @@ def test_every_thing_that_is_crawled_has_a_table_and_nothing_else_has() -> None:
     assert NO_TABLE.keys() <= {row.type for row in LISTINGS if row.relation}
 
 
+@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform.name)
+def test_every_thing_of_a_platform_has_a_table(platform: Platform) -> None:
+    things = {name for name, kind in platform.kinds.items() if isinstance(kind, Thing)}
+    assert things - {kind.name for kind in platform.tables.by_kind} <= {"request", "stream"}  # what was asked for
+    assert platform.tables.by_kind.keys() <= {*platform.types}
+
+
 def test_names_are_told_apart_by_more_than_case_and_no_table_has_two_columns_of_one_name() -> None:
-    names = [table.name.lower() for table in TABLES.everything]
+    names = [table.name.lower() for table in EVERYTHING.everything]
     assert len(names) == len(set(names))
-    for table in TABLES.everything:
+    for table in EVERYTHING.everything:
         columns = [column.name.lower() for column in table.columns]
         assert len(columns) == len(set(columns)), table.name
         assert set(primary_key(table)) <= {column.name for column in table.columns}
 
 
 def test_whatever_a_column_refers_to_is_there() -> None:
-    there = {f"{table.name}.{column.name}" for table in TABLES.everything for column in table.columns}
-    wanted = {column.references for table in TABLES.everything for column in table.columns if column.references}
+    there = {f"{table.name}.{column.name}" for table in EVERYTHING.everything for column in table.columns}
+    wanted = {column.references for table in EVERYTHING.everything for column in table.columns if column.references}
     assert wanted <= there
 
 
@@ -129,8 +140,8 @@ def test_ids_names_states_people_and_times_come_first_and_json_last() -> None:
 
 
 def test_only_keys_are_referred_to() -> None:
-    keys = {f"{table.name}.{name}" for table in TABLES.everything for name in primary_key(table)}
-    for table in TABLES.everything:
+    keys = {f"{table.name}.{name}" for table in EVERYTHING.everything for name in primary_key(table)}
+    for table in EVERYTHING.everything:
         assert {column.references for column in table.columns if column.references} <= keys, table.name
 
 

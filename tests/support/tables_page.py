@@ -1,16 +1,18 @@
-"""`docs/tables.md`, written from the schema: `python -m processors.github.tables_page > docs/tables.md`."""
+"""`docs/tables.md`, written from the schema: `python -m tests.support.tables_page > docs/tables.md`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ghcrawl.platforms.columns import AFTER, Column
-from ghcrawl.platforms.tables import LinkTable, Table, primary_key
+from ghcrawl.platforms.tables import LinkTable, Schema, Table, primary_key, together
+from ghcrawl.wiring import PLATFORMS
 from processors.github.tables import OUTSIDE, TABLES
 from processors.github.tables_relations import NO_TABLE
 
+MOUNTED: Final = {platform.name: platform.tables for platform in PLATFORMS}
 _INTRODUCTION: Final = """\
 # Tables
 
@@ -52,10 +54,12 @@ file systems that ignore case: files are named after tables, never after what wa
 * Lists of people and files (`stargazers`, `org_members`, `team_members`, `repo_contributors`, `pull_request_files` and
   others) are tables, too: a row for each element, by the URN of what the list belongs to, and `position`. The rows are
   those of the last complete reading of the list.
-* People are `…_id` and `…_login`. `accounts` has a row for every account that a document names, crawled or
+* People on GitHub are `…_id` and `…_login`. `accounts` has a row for every account that a document names, crawled or
   not.
+* Each platform declares its own tables, and all of them are always there. Those of Mastodon, Bluesky and the web start
+  with the platform's name.
 * Timestamps are in UTC: `TIMESTAMPTZ` in DuckDB and Parquet, text such as `2026-11-21T16:43:00.000Z` in SQLite and CSV.
-* JSON stays JSON (`reactions`, `permissions`, …). A field that GitHub adds later, and a value that does not fit its
+* JSON stays JSON (`reactions`, `permissions`, …). A field that a platform adds later, and a value that does not fit its
   column, is in `extra`. `--bodies` fills `_body` with the whole body.
 * In text, lone surrogates (and NUL in CSV) become U+FFFD. Integers beyond 64 bits go to `extra`.
 * Columns stand in one order everywhere: ids, names, what a thing is part of, states, people, times; long text and JSON
@@ -85,8 +89,13 @@ The questions:
 """
 
 _TABLES: Final = """\
-Columns show the field of their name in GitHub's answer, unless the last column says otherwise. Those that say nothing
-about a thing itself are at the end of each kind's table, and are not listed again:
+Columns show the field of their name in the platform's answer, unless the last column says otherwise. These are at the
+end of each kind's table, and are not listed again:
+"""
+
+_OUTSIDE: Final = """\
+On other platforms than GitHub, a reference resolves if what it names was crawled: posts name accounts and posts that
+were not requested. On GitHub, every reference resolves where all that it refers to was crawled, except:
 """
 
 _EXPORTS: Final = """
@@ -109,21 +118,26 @@ view `saved_documents` is stable and has a row for each document, list pages inc
 """
 
 
+PLATFORMS_SHOWN: Final[Mapping[str, str]] = {
+    "GitHub": "github",
+    "Mastodon": "mastodon",
+    "Bluesky": "bluesky",
+    "The web": "web",
+}
+
+
 def page() -> str:
     """The whole page."""
+    schemas = {title: MOUNTED[name] for title, name in PLATFORMS_SHOWN.items()}
+    assert {*PLATFORMS_SHOWN.values()} == {name for name, schema in MOUNTED.items() if schema.tables}
     parts = [
-        _INTRODUCTION.format(version=TABLES.version),
+        _INTRODUCTION.format(version=together(MOUNTED.values()).version),
         "## Questions\n",
         _QUESTIONS,
         *(f"* `{question.name}`: {question.about}" for question in TABLES.questions),
         _EXPORTS,
-        "## Picture\n",
-        "```mermaid",
-        "erDiagram",
-        *_picture(),
-        "```",
-        "\n## References that may lead outside the crawl\n",
-        "Every other reference resolves where all that it refers to was crawled.\n",
+        "## References that may lead outside the crawl\n",
+        _OUTSIDE,
         *(f"* `{column}`: {why}" for column, why in OUTSIDE.items()),
         "\n## Lists without a table\n",
         *(f"* `{kind}`: {why}" for kind, why in NO_TABLE.items()),
@@ -131,14 +145,21 @@ def page() -> str:
         _TABLES,
         *(f"* `{column.name}`: {column.description}" for column in AFTER),
         "",
-        *(_table(table) for table in TABLES.everything),
+        *(part for title, schema in schemas.items() for part in _platform(title, schema)),
     ]
     return "\n".join(parts)
 
 
-def _picture() -> Iterator[str]:
+def _platform(title: str, schema: Schema) -> Iterator[str]:
+    yield f"## {title}\n"
+    yield from ("```mermaid", "erDiagram", *_picture(schema), "```\n")
+    for table in schema.everything if schema is TABLES else schema.everything[1:]:
+        yield _table(table)
+
+
+def _picture(schema: Schema) -> Iterator[str]:
     seen = set()
-    for table in TABLES.everything:
+    for table in schema.everything:
         for column in table.columns:
             to = column.references.partition(".")[0]
             if column.name.endswith("_urn") and to and (table.name, to) not in seen:
