@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.jsontext import JsonObject
+from processors.github.condition import HAS_FILES
 from processors.github.entity import Entity
 from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, sequence, text
 from processors.github.listing import Listing
-from processors.github.parts import empty
 from processors.github.repo import in_repo
 
 
@@ -130,7 +130,7 @@ CHECK_RUN = Entity(
 DEPLOYMENT = Entity(
     type="deployment",
     endpoint="/repos/{owner}/{repo}/deployments/{deployment_id}",
-    urn=lambda body, qualifier: in_repo("deployment", "id", body, qualifier),
+    urn=in_repo("deployment", "id"),
     describe=describe_deployment,
     parent="repo",
     was="deployment",
@@ -147,13 +147,13 @@ DEPLOYMENT_STATUS = Entity(
 WORKFLOW = Entity(
     type="workflow",
     endpoint="/repos/{owner}/{repo}/actions/workflows/{workflow}",
-    urn=lambda body, qualifier: in_repo("workflow", "id", body, qualifier),
+    urn=in_repo("workflow", "id"),
     parent="repo",
 )
 WORKFLOW_RUN = Entity(
     type="workflow_run",
     endpoint="/repos/{owner}/{repo}/actions/runs/{run_id}",
-    urn=lambda body, qualifier: in_repo("workflow_run", "id", body, qualifier),
+    urn=in_repo("workflow_run", "id"),
     describe=describe_run,
     parent="repo",
     people=("actor", "triggering_actor"),
@@ -167,11 +167,11 @@ WORKFLOW_JOB = Entity(
     changed=("completed_at", "started_at", "created_at"),
     lists=(
         Listing(
-            type="workflow_jobs",
+            "workflow_run",
+            "workflow_jobs",
+            "workflow_job",
+            "/jobs",
             name="jobs",
-            of="workflow_run",
-            element="workflow_job",
-            path="/jobs",
             query="filter=all",
             complete=True,
             item_at="jobs",
@@ -181,46 +181,39 @@ WORKFLOW_JOB = Entity(
 ARTIFACT = Entity(
     type="artifact",
     endpoint="/repos/{owner}/{repo}/actions/artifacts/{artifact_id}",
-    urn=lambda body, qualifier: in_repo("artifact", "id", body, qualifier),
+    urn=in_repo("artifact", "id"),
     describe=describe_artifact,
     parent="repo",
     lists=(
         Listing(
-            type="artifacts",
-            of="repo",
-            element="artifact",
-            path="/actions/artifacts",
+            "repo",
+            "artifacts",
+            "artifact",
+            "/actions/artifacts",
             complete=True,
             newest_first=True,
             known_only=True,
             item_at="artifacts",
         ),
         Listing(
-            type="artifacts",
-            of="workflow_run",
-            element="artifact",
-            path="/artifacts",
-            complete=True,
-            covered_by="repo",
-            item_at="artifacts",
+            "workflow_run", "artifacts", "artifact", "/artifacts", complete=True, covered_by="repo", item_at="artifacts"
         ),
     ),
 )
 ENVIRONMENT = Entity(
     type="environment",
     endpoint="/repos/{owner}/{repo}/environments/{environment}",
-    urn=lambda body, qualifier: in_repo("environment", "id", body, qualifier),
+    urn=in_repo("environment", "id"),
     parent="repo",
     lists=(
         Listing(
-            type="environments",
-            of="repo",
-            element="environment",
-            path="/environments",
+            "repo",
+            "environments",
+            "environment",
+            "/environments",
             complete=True,
             item_at="environments",
-            only_if="`size` > 0",
-            when=lambda repo: not empty(repo),
+            when=HAS_FILES,
         ),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.jsontext import JsonObject
+from processors.github.condition import Condition
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, owner_kind, required, text
 from processors.github.listing import Listing
@@ -32,30 +33,15 @@ def membership_urn(body: JsonObject, _qualifier: str) -> str:
     return f"urn:org:{required(org, 'organization')}:membership:{required(user, 'user')}"
 
 
-def has_gists(user: JsonObject) -> bool:
-    """By the counter of a profile: where there is none, nothing was said."""
-    return (number(user.get("public_gists")) or 0) > 0
-
-
+HAS_GISTS: Final = Condition("`public_gists` > 0", lambda user: (number(user.get("public_gists")) or 0) > 0)
+"""Where there is no such counter, nothing was said."""
 GIST = Entity(
     type="gist",
     endpoint="/gists/{gist_hash}",
     urn=gist_urn,
     lacks={"list": ("history",)},
     describe=describe_gist,
-    lists=(
-        Listing(
-            type="gists",
-            of="user",
-            element="gist",
-            path="/gists",
-            complete=True,
-            dated=True,
-            newest_first=True,
-            only_if="`public_gists` > 0",
-            when=has_gists,
-        ),
-    ),
+    lists=(Listing("user", "gists", "gist", "/gists", complete=True, dated=True, newest_first=True, when=HAS_GISTS),),
 )
 PACKAGE = Entity(
     type="package",
@@ -64,14 +50,7 @@ PACKAGE = Entity(
     urn=package_urn,
     parent="owner",
     lists=tuple(
-        Listing(
-            type="packages",
-            of=owner,
-            element="package",
-            path="/packages",
-            query="package_type=container",
-            complete=True,
-        )
+        Listing(owner, "packages", "package", "/packages", query="package_type=container", complete=True)
         for owner in ("org", "user")
     ),
 )

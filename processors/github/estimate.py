@@ -160,7 +160,7 @@ class _Surveyor:
         """The lists that are followed from there, as far as its counters say that there is anything."""
         for link in self._onward(map_name).links:
             row = self._rows.get((map_name, link))
-            if row is not None and row.when(body):
+            if row is not None and row.when.holds(body):
                 yield row
 
     # Owners ---------------------------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ class _Surveyor:
                 people += map(mapping, found if isinstance(found, list) else [found])
             self._meet(people, KNOWN if known else 1)
         for child in _children(row.element, links) if row.element != "pull_request" else ():  # `_pulls` counts those
-            self._calls[child.type] += round(share * sum(child.when(item) for item in items))
+            self._calls[child.type] += round(share * sum(child.when.holds(item) for item in items))
 
     def _meet(self, people: Iterable[JsonObject], times: int) -> None:
         for person in people:
@@ -432,7 +432,7 @@ class _Surveyor:
     def _parts(self, repo: JsonObject) -> None:
         links = self._onward("repo").links
         for part in PARTS:
-            if part.type not in links or not part.when(repo):
+            if part.type not in links or not part.when.holds(repo):
                 continue
             self._documents[part.type] += 1
             if part.embedded(repo) is None:

@@ -19,6 +19,7 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Pagination, Request
 from ghcrawl.values.times import dated, time_text
+from processors.github.condition import ALWAYS, Condition, is_empty
 from processors.github.graph import Node, count, mapping, owner_kind, repo_url, sequence, text
 from processors.github.scenarios import floor_of
 
@@ -38,34 +39,36 @@ class UpdateMode(Enum):
     """Grows at the end: read on from the last page that was read; an audit reads all pages."""
 
 
-def never(_owner: JsonObject) -> bool:
-    """An unchanged owner says nothing about this list."""
-    return False
+class Endpoint(Struct, frozen=True):
+    """What a row begins with.
+
+    of: the entity whose URL it lies below. type: of its pages, and of the requests for them.
+    element: the entity that it lists; empty where its items are no documents. path: below the owner's URL.
+    """
+
+    of: str
+    type: str
+    element: str
+    path: str
 
 
-def always(_owner: JsonObject) -> bool:
-    """There may be something behind this list."""
-    return True
-
-
-class Listing(Struct, frozen=True, kw_only=True):
+class Listing(Endpoint, frozen=True, kw_only=True):
     """One list endpoint.
 
-    type: of its pages, and of the requests for them. name: of the link on its owner.
-    of: the entity whose URL it lies below. element: the entity it lists; empty where its items are no documents.
-    path: below the owner's URL. query: of a complete pagination; since_query: of one that continues (SINCE).
+    name: of the link on its owner, if that is not `type`.
+    query: of a complete pagination; since_query: of one that continues (SINCE).
     complete: a list element is the whole resource (the measured table says which), so it is saved without a call.
     relation: its pages keep the elements themselves, as generations.
     newest_first: growth shows on page 1. Other lists may grow behind a full last page without changing it.
-    when: the owner's counters say that there may be something; only_if says the same in words.
+    when: the owner's body says that there may be something.
     known_only: ask only if it was read before, because the reason for a first pagination (a child's counter)
     queues it. quiet: a later first element is not announced by any change of the children, so once the owner was
     visited the list is asked for in any case.
     moves_owner: any change in it changes the owner's `updated_at`.
     between: below the owner's URL, what lies between two elements of a HEAD list. A merge brings in commits that are
     dated, and so listed, behind the newest known one.
-    still: while the owner is unchanged since it was traversed from this position, this says whether the list must be
-    too. An empty repository answers without a validator, so asking it again would cost a call each time.
+    skip_if_empty: do not ask again while the repository is unchanged and empty: it answers without a validator, so
+    that each time would cost a call.
     covered_by: this owner type has a list of the same type over all owners at once; while it is read, that one is
     asked.
     item_at: the field that holds the elements, where they are not the whole answer.
@@ -82,10 +85,6 @@ class Listing(Struct, frozen=True, kw_only=True):
     was: what the predecessor called its pages.
     """
 
-    type: str
-    of: str
-    element: str
-    path: str
     name: str = ""
     query: str = ""
     since_query: str = ""
@@ -96,11 +95,10 @@ class Listing(Struct, frozen=True, kw_only=True):
     known_only: bool = False
     quiet: bool = False
     moves_owner: bool = False
-    only_if: str = ""
     between: str = ""
     covered_by: str = ""
-    when: Callable[[JsonObject], bool] = always
-    still: Callable[[JsonObject], bool] = never
+    when: Condition = ALWAYS
+    skip_if_empty: bool = False
     item_at: str = ""
     inside: str = ""
     embedded: str = ""
@@ -149,14 +147,14 @@ Listings = Mapping[tuple[str, str], Listing]
 
 def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url: str) -> None:
     """Link `node` to a list of `owner`, mostly itself, and follow it where visitor map and counters say so."""
-    if not listing.when(node.body):
+    if not listing.when.holds(node.body):
         return
     node.link(listing.link, listing.urn(owner), type="relation" if listing.relation else "collection")
     if listing.embedded and listing.embedded in node.body:
         if not node.dealt_with:
             _carry(node, listing)
         return
-    if node.dealt_with and listing.still(node.body):
+    if node.dealt_with and listing.skip_if_empty and is_empty(node.body):
         return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):

@@ -16,8 +16,8 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Processor, Save, Visit
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Request
+from processors.github.condition import ALWAYS, Condition
 from processors.github.graph import Node, number, owner_kind
-from processors.github.listing import always
 from processors.github.webhook import POLICY
 
 SHOWN: Final = 200
@@ -49,29 +49,36 @@ def has(*fields: str) -> Callable[[Json], bool]:
     return lambda body: isinstance(body, Mapping) and all(field in body for field in fields)
 
 
-class Part(Struct, frozen=True, kw_only=True):
-    """One such resource.
+class Resource(Struct, frozen=True):
+    """What a row begins with.
 
     type: of its documents and of the requests for them, and the name of the link on its owner.
-    of: the entity whose URL it lies below. path: below that URL. elsewhere: other paths where it may be instead.
-    when: the owner's body says that there may be one; only_if says the same in words.
+    path: below the owner's URL.
+    is_one: whether a body has what makes it this part, besides nothing at all; anything else is refused.
+    """
+
+    type: str
+    path: str
+    is_one: Callable[[Json], bool]
+
+
+class Part(Resource, frozen=True, kw_only=True):
+    """One such resource.
+
+    of: the entity whose URL it lies below. elsewhere: other paths where it may be instead.
+    when: the owner's body says that there may be one.
     settled: it changes only when its owner does, so of an unchanged owner that was here before only what is missing is
     asked for.
     computed: it is not ready when it is first requested: that call is answered with 202.
     limited: the words for what it is refused for with 422, because there is too much of it; empty: it never is.
     daily: each day's answer is a document of its own, because GitHub forgets.
     embedded: what makes its body of the owner's, so that it costs no call.
-    is_one: whether a body has what makes it this part, besides nothing at all; anything else is refused.
     was: what the predecessor called it, and what else of the predecessor's it holds.
     """
 
-    type: str
-    of: str
-    path: str
-    is_one: Callable[[Json], bool]
+    of: str = "repo"
     elsewhere: tuple[str, ...] = ()
-    when: Callable[[JsonObject], bool] = always
-    only_if: str = ""
+    when: Condition = ALWAYS
     settled: bool = False
     computed: bool = False
     limited: str = ""
@@ -110,7 +117,7 @@ def kind_of(part: Part) -> kind.Part:
 
 def add_part(node: Node, part: Part, owner_url: str) -> None:
     """Link `node` to its part, and follow it where the visitor map and the body say so."""
-    if not part.when(node.body):
+    if not part.when.holds(node.body):
         return
     node.link(part.type, part.urn(node.urn), type="collection" if part.daily else "resource")
     step = node.visit.onward.links.get(part.type)

@@ -66,7 +66,7 @@ SECURITY_ADVISORY = Entity(
 DEPENDABOT_ALERT = Entity(
     type="dependabot_alert",
     endpoint="/repos/{owner}/{repo}/dependabot/alerts/{alert_number}",
-    urn=lambda body, qualifier: in_repo("dependabot_alert", "number", body, qualifier),
+    urn=in_repo("dependabot_alert", "number"),
     parent="repo",
     people=("dismissed_by",),
 )

@@ -8,10 +8,10 @@ from urllib.parse import unquote
 
 from ghcrawl.values.documents import Origin
 from ghcrawl.values.jsontext import JsonObject
+from processors.github.condition import MAY_PUSH, Condition, may
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, repo_of, required, text
 from processors.github.listing import Listing
-from processors.github.parts import may
 from processors.github.repo import in_repo
 
 _BRANCH: Final = re.compile(r".*/branches/(?P<name>.+)/protection")
@@ -32,10 +32,13 @@ def describe_protection(node: Node) -> None:
     node.link("branch", f"{node.repo}:branch:{_protected(node.body)}")
 
 
-def secrets_are_scanned(repo: JsonObject) -> bool:
+def _secrets_are_scanned(repo: JsonObject) -> bool:
     """Whether scanning is on, as the repository tells its administrators."""
     scanning = mapping(mapping(repo.get("security_and_analysis")).get("secret_scanning"))
-    return scanning.get("status") == "enabled" and may("admin")(repo)
+    return scanning.get("status") == "enabled" and may("admin").holds(repo)
+
+
+SECRETS_ARE_SCANNED: Final = Condition("scanning is on; the token may administer", _secrets_are_scanned)
 
 
 def without_secret(body: JsonObject, _origin: Origin) -> JsonObject:
@@ -46,12 +49,12 @@ def without_secret(body: JsonObject, _origin: Origin) -> JsonObject:
 RULESET = Entity(
     type="ruleset",
     endpoint="/repos/{owner}/{repo}/rulesets/{ruleset_id}",
-    urn=lambda body, qualifier: in_repo("ruleset", "id", body, qualifier),
+    urn=in_repo("ruleset", "id"),
     url=lambda body, base: f"{base}/rulesets/{body.get('id')}",
     has_url=False,
     parent="repo",
     lacks={"list": ("rules", "conditions")},
-    lists=(Listing(type="rulesets", of="repo", element="ruleset", path="/rulesets"),),
+    lists=(Listing("repo", "rulesets", "ruleset", "/rulesets"),),
 )
 BRANCH_PROTECTION = Entity(
     type="branch_protection",
@@ -64,40 +67,38 @@ BRANCH_PROTECTION = Entity(
 CODE_SCANNING_ALERT = Entity(
     type="code_scanning_alert",
     endpoint="/repos/{owner}/{repo}/code-scanning/alerts/{alert_number}",
-    urn=lambda body, qualifier: in_repo("code_scanning_alert", "number", body, qualifier),
+    urn=in_repo("code_scanning_alert", "number"),
     parent="repo",
     people=("dismissed_by",),
     lists=(
         Listing(
-            type="code_scanning_alerts",
-            of="repo",
-            element="code_scanning_alert",
-            path="/code-scanning/alerts",
+            "repo",
+            "code_scanning_alerts",
+            "code_scanning_alert",
+            "/code-scanning/alerts",
             complete=True,
             newest_first=True,
-            only_if="the token may push",
-            when=may("push"),
+            when=MAY_PUSH,
         ),
     ),
 )
 SECRET_SCANNING_ALERT = Entity(
     type="secret_scanning_alert",
     endpoint="/repos/{owner}/{repo}/secret-scanning/alerts/{alert_number}",
-    urn=lambda body, qualifier: in_repo("secret_scanning_alert", "number", body, qualifier),
+    urn=in_repo("secret_scanning_alert", "number"),
     parent="repo",
     people=("resolved_by",),
     as_rest=without_secret,
     lists=(
         Listing(
-            type="secret_scanning_alerts",
-            of="repo",
-            element="secret_scanning_alert",
-            path="/secret-scanning/alerts",
+            "repo",
+            "secret_scanning_alerts",
+            "secret_scanning_alert",
+            "/secret-scanning/alerts",
             query="hide_secret=true",
             complete=True,
             newest_first=True,
-            only_if="scanning is on; the token may administer",
-            when=secrets_are_scanned,
+            when=SECRETS_ARE_SCANNED,
         ),
     ),
 )

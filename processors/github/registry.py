@@ -11,9 +11,10 @@ from ghcrawl.platforms.kind import Cursor, Kind, List, Reconciliation, Thing
 from ghcrawl.values.frozen import replace
 from processors.github import entity, page, part, repo
 from processors.github.batches import BATCHES
+from processors.github.condition import ALWAYS
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity
-from processors.github.listing import Listings, UpdateMode, always, continuation_of, refusal_of
+from processors.github.listing import Listings, UpdateMode, continuation_of, refusal_of
 from processors.github.listings import LISTINGS
 from processors.github.parts import PARTS
 from processors.github.scenarios import Behind
@@ -94,7 +95,7 @@ def listings(depths: Depths = USUAL) -> Listings:
     }
     if depths.pull_requests == "list":  # which then brings them all, and issues need not lead to them
         issues, pulls = ("repo", "issues"), ("repo", "pull_requests")
-        rows |= {issues: replace(rows[issues], covers="pull_request"), pulls: replace(rows[pulls], when=always)}
+        rows |= {issues: replace(rows[issues], covers="pull_request"), pulls: replace(rows[pulls], when=ALWAYS)}
     return rows
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote
 
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.jsontext import JsonObject
+from processors.github.condition import HAS_FILES
 from processors.github.entity import Entity
 from processors.github.graph import Node, mapping, number, repo_of, required, sequence, text
 from processors.github.listing import Listing
-from processors.github.parts import empty
 
 
 def describe_repo(node: Node) -> None:
@@ -44,10 +45,10 @@ def _as_organization(value: object) -> JsonObject:
     return {**organization, "type": "Organization"} if organization else organization
 
 
-def in_repo(type: str, field: str, body: JsonObject, qualifier: str) -> str:
-    """`urn:repo:12:label:208`: a thing that a repository holds, by the field that names it."""
-    name = body.get(field)
-    return f"{repo_of(qualifier)}:{type}:{required(number(name) if field != 'name' else text(name), field)}"
+def in_repo(type: str, field: str) -> Callable[[JsonObject, str], str]:
+    """How something that a repository holds is named by one of its fields: `urn:repo:12:label:208`."""
+    read = text if field == "name" else number
+    return lambda body, qualifier: f"{repo_of(qualifier)}:{type}:{required(read(body.get(field)), field)}"
 
 
 def label_urn(body: JsonObject, qualifier: str) -> str:
@@ -151,68 +152,46 @@ LABEL = Entity(
     endpoint="/repos/{owner}/{repo}/labels/{name}",
     urn=label_urn,
     parent="repo",
-    lists=(Listing(type="labels", of="repo", element="label", topic="issues", path="/labels", complete=True),),
+    lists=(Listing("repo", "labels", "label", "/labels", topic="issues", complete=True),),
 )
 MILESTONE = Entity(
     type="milestone",
     endpoint="/repos/{owner}/{repo}/milestones/{milestone_number}",
-    urn=lambda body, qualifier: in_repo("milestone", "number", body, qualifier),
+    urn=in_repo("milestone", "number"),
     parent="repo",
     people=("creator",),
     lists=(
-        Listing(
-            type="milestones",
-            of="repo",
-            element="milestone",
-            topic="issues",
-            path="/milestones",
-            query="state=all",
-            complete=True,
-        ),
+        Listing("repo", "milestones", "milestone", "/milestones", topic="issues", query="state=all", complete=True),
     ),
 )
 RELEASE = Entity(
     type="release",
     endpoint="/repos/{owner}/{repo}/releases/{release_id}",
     also=("/repos/{owner}/{repo}/releases/latest", "/repos/{owner}/{repo}/releases/tags/{tag...}"),
-    urn=lambda body, qualifier: in_repo("release", "id", body, qualifier),
+    urn=in_repo("release", "id"),
     describe=describe_release,
     parent="repo",
     changed=("updated_at", "published_at", "created_at"),
     people=("author",),
-    lists=(
-        Listing(
-            type="releases",
-            of="repo",
-            element="release",
-            topic="code",
-            path="/releases",
-            complete=True,
-            newest_first=True,
-        ),
-    ),
+    lists=(Listing("repo", "releases", "release", "/releases", topic="code", complete=True, newest_first=True),),
 )
 RELEASE_ASSET = Entity(
     type="release_asset",
     endpoint="/repos/{owner}/{repo}/releases/assets/{asset_id}",
-    urn=lambda body, qualifier: in_repo("release_asset", "id", body, qualifier),
+    urn=in_repo("release_asset", "id"),
     parent="repo",
     people=("uploader",),
 )
 BRANCH = Entity(
     type="branch",
     endpoint="/repos/{owner}/{repo}/branches/{branch...}",
-    urn=lambda body, qualifier: in_repo("branch", "name", body, qualifier),
+    urn=in_repo("branch", "name"),
     describe=describe_branch,
     url=branch_url,
     lacks={"list": ("_links", "commit.commit")},
     parent="repo",
     plural="branches",
-    lists=(
-        Listing(
-            type="branches", of="repo", element="branch", topic="code", path="/branches", complete=True, still=empty
-        ),
-    ),
+    lists=(Listing("repo", "branches", "branch", "/branches", topic="code", complete=True, skip_if_empty=True),),
 )
 TAG = Entity(
     type="tag",
@@ -222,7 +201,7 @@ TAG = Entity(
     url=tag_url,
     lacks={"own": ("name", "commit"), "list": ("ref", "object")},
     parent="repo",
-    lists=(Listing(type="tags", of="repo", element="tag", topic="code", path="/tags", complete=True, still=empty),),
+    lists=(Listing("repo", "tags", "tag", "/tags", topic="code", complete=True, skip_if_empty=True),),
 )
 TAG_OBJECT = Entity(
     type="tag_object",
@@ -235,14 +214,7 @@ TAG_OBJECT = Entity(
     immutable=True,
     lists=(
         Listing(
-            type="tag_refs",
-            of="repo",
-            element="tag_object",
-            path="/git/matching-refs/tags",
-            relation=True,
-            inside="object",
-            only_if="`size` > 0",
-            when=lambda repo: not empty(repo),
+            "repo", "tag_refs", "tag_object", "/git/matching-refs/tags", relation=True, inside="object", when=HAS_FILES
         ),
     ),
 )

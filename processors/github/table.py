@@ -177,7 +177,7 @@ def _entity(row: Entity) -> Sequence[str]:
 def _listing(row: Listing) -> Sequence[str]:
     endpoint = BY_TYPE[row.of].endpoint or "…"
     name = f"{_code(row.type)}{' (relation)' if row.relation else ''}"
-    return name, _code(endpoint + row.path), _code(row.element), row.only_if, _upkeep(row), row.was
+    return name, _code(endpoint + row.path), _code(row.element), row.when.words, _upkeep(row), row.was
 
 
 def _upkeep(row: Listing) -> str:
@@ -211,7 +211,7 @@ def _part(row: Part) -> Sequence[str]:
         upkeep += f"; refused where it has {row.limited}" if row.limited else ""
     else:
         upkeep = "1 call, 304 if unchanged"
-    return _code(row.type), paths, row.only_if, upkeep, _codes(row.was)
+    return _code(row.type), paths, row.when.words, upkeep, _codes(row.was)
 
 
 _SAMPLE: Final = {"topics": ["crawler"]}

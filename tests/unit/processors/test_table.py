@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from processors.github import LISTINGS, PARTS
-from processors.github.listing import always
+from processors.github.condition import ALWAYS
 from processors.github.table import page
 from tests.support.github import PLATFORM
 
@@ -97,6 +97,7 @@ def test_what_github_does_not_document_is_called_undocumented():
 
 
 def test_whatever_depends_on_a_counter_says_so_in_words():
-    rows = [(row.only_if, row.when) for row in LISTINGS] + [(row.only_if, row.when) for row in PARTS]
+    conditions = {row.when for row in LISTINGS} | {row.when for row in PARTS}
 
-    assert [words for words, when in rows if bool(words) == (when is always)] == []
+    assert [condition for condition in conditions if not condition.words] == [ALWAYS]
+    assert {condition.words or "–" for condition in conditions} <= {cell.strip() for cell in page().split("|")}
