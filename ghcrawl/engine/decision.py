@@ -183,7 +183,7 @@ class Decider:
         return Visit(
             request=body.request,
             fetched=body.fetched,
-            onward=platform.scenarios.onward(policy.spec),
+            next_hops=platform.scenarios.next_hops(policy.spec),
             version=version,
             processed_at=self._clock.now(),
             known=body.stored is not None,
@@ -214,7 +214,7 @@ class Decider:
     def _outlinks(self, document: Document, request: Request, policy: Policy, platform: Platform) -> Iterator[Push]:
         """The pages of other platforms that a document links to, if its scenario follows them."""
         link = document.links.get(OUTLINKS)
-        if link is None or OUTLINKS not in platform.scenarios.onward(policy.spec).links:
+        if link is None or OUTLINKS not in platform.scenarios.next_hops(policy.spec).links:
             return
         others = [mounted.platform for mounted in self._mounted.values() if mounted.platform is not platform]
         for url in dict.fromkeys(link.hrefs or filter(None, [link.href])):
@@ -347,7 +347,7 @@ def _in_scenario(scenario: str, policy: Policy, platform: Platform) -> Policy:
         return policy
     wanted = replace(policy, scenario=scenario)
     try:
-        platform.scenarios.onward(wanted.spec)
+        platform.scenarios.next_hops(wanted.spec)
     except SpecError:
         return policy
     return wanted

@@ -20,5 +20,5 @@ async def plan(
     types = tuple(TypeName(platform.name, name) for name in kind.types)
     which = DocumentFilter(types=types, scope=kind.scope(request), deleted=False)
     documents = [document async for document in store.list(which)]
-    onward = platform.scenarios.onward(policy.spec)
-    return kind.plan(Prospect(request=request, documents=documents, onward=onward, version=kind.version, now=now))
+    next_hops = platform.scenarios.next_hops(policy.spec)
+    return kind.plan(Prospect(request=request, documents=documents, next_hops=next_hops, version=kind.version, now=now))

@@ -160,7 +160,7 @@ class Prospect(Struct, frozen=True, kw_only=True):
 
     request: Request
     documents: Sequence[Document]
-    onward: NextHops
+    next_hops: NextHops
     version: int
     now: datetime
 

@@ -101,7 +101,7 @@ class Mounts:
         policies = [(kind, request.policy)]
         policies += [(mount.platform.kinds[each.type], each.policy) for each in request.context.then]
         for each, policy in policies:
-            mount.platform.scenarios.onward(parse(policy).placed(each.position).spec)
+            mount.platform.scenarios.next_hops(parse(policy).placed(each.position).spec)
 
     @property
     def _asked(self) -> Iterable[Mount]:

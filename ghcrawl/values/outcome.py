@@ -218,7 +218,7 @@ OutcomeName = Literal["save", "skip", "defer", "retry", "bury"]
 class Visit(Struct, frozen=True, kw_only=True):
     """All that a processor is told.
 
-    onward: where this request may go; a link that is not there is not followed.
+    next_hops: where this request may go; a link that is not in it is not followed.
     batched: types of things that the platform can be asked for many at once, just now.
     known: we held a copy of this before; visited: and it was traversed from this very position before.
     stored_urn: what that copy is called; empty where there is none.
@@ -229,7 +229,7 @@ class Visit(Struct, frozen=True, kw_only=True):
 
     request: Request
     fetched: Fetched
-    onward: NextHops
+    next_hops: NextHops
     version: int
     processed_at: datetime
     known: bool = False

@@ -51,6 +51,16 @@ class NextHops(Struct, frozen=True, kw_only=True):
     element: str | None = None
     beyond: Mapping[str, Step] = {}
 
+    def pages(self, link: str) -> str | None:
+        """The policy spec for the pages of the list behind `link`; None: it is not followed."""
+        step = self.links.get(link)
+        return step.pages if step is not None else None
+
+    def thing(self, link: str) -> str | None:
+        """The policy spec for the thing behind `link`, or for each of a list's elements; None: it is not followed."""
+        step = self.links.get(link)
+        return step.thing if step is not None else None
+
 
 def followed(target: Node) -> bool:
     """Whether a link to `target` is followed."""
@@ -62,14 +72,14 @@ class Scenarios:
 
     def __init__(self, scenarios: Mapping[str, Mapping[str, Node]]) -> None:
         self._scenarios = scenarios
-        self.onward = lru_cache(maxsize=4096)(self._onward)
+        self.next_hops = lru_cache(maxsize=4096)(self._next_hops)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The scenarios there are."""
         return tuple(self._scenarios)
 
-    def _onward(self, spec: str) -> NextHops:
+    def _next_hops(self, spec: str) -> NextHops:
         """Where a request with policy `spec` may go. The spec names its map (`Policy.placed`).
 
         Raises SpecError for a scenario, map or path that does not exist.
@@ -80,7 +90,7 @@ class Scenarios:
         position = policy.at(node) if isinstance(node, str) else policy
         steps = {link: self._step(position, link, target) for link, target in links.items() if followed(target)}
         element = self._thing(policy, policy.path, node)
-        beyond = self.onward(element).links if policy.path and element is not None and element != spec else {}
+        beyond = self.next_hops(element).links if policy.path and element is not None and element != spec else {}
         return NextHops(links=steps, element=element, beyond=beyond)
 
     def _step(self, policy: Policy, link: str, target: Node) -> Step:

@@ -14,7 +14,7 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.requests import Context, Payload, Push, Request
 from processors.atproto.names import NAME, POSTS, Record, account_url, account_urn, is_did, is_rkey, post_url, post_urn
 from processors.atproto.things import bare
-from processors.saving import mapping, text
+from processors.fields import mapping, text
 
 GONE = frozenset({"deleted", "takendown", "suspended", "deactivated"})
 

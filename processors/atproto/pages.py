@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from msgspec import Struct
 
@@ -13,15 +12,24 @@ from ghcrawl.social.request_uri import RequestUri, Source, encoded
 from ghcrawl.values.documents import Link
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.jsontext import Json, JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Save, Visit
-from ghcrawl.values.requests import Context, Pagination, Payload, Push
+from ghcrawl.values.requests import Push
 from processors.atproto.names import POSTS, account_url, account_urn, is_did, post_url, post_urn, record_of
 from processors.atproto.things import bare, created
-from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text
-
-HOLDS: Final = "holds"
-"""What is gone with a page: the page after it."""
+from processors.fields import at, mapping, mappings, text
+from processors.saving import (
+    HOLDS,
+    delete_next_page,
+    next_page,
+    reconcile,
+    references,
+    resource,
+    resources,
+    save,
+    to_fetch,
+    to_save,
+)
 
 
 class _Post(Struct, frozen=True, kw_only=True):
@@ -38,27 +46,33 @@ def posts(visit: Visit) -> Save:
     (plan,) = plans(uri)
     shown = _shown(mapping(visit.fetched.body), plan)
     wanted = shown[: uri.limit] if uri.limit is not None else shown
-    owner, policy = _owner(plan), visit.onward.element
-    follow_ups = [
-        carried(visit, "post", each.url, policy, each.body, of=owner)
-        for each in wanted
-        if policy is not None and each.body is not None
-    ]
-    cursor = _cursor(visit)
+    owner, cursor = _owner(plan), _cursor(visit)
+    follow_ups = _to_save(visit, wanted, of=owner)
     left = None if uri.limit is None else uri.limit - len(wanted)
     if cursor and left != 0:
-        following = str(uri.with_params(cursor=cursor, limit=left))
-        follow_ups.append(_next(visit, "posts", following, of=owner))
+        follow_ups.append(next_page(visit, str(uri.with_params(cursor=cursor, limit=left)), of=owner))
     whole = _list_urn(visit, uri, owner)
     urn = _page_urn(visit, whole)
     if not cursor and _is_everything(plan) and not _beginning(visit):
-        follow_ups.append(_reconciliation(visit, wanted, owner))
+        pages = [f"{owner}:posts:page:{number}" for number in range(1, visit.request.context.pagination.page)]
+        follow_ups.append(reconcile(visit, pages, _references(wanted), owner, mark="reconciliation"))
     follow_ups += _cut_off(visit, urn, cursor=cursor)
-    return save(visit, urn, _references(wanted, cursor), _page_links(visit, wanted, owner, whole), follow_ups)
+    body: JsonObject = {"elements": _references(wanted), "cursor": cursor}
+    return save(visit, urn, body, _page_links(visit, wanted, owner, whole), follow_ups)
 
 
-def _references(found: Sequence[_Post], cursor: str) -> dict[str, Json]:
-    return {"elements": [{"urn": each.urn, "url": each.url} for each in found], "cursor": cursor}
+def _to_save(visit: Visit, found: Sequence[_Post], *, of: str) -> list[Push]:
+    """A request for each post that came with the page."""
+    policy = visit.next_hops.element
+    return [
+        to_save(visit, "post", each.url, policy, each.body, of=of)
+        for each in found
+        if policy is not None and each.body is not None
+    ]
+
+
+def _references(found: Sequence[_Post]) -> list[JsonObject]:
+    return references((each.urn, each.url) for each in found)
 
 
 def _page_links(visit: Visit, found: Sequence[_Post], owner: str, whole: str) -> dict[str, Link]:
@@ -103,7 +117,7 @@ def _views(body: JsonObject) -> Sequence[JsonObject]:
 
 def _is_by(view: JsonObject, did: str, plan: Plan) -> bool:
     """Whether its author is asked for: a server may accept a filter and not apply it."""
-    handle = text(mapping(view.get("author")).get("handle")).lower()
+    handle = text(at(view, "author", "handle")).lower()
 
     def holds(source: Source) -> bool:
         return source.kind != "user" or source.value in (did, handle)
@@ -113,7 +127,7 @@ def _is_by(view: JsonObject, did: str, plan: Plan) -> bool:
 
 def _says(view: JsonObject, plan: Plan) -> bool:
     """Whether the words that are looked for are in it: a repository has no search."""
-    words = text(mapping(view.get("record")).get("text")).casefold()
+    words = text(at(view, "record", "text")).casefold()
     return plan.matches(lambda source: source.kind != "query" or source.value.casefold() in words)
 
 
@@ -151,45 +165,21 @@ def _cursor(visit: Visit) -> str:
     return "" if f"cursor={encoded(cursor)}" in asked_for else cursor
 
 
-def _next(visit: Visit, type: str, url: str, *, of: str) -> Push:
-    before = visit.request.context.pagination
-    pagination = Pagination(page=before.page + 1, first=before.first or visit.request.url)
-    return asked(visit, type, url, visit.request.policy, of=of, pagination=pagination)
-
-
 def _cut_off(visit: Visit, urn: str, *, cursor: str) -> Sequence[Push]:
     """Behind the last page there are none (any more)."""
     if cursor or not visit.known or visit.fetched.origin == "storage":  # else it was the last one before, too
         return ()
     whole, _, number = urn.rpartition(":")
-    context = Context(urn=f"{whole}:{int(number) + 1}", deleted_at=visit.fetched.observed_at)
-    request = visit.request.child(visit.request.type, f"{visit.request.url}#end", visit.request.policy, context)
-    return [Push(request=request, queue="event")]
-
-
-def _reconciliation(visit: Visit, last: Sequence[_Post], owner: str) -> Push:
-    """Request each stored post of this account that was not listed."""
-    pages = [f"{owner}:posts:page:{number}" for number in range(1, visit.request.context.pagination.page)]
-    body = {"pages": pages, "listed": [{"urn": each.urn, "url": each.url} for each in last]}
-    payload = Payload.of(body, origin="list", observed_at=visit.fetched.observed_at)
-    url = f"{visit.request.context.pagination.first or visit.request.url}#reconciliation"
-    context = Context(qualifier=owner)
-    request = visit.request.child("listing", url, visit.request.policy, context, payload)
-    return Push(request=request, queue="soon")
+    return [delete_next_page(visit, f"{whole}:{int(number) + 1}")]
 
 
 def thread(visit: Visit) -> Save:
     """What a post answers, and what answers it, as far as one answer shows it."""
-    body, policy = mapping(visit.fetched.body), visit.onward.element
+    body, of = mapping(visit.fetched.body), visit.request.context.qualifier
     found = _our_own(body) if "elements" in body else [*_flattened(mapping(body.get("thread")))]
-    follow_ups = [
-        carried(visit, "post", each.url, policy, each.body, of=visit.request.context.qualifier)
-        for each in found
-        if policy is not None and each.body is not None
-    ]
     links = {"resources": resources(each.urn for each in found)}
-    urn = f"{visit.request.context.qualifier}:thread"
-    return save(visit, urn, _references(found, ""), links, follow_ups)
+    kept: JsonObject = {"elements": _references(found), "cursor": ""}
+    return save(visit, f"{of}:thread", kept, links, _to_save(visit, found, of=of))
 
 
 def _flattened(node: JsonObject) -> Iterator[_Post]:
@@ -212,7 +202,7 @@ def relation(visit: Visit) -> Save:
     follow_ups: list[Push] = []
     if cursor:
         place = visit.request.url.partition("?")[0]
-        follow_ups.append(_next(visit, direction, f"{place}?cursor={encoded(cursor)}", of=owner))
+        follow_ups.append(next_page(visit, f"{place}?cursor={encoded(cursor)}"))
     urn = _page_urn(visit, f"{owner}:{direction}")
     links = {
         "origin": resource(owner),
@@ -237,7 +227,7 @@ def _people(body: JsonObject) -> list[JsonObject]:
 def members(visit: Visit) -> Save:
     """A page of those related to an account, or found by a search: each is asked about by a request of its own."""
     uri = parse(visit.request.url.partition("#")[0])
-    found, step = _people(mapping(visit.fetched.body)), visit.onward.element
+    found, step = _people(mapping(visit.fetched.body)), visit.next_hops.element
     plan = plans(uri)[0]
     left = uri.limit
     if left is not None and _are_profiles(plan):
@@ -247,7 +237,7 @@ def members(visit: Visit) -> Save:
     cursor = _cursor(visit)
     if cursor and left != 0:
         following = uri.with_params(cursor=cursor, limit=left)
-        follow_ups.append(_next(visit, visit.request.type, _listed(following, visit.request.url), of=""))
+        follow_ups.append(next_page(visit, _listed(following, visit.request.url)))
     whole = f"urn:atproto:members:{_listed(uri.with_params(cursor=None, limit=None), visit.request.url)}"
     body = {"elements": [{"did": each["did"]} for each in found], "cursor": cursor}
     links = {"resources": resources(account_urn(text(each["did"])) for each in found)}
@@ -268,9 +258,9 @@ def _are_profiles(plan: Plan) -> bool:
 def _about(visit: Visit, uri: RequestUri, plan: Plan, did: str, policy: str) -> Push:
     """What is asked of one of them. A profile that was looked for is all that is asked of a search."""
     if _are_profiles(plan) and not plan.conditions:
-        return asked(visit, "profile", account_url(did), policy)
+        return to_fetch(visit, "profile", account_url(did), policy)
     one = replace(
         uri.with_params(cursor=None),
         sources=(Source("user", did), *(each for each in uri.sources if each != plan.driver)),
     )
-    return asked(visit, "request", str(one), policy)
+    return to_fetch(visit, "request", str(one), policy)

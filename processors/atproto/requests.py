@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, is_streamed, notes, plans
 from ghcrawl.social.request_uri import RequestUri, Resource, Source
@@ -14,9 +16,9 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Push
 from processors.atproto.names import account_url, account_urn, is_did
-from processors.atproto.pages import HOLDS
 from processors.atproto.things import subscription_urn
-from processors.saving import asked, carried, mapping, resource, resources, save, text
+from processors.fields import mapping, text
+from processors.saving import HOLDS, follow_list, follow_thing, resource, resources, save
 
 
 def request(visit: Visit) -> Save:
@@ -27,7 +29,7 @@ def request(visit: Visit) -> Save:
     follow_ups = [push for plan in wanted for push in _follow(visit, plan, found)]
     follow_ups += _fan_outs(visit, uri, wanted, found)
     if is_streamed(wanted, found.is_meant):
-        follow_ups += _subscribe(visit, uri, found)
+        follow_ups += follow_thing(visit, "stream", "stream", str(uri), _subscription(uri, found))
     body = {
         "request": str(uri),
         "did": found.did,
@@ -47,31 +49,28 @@ def _notes(visit: Visit, wanted: Sequence[Plan], found: _Found) -> Json:
     return [*followers, *notes(wanted, found.is_meant, found.matches)]
 
 
-class _Found:
+class _Found(Struct, frozen=True):
     """The account of a request. profile: as it was fetched; empty: there is none, or it is known from before.
 
     is_repository: a repository said so, and no AppView.
     """
 
-    def __init__(self, did: str, handle: str, profile: JsonObject, *, is_repository: bool = False) -> None:
-        self.did = did
-        self.handle = handle
-        self.profile = profile
-        self.is_repository = is_repository
+    did: str = ""
+    handle: str = ""
+    profile: JsonObject = {}
+    is_repository: bool = False
 
     @classmethod
     def of(cls, visit: Visit, wanted: Sequence[Plan]) -> _Found:
         body = mapping(visit.fetched.body)
         if all(plan.driver.kind == "query" for plan in wanted):
-            return cls("", "", {})
+            return cls()
         did = text(body.get("did"))
         if not is_did(did):
             raise Malformed("whoever a request is about has a DID")
-        stored, is_repository = (
-            visit.fetched.origin == "storage",
-            "collections" in body or body.get("repository") is True,
-        )
-        return cls(did, text(body.get("handle")).lower(), {} if stored else body, is_repository=is_repository)
+        is_repository = "collections" in body or body.get("repository") is True
+        shown = {} if visit.fetched.origin == "storage" else body
+        return cls(did, text(body.get("handle")).lower(), shown, is_repository)
 
     def is_meant(self, condition: Source) -> bool:
         """Whether the account meets a condition on whose posts are asked for."""
@@ -96,36 +95,26 @@ def _links(uri: RequestUri, wanted: Sequence[Plan], found: _Found) -> dict[str, 
 def _follow(visit: Visit, plan: Plan, found: _Found) -> Iterator[Push]:
     """What is asked of one account, or of a search for posts."""
     if plan.driver.kind == "query" and plan.resource == "post":
-        yield from _asked(visit, "posts", str(_narrowed(plan, plan.driver)))
+        yield from follow_list(visit, "posts", str(_narrowed(plan, plan.driver)))
     if plan.driver.kind != "user" or not plan.matches(found.is_meant):
         return
     urn = account_urn(found.did)
     if plan.resource == "post":
-        yield from _asked(visit, "posts", str(_narrowed(plan, Source("user", found.did))), of=urn)
+        yield from follow_list(visit, "posts", str(_narrowed(plan, Source("user", found.did))), of=urn)
     elif plan.matches(found.matches):
         yield from _relations(visit, found) if plan.resource == "relations" else _profile(visit, found)
 
 
 def _relations(visit: Visit, found: _Found) -> Iterator[Push]:
     for direction in ("follows",) if found.is_repository else ("follows", "followers"):
-        yield from _asked(visit, direction, f"{account_url(found.did)}/{direction}", of=account_urn(found.did))
+        yield from follow_list(visit, direction, f"{account_url(found.did)}/{direction}", of=account_urn(found.did))
 
 
 def _profile(visit: Visit, found: _Found) -> Iterator[Push]:
-    step, place = visit.onward.links.get("profile"), account_url(found.did)
-    if step is None or not step.thing:
-        return
     if found.is_repository:
-        yield asked(visit, "profile", place, step.thing)
+        yield from follow_thing(visit, "profile", "profile", account_url(found.did))
     elif found.profile:  # else it is what it was when the same request brought it
-        yield carried(visit, "profile", place, step.thing, found.profile)
-
-
-def _asked(visit: Visit, type: str, url: str, *, of: str = "") -> Iterator[Push]:
-    """The first page of a list, where it is followed."""
-    step = visit.onward.links.get(type)
-    if step is not None:
-        yield asked(visit, type, url, step.pages, of=of)
+        yield from follow_thing(visit, "profile", "profile", account_url(found.did), found.profile)
 
 
 def _narrowed(plan: Plan, driver: Source) -> RequestUri:
@@ -144,20 +133,16 @@ def _fan_outs(visit: Visit, uri: RequestUri, wanted: Sequence[Plan], found: _Fou
         sources = (Source("related", found.did), *related[0].conditions)
         members = replace(plain, resources=resources_, sources=sources)
         for direction in ("follows", "followers"):
-            yield from _asked(visit, "fan_out", f"{members}#{direction}")
+            yield from follow_list(visit, "fan_out", f"{members}#{direction}")
     searched: tuple[Resource, ...] = tuple(
         plan.resource for plan in wanted if plan.driver.kind == "query" and plan.resource != "post"
     )
     # A limit is of profiles only: then relations have a list of their own, which is read whole.
     lists = [(each,) for each in searched] if uri.limit is not None else [searched] if searched else []
     for each in lists:
-        yield from _asked(visit, "fan_out", f"{replace(plain, resources=each)}#actors")
+        yield from follow_list(visit, "fan_out", f"{replace(plain, resources=each)}#actors")
 
 
-def _subscribe(visit: Visit, uri: RequestUri, found: _Found) -> Iterator[Push]:
-    step = visit.onward.links.get("stream")
-    if step is not None and step.thing:
-        dids = [found.did] if found.did else []
-        words = [source.value for source in uri.sources if source.kind == "query"]
-        body = {"request": str(uri), "dids": dids, "words": words}
-        yield carried(visit, "stream", str(uri), step.thing, body)
+def _subscription(uri: RequestUri, found: _Found) -> JsonObject:
+    words = [source.value for source in uri.sources if source.kind == "query"]
+    return {"request": str(uri), "dids": [found.did] if found.did else [], "words": words}

@@ -11,7 +11,8 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.times import moment
 from processors.atproto.names import POSTS, Record, account_url, account_urn, is_did, post_url, post_urn, record_of
-from processors.saving import asked, mapping, mappings, resource, resources, save, text
+from processors.fields import at, mapping, mappings, text
+from processors.saving import follow_list, follow_thing, resource, resources, save
 
 
 def profile(visit: Visit) -> Save:
@@ -25,13 +26,9 @@ def profile(visit: Visit) -> Save:
         raise Malformed("a profile has a DID")
     handle = text(body.get("handle")).lower()
     aliases = (f"https://bsky.app/profile/{did}", *((f"https://bsky.app/profile/{handle}",) if handle else ()))
-    links = {"outlinks": Link(type="resource", hrefs=tuple(_urls(body)))} if any(_urls(body)) else {}
+    website = text(body.get("website"))
+    links = {"outlinks": resources([website])} if website else {}
     return save(visit, account_urn(did), body, links, url=account_url(did), aliases=(*aliases, visit.request.url))
-
-
-def _urls(body: JsonObject) -> Iterator[str]:
-    if url := text(body.get("website")):
-        yield url
 
 
 def post(visit: Visit) -> Save:
@@ -45,12 +42,10 @@ def post(visit: Visit) -> Save:
     record = record_of(body.get("uri"))
     if record is None or record.collection != POSTS:
         raise Malformed("a post has a URI")
-    urn, place, step = post_urn(record), post_url(record), visit.onward.links.get("thread")
-    follow_ups = []
-    if step is not None and (mapping(body.get("record")).get("reply") or body.get("replyCount")):
-        follow_ups.append(asked(visit, "thread", f"{place}/thread", step.pages, of=urn))
-    if (author := visit.onward.links.get("author")) is not None and author.thing:
-        follow_ups.append(asked(visit, "profile", account_url(record.did), author.thing))
+    urn, place = post_urn(record), post_url(record)
+    follow_ups = follow_thing(visit, "author", "profile", account_url(record.did))
+    if at(body, "record", "reply") or body.get("replyCount"):
+        follow_ups = [*follow_list(visit, "thread", f"{place}/thread", of=urn), *follow_ups]
     aliases = (record.uri, f"https://bsky.app/profile/{record.did}/post/{record.rkey}")
     return save(
         visit, urn, body, post_links(record, body), follow_ups, url=place, aliases=(*aliases, visit.request.url)
@@ -69,26 +64,17 @@ def post_links(record: Record, body: JsonObject) -> dict[str, Link]:
     content = mapping(body.get("record"))
     reply, embed = mapping(content.get("reply")), mapping(content.get("embed"))
     found = {"author": resource(account_urn(record.did))}
-    for name, value in (
-        ("reply_to", mapping(reply.get("parent")).get("uri")),
-        ("thread", mapping(reply.get("root")).get("uri")),
-        ("quotes", _quoted(embed)),
-    ):
+    named_by = {"reply_to": at(reply, "parent", "uri"), "thread": at(reply, "root", "uri"), "quotes": _quoted(embed)}
+    for name, value in named_by.items():
         named = record_of(value)
         if named is not None and named.collection == POSTS:
             found[name] = resource(post_urn(named))
-    if urls := [*_outlinks(content)]:
-        found["outlinks"] = resources(urls)
-    if media := [*_media(record.did, embed)]:
-        found["media"] = resources(media)
-    if mentions := [*_mentions(content)]:
-        found["mentions"] = resources(mentions)
-    return found
+    several = {"outlinks": _outlinks(content), "media": _media(record.did, embed), "mentions": _mentions(content)}
+    return found | {name: resources(hrefs) for name, urls in several.items() if (hrefs := [*urls])}
 
 
 def _quoted(embed: JsonObject) -> Json:
-    quoted = mapping(embed.get("record"))
-    return mapping(quoted.get("record")).get("uri") or quoted.get("uri")
+    return at(embed, "record", "record", "uri") or at(embed, "record", "uri")
 
 
 def _features(content: JsonObject) -> Iterator[JsonObject]:
@@ -102,7 +88,7 @@ def _outlinks(content: JsonObject) -> Iterator[str]:
             yield url
     embed = mapping(content.get("embed"))
     for each in (embed, mapping(embed.get("media"))):
-        if url := text(mapping(each.get("external")).get("uri")):
+        if url := text(at(each, "external", "uri")):
             yield url
 
 
@@ -124,7 +110,7 @@ def _media(did: str, embed: JsonObject) -> Iterator[str]:
 def created(body: JsonObject) -> datetime | None:
     """When a post says that it was made; None where it does not say so properly."""
     try:
-        return moment(text(mapping(body.get("record")).get("createdAt")), zone=UTC)
+        return moment(text(at(body, "record", "createdAt")), zone=UTC)
     except ValueError:
         return None
 

@@ -5,26 +5,25 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.jsontext import JsonObject
+from processors.fields import at, count, mapping, number, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, count, mapping, number, repo_url, required, text
+from processors.github.graph import Node, repo_url, required
 from processors.github.issue import below
 from processors.github.repo import in_repo
 
 
 def issue_event_urn(body: JsonObject, qualifier: str) -> str:
     """`urn:repo:12:issue:34:issue_event:99`: an event embeds its issue, or was found on it."""
-    issue = below("issue", mapping(body.get("issue")).get("url"), qualifier)
+    issue = below("issue", at(body, "issue", "url"), qualifier)
     return f"{issue}:issue_event:{required(number(body.get('id')), 'id')}"
 
 
 def describe_issue_event(node: Node) -> None:
     """An event leads to who did it; whom and what it names is linked."""
     body = node.body
-    if (sha := text(body.get("commit_id"))) and _lies_here(body):
-        node.link("commit", f"{node.repo}:commit:{sha}")
-    label = number(mapping(body.get("label")).get("id"))
-    if label is not None:
-        node.link("label", f"{node.repo}:label:{label}")
+    if _lies_here(body):
+        node.link_in_repo("commit", text(body.get("commit_id")))
+    node.link_in_repo("label", number(at(body, "label", "id")))
 
 
 def _lies_here(body: JsonObject) -> bool:

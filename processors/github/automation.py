@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.jsontext import JsonObject
+from processors.fields import at, mappings, number, text
 from processors.github.condition import HAS_FILES
 from processors.github.entity import Entity
-from processors.github.graph import Node, last_number, mapping, number, owner_kind, repo_of, required, sequence, text
+from processors.github.graph import Node, last_number, owner_kind, repo_of, required
 from processors.github.listing import Listing
 from processors.github.repo import in_repo
 
 
 def head_of_pull(body: JsonObject) -> str:
     """The commit that a pull request proposes."""
-    return text(mapping(body.get("head")).get("sha"))
+    return text(at(body, "head", "sha"))
 
 
 def tip_of_branch(body: JsonObject) -> str:
     """The commit that a branch names."""
-    return text(mapping(body.get("commit")).get("sha"))
+    return text(at(body, "commit", "sha"))
 
 
 def _on_commit(type: str, sha: str, body: JsonObject, qualifier: str) -> str:
@@ -40,28 +41,23 @@ def status_url(body: JsonObject, base: str) -> str:
     return f"{text(body.get('url')) or base}#{body.get('id')}"
 
 
-def describe_check_suite(node: Node) -> None:
-    """A check suite is of one commit, its parent; the pull requests that propose it are linked."""
-    _link_pulls(node)
-
-
 def describe_check_run(node: Node) -> None:
     """A check run belongs to a suite; the pull requests that propose its commit are linked."""
-    suite = number(mapping(node.body.get("check_suite")).get("id"))
+    suite = number(at(node.body, "check_suite", "id"))
     if suite is not None:
         node.link("check_suite", f"{node.urn.rpartition(':check_run:')[0]}:check_suite:{suite}")
-    _link_pulls(node)
+    link_pulls(node)
 
 
-def _link_pulls(node: Node) -> None:
-    numbers = (number(mapping(pull).get("number")) for pull in sequence(node.body.get("pull_requests")))
-    node.hrefs("pull_requests", (f"{node.repo}:pull_request:{each}" for each in numbers if each is not None))
+def link_pulls(node: Node) -> None:
+    """Link the pull requests that propose the commit."""
+    numbers = (number(pull.get("number")) for pull in mappings(node.body.get("pull_requests")))
+    node.hrefs_in_repo("pull_requests", numbers, "pull_request")
 
 
 def describe_deployment(node: Node) -> None:
     """A deployment leads to who made it; its commit is linked."""
-    if sha := text(node.body.get("sha")):
-        node.link("commit", f"{node.repo}:commit:{sha}")
+    node.link_in_repo("commit", text(node.body.get("sha")))
 
 
 def deployment_status_urn(body: JsonObject, qualifier: str) -> str:
@@ -76,13 +72,9 @@ def deployment_status_urn(body: JsonObject, qualifier: str) -> str:
 
 def describe_run(node: Node) -> None:
     """A run leads to who caused it; its workflow, commit and pull requests are linked."""
-    body = node.body
-    workflow = number(body.get("workflow_id"))
-    if workflow is not None:
-        node.link("workflow", f"{node.repo}:workflow:{workflow}")
-    if sha := text(body.get("head_sha")):
-        node.link("commit", f"{node.repo}:commit:{sha}")
-    _link_pulls(node)
+    node.link_in_repo("workflow", number(node.body.get("workflow_id")))
+    node.link_in_repo("commit", text(node.body.get("head_sha")))
+    link_pulls(node)
 
 
 def job_urn(body: JsonObject, qualifier: str) -> str:
@@ -93,11 +85,8 @@ def job_urn(body: JsonObject, qualifier: str) -> str:
 
 def describe_artifact(node: Node) -> None:
     """An artifact is what a run left behind."""
-    run = mapping(node.body.get("workflow_run"))
-    if number(run.get("id")) is not None:
-        node.link("workflow_run", f"{node.repo}:workflow_run:{run['id']}")
-    if sha := text(run.get("head_sha")):
-        node.link("commit", f"{node.repo}:commit:{sha}")
+    node.link_in_repo("workflow_run", number(at(node.body, "workflow_run", "id")))
+    node.link_in_repo("commit", text(at(node.body, "workflow_run", "head_sha")))
 
 
 STATUS = Entity(
@@ -115,7 +104,7 @@ CHECK_SUITE = Entity(
     type="check_suite",
     endpoint="/repos/{owner}/{repo}/check-suites/{check_suite_id}",
     urn=lambda body, qualifier: _on_commit("check_suite", text(body.get("head_sha")), body, qualifier),
-    describe=describe_check_suite,
+    describe=link_pulls,
     lacks=dict.fromkeys(("list", "webhook"), ("rerequestable", "runs_rerequestable")),
     parent="commit",
 )

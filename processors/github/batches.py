@@ -24,7 +24,8 @@ from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.requests import Context, Pagination, Payload, Proof, Push, Request
 from ghcrawl.values.visitor_map import Step
-from processors.github.graph import QUEUE_OF, Node, here, mapping, number, sequence, text
+from processors.fields import at, mapping, number, sequence, text
+from processors.github.graph import QUEUE_OF, Node, here
 from processors.github.listings import LISTINGS
 from processors.github.nodes import PROFILE, STABLE, http_date, pull_request, reviews, user
 from processors.github.pagination import Page
@@ -55,7 +56,7 @@ def cover(page: Page, items: Sequence[JsonObject]) -> tuple[str, ...]:
     covered = [*inherited]
     if ("user" in batched or page.node.embeds_users) and "user" not in covered:
         covered.append("user")
-        follow_people(page.node, items, page.element.people, page.visit.onward.beyond)
+        follow_people(page.node, items, page.element.people, page.visit.next_hops.beyond)
     if _covers_pulls(page, items):
         covered.append("pull_request")
     if page.element.type == "pull_request" and _asks_for_reviews(page, items):
@@ -112,7 +113,7 @@ def _covers_pulls(page: Page, items: Sequence[JsonObject]) -> bool:
 
     The first page that was read and names some asks for it; the pages behind it rely on that.
     """
-    listing, pagination, step = page.listing, page.pagination, page.visit.onward.beyond.get("pull_request")
+    listing, pagination, step = page.listing, page.pagination, page.visit.next_hops.beyond.get("pull_request")
     if (listing.type, listing.of) != ("issues", "repo") or step is None or step.thing is None:
         return False
     if pagination.covered or listing.covers == "pull_request":
@@ -131,7 +132,7 @@ def _covers_pulls(page: Page, items: Sequence[JsonObject]) -> bool:
 
 def _asks_for_reviews(page: Page, items: Sequence[JsonObject]) -> bool:
     """Whether the reviews of these pull requests, which are saved as listed, were asked for at once."""
-    step = page.visit.onward.beyond.get(_REVIEW_LIST.link)
+    step = page.visit.next_hops.beyond.get(_REVIEW_LIST.link)
     if step is None or _REVIEW_LIST.type not in page.visit.batched:
         return False
     members = [
@@ -260,7 +261,7 @@ def _pulls(visit: Visit) -> Skip:
     assert request.payload is not None
     is_open = mapping(request.payload.body).get("open") is True
     people = _people_of(mapping(member.get("body")) for member, _ in answer.given)
-    beyond = visit.onward.beyond
+    beyond = visit.next_hops.beyond
     covered = tuple(type for type in ("user", "reviews") if type in visit.batched)
     whole: list[tuple[JsonObject, JsonObject]] = []
     bodies: list[JsonObject] = []
@@ -305,7 +306,7 @@ def _people_of(bodies: Iterable[JsonObject]) -> Mapping[int, JsonObject]:
 def _follow_reviews(answer: _Answer, whole: Sequence[tuple[JsonObject, JsonObject]], step: Step) -> None:
     members = []
     for member, node in whole:
-        total = number(mapping(node.get("reviews")).get("totalCount"))
+        total = number(at(node, "reviews", "totalCount"))
         asked = {"id": member["id"], "url": member["url"], "policy": step.pages, "urn": member["urn"]}
         if total == 0:
             _save_reviews(answer, asked, [])
@@ -336,7 +337,7 @@ def _reviews(visit: Visit) -> Skip:
     for member, found in pages:
         _save_reviews(answer, member, found, covered=("user",) if covered else ())
     if covered and pages:
-        steps = visit.onward.beyond
+        steps = visit.next_hops.beyond
         follow_people(answer.node, (each for _, found in pages for each in found), ("user",), steps)
     return answer.skip
 

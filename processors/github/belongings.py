@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.jsontext import JsonObject
+from processors.fields import at, number, text
 from processors.github.condition import Condition
 from processors.github.entity import Entity
-from processors.github.graph import Node, mapping, number, owner_kind, required, text
+from processors.github.graph import Node, owner_kind, required
 from processors.github.listing import Listing
 
 
@@ -29,7 +30,7 @@ def package_urn(body: JsonObject, qualifier: str) -> str:
 
 def membership_urn(body: JsonObject, _qualifier: str) -> str:
     """`urn:org:9:membership:5`: by organisation and user."""
-    org, user = (number(mapping(body.get(name)).get("id")) for name in ("organization", "user"))
+    org, user = (number(at(body, name, "id")) for name in ("organization", "user"))
     return f"urn:org:{required(org, 'organization')}:membership:{required(user, 'user')}"
 
 

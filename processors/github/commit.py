@@ -7,8 +7,9 @@ from typing import Final
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.requests import Pagination
+from processors.fields import at, count, mappings, number, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, count, mapping, number, repo_of, required, sequence, text
+from processors.github.graph import Node, repo_of, required
 
 
 def commit_urn(body: JsonObject, qualifier: str) -> str:
@@ -18,27 +19,27 @@ def commit_urn(body: JsonObject, qualifier: str) -> str:
 
 def describe_commit(node: Node) -> None:
     """A commit leads to the accounts behind it; its parents are linked, for the list has them."""
-    parents = (text(mapping(parent).get("sha")) for parent in sequence(node.body.get("parents")))
-    node.hrefs("parents", (f"{node.repo}:commit:{sha}" for sha in parents if sha))
+    parents = (text(parent.get("sha")) for parent in mappings(node.body.get("parents")))
+    node.hrefs_in_repo("parents", parents, "commit")
     _more_files(node)
 
 
 def _more_files(node: Node) -> None:
     """Of many files its own answer holds the first, and says where the others are: pages of a relation."""
-    fetched, step = node.visit.fetched, node.visit.onward.links.get("files")
+    fetched, policy = node.visit.fetched, node.visit.next_hops.pages("files")
     url = fetched.link.get("next")
     if not url or "files" not in node.body:
         return
     node.link("files", f"{node.urn}:files:pages", type="relation")
-    if step is not None and fetched.origin == "fetch":
+    if policy is not None and fetched.origin == "fetch":
         pagination = Pagination(page=2, first=node.url, started_at=fetched.observed_at)
         context = replace(node.context(qualifier=node.urn), pagination=pagination)
-        node.follow("commit_files", url, step.pages, context, queue="soon")
+        node.follow("commit_files", url, policy, context, queue="soon")
 
 
 def has_comments(body: JsonObject) -> bool:
     """By the counter in the git part, the only one there is."""
-    return count(mapping(body.get("commit")).get("comment_count")) > 0
+    return count(at(body, "commit", "comment_count")) > 0
 
 
 def commit_comment_urn(body: JsonObject, qualifier: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.values.jsontext import JsonObject
-from processors.github.graph import count, mapping
+from processors.fields import count, mapping
 
 
 class Condition(Struct, frozen=True):

@@ -20,7 +20,8 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.times import dated
-from processors.github.graph import Node, parent_of, repo_url, text
+from processors.fields import text
+from processors.github.graph import Node, parent_of, repo_url
 from processors.github.least import check
 from processors.github.listing import Listing, Listings, add
 from processors.github.part import SHOWN, Part, add_part

@@ -23,9 +23,9 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Request
 from ghcrawl.values.visitor_map import NextHops, Scenarios
+from processors.fields import at, count, mapping, mappings, number, sequence, text
 from processors.github.batches import PULLS, REVIEWS, SIZES, WORTH_A_LIST
 from processors.github.entities import BY_TYPE
-from processors.github.graph import count, mapping, number, sequence, text
 from processors.github.listing import PER_PAGE, Listing
 from processors.github.listings import LISTINGS
 from processors.github.maps import PEOPLE_LINKS
@@ -152,13 +152,13 @@ class _Surveyor:
             calls=self._calls, documents=self._documents, repos=len(repos), sampled=sampled, notes=self._notes
         )
 
-    def _onward(self, map_name: str) -> NextHops:
+    def _next_hops(self, map_name: str) -> NextHops:
         policy = parse(self._policy)
-        return self._scenarios.onward(policy.at(map_name).spec)
+        return self._scenarios.next_hops(policy.at(map_name).spec)
 
     def _lists(self, map_name: str, body: JsonObject) -> Iterable[Listing]:
         """The lists that are followed from there, as far as its counters say that there is anything."""
-        for link in self._onward(map_name).links:
+        for link in self._next_hops(map_name).links:
             row = self._rows.get((map_name, link))
             if row is not None and row.when.holds(body):
                 yield row
@@ -188,7 +188,7 @@ class _Surveyor:
         return repos
 
     def _teams(self, teams: Sequence[JsonObject]) -> None:
-        lists = len(self._onward("team").links.keys() & {"members", "repos"})
+        lists = len(self._next_hops("team").links.keys() & {"members", "repos"})
         self._calls["team"] += len(teams)
         self._calls["team_members"] += len(teams) * lists
         self._documents["team"] += len(teams)
@@ -309,8 +309,8 @@ class _Surveyor:
 
     def _leads_on(self, row: Listing) -> bool:
         """Whether it depends on the elements of a list how many calls follow it."""
-        step = self._onward(row.of).links.get(row.link)
-        links = self._scenarios.onward(step.thing).links if step is not None and step.thing is not None else {}
+        step = self._next_hops(row.of).links.get(row.link)
+        links = self._scenarios.next_hops(step.thing).links if step is not None and step.thing is not None else {}
         return row.element != "pull_request" and any(_children(row.element, links))
 
     def _described(
@@ -329,7 +329,7 @@ class _Surveyor:
                 self._probed(row, pages[row.type], newest, totals.get(row.type))
             else:
                 self._calls[row.type] += _counted(row, repo)
-        led_to = "pull_request" in self._onward("issue").links and any(row.type == "issues" for row in rows)
+        led_to = "pull_request" in self._next_hops("issue").links and any(row.type == "issues" for row in rows)
         if led_to and self._depths.pull_requests == "full":
             listed = "pull_request" in self._batched and not self._since and pulls >= WORTH_A_LIST
             self._pulls(pulls, listed=listed)
@@ -355,13 +355,13 @@ class _Surveyor:
         self, url: str, found: Sequence[tuple[str, Reply]], suites: int
     ) -> Generator[Sequence[Question], Sequence[Reply], None]:
         """What was run for commits, of which `suites` are asked for their suites: a call for each that has any."""
-        if not suites or "check_runs" not in self._onward("check_suite").links:
+        if not suites or "check_runs" not in self._next_hops("check_suite").links:
             return
         shas = [
             sha
             for type, reply in found
-            if type in (_SUITES.of, *_SUITES.via) and _SUITES.link in self._onward(type).links
-            for item in map(mapping, sequence(reply.body))
+            if type in (_SUITES.of, *_SUITES.via) and _SUITES.link in self._next_hops(type).links
+            for item in mappings(reply.body)
             if (sha := text(item.get("sha")) if type == _SUITES.of else _SUITES.via[type](item))
         ]
         asked = _evenly(list(dict.fromkeys(shas)), self._checked)
@@ -396,8 +396,8 @@ class _Surveyor:
         known, items = len(items) >= total, [item for item in items if not self._older(row, item)]
         if row.element in _WHOLE and row.complete:
             self._documents[row.element] += round(share * len(items)) if self._since else total
-        step = self._onward(row.of).links.get(row.link)
-        links = self._scenarios.onward(step.thing).links if step is not None and step.thing is not None else {}
+        step = self._next_hops(row.of).links.get(row.link)
+        links = self._scenarios.next_hops(step.thing).links if step is not None and step.thing is not None else {}
         for item in items:
             people = [item] if row.element == "user" and step is not None and step.thing is not None else []
             for link in links.keys() & PEOPLE_LINKS:
@@ -422,7 +422,7 @@ class _Surveyor:
         self._calls["pull_request"] += total if whole and not listed else 0
         self._calls["pull_requests"] += 2 * pages - min(pages, 1) if listed else 0
         self._calls["pull_request_batch"] += batches
-        for child in _children("pull_request", self._onward("pull_request").links):
+        for child in _children("pull_request", self._next_hops("pull_request").links):
             in_batches = (listed or not whole) and child.type in self._batched
             reviews = batches or -(-total // SIZES[REVIEWS])
             self._calls["review_batch" if in_batches else child.type] += reviews if in_batches else total
@@ -430,7 +430,7 @@ class _Surveyor:
         self._batched_things["pull_request"] += total if listed else 0
 
     def _parts(self, repo: JsonObject) -> None:
-        links = self._onward("repo").links
+        links = self._next_hops("repo").links
         for part in PARTS:
             if part.type not in links or not part.when.holds(repo):
                 continue
@@ -498,7 +498,7 @@ def _number(reply: Reply) -> int:
 
 def _counts(repo: JsonObject, node: JsonObject) -> Counts:
     """Type of a list → how many elements it has, as GraphQL says."""
-    history = mapping(mapping(mapping(node.get("defaultBranchRef")).get("target")).get("history"))
+    history = mapping(at(node, "defaultBranchRef", "target", "history"))
     found = {type: _count_of(node.get(name)) for type, name in _CONNECTIONS.items()}
     issues = _count_of(node.get("issues")) + found["pull_requests"]  # REST's list has both
     return {**found, "issues": issues, "commits": _count_of(history), _SIZE: count(repo.get("size"))}

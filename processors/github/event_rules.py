@@ -10,15 +10,16 @@ from msgspec import Struct
 
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.jsontext import Json, JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Visit
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Context, Pagination, Payload, Push, Request
 from ghcrawl.values.times import iso
+from processors.fields import at, mapping, sequence, text
 from processors.github.entity import Entity
 from processors.github.events_table import Action, EventRule
-from processors.github.graph import Node, mapping, org_url, scope_of, sequence, text
+from processors.github.graph import Node, org_url, scope_of
 from processors.github.listing import Listing, Listings, UpdateMode
 from processors.github.webhook import POLICY, api_url, urn_of
 
@@ -54,7 +55,7 @@ class EventRules:
 
     def apply(self, rule: EventRule) -> None:
         """Queue what follows from it; nothing where the payload lacks what it needs."""
-        if not rule.applies(self._body) or rule.type not in self._visit.onward.links:
+        if not rule.applies(self._body) or rule.type not in self._visit.next_hops.links:
             return
         if (listing := self._listing(rule)) is not None:
             self._read_list(rule, listing)
@@ -82,9 +83,7 @@ class EventRules:
             return self._refs()
         if not rule.at:
             return (mapping(self._body.get("repository")) or mapping(self._node.body.get("repo")),)
-        found: Json = self._body
-        for step in rule.at:
-            found = mapping(found).get(step)
+        found = at(self._body, *rule.at)
         if found is None and rule.at == ("organization",):
             found = self._org
         return [thing for thing in map(mapping, found if isinstance(found, list) else [found]) if thing]
@@ -99,10 +98,8 @@ class EventRules:
         """URL and context of `thing`; None where the payload does not tell them, or not what it is called."""
         place = self._place
         if rule.lies_in:
-            other: Json = self._body
-            for step in rule.lies_in:
-                other = mapping(other).get(step)
-            place = Place(urn=urn_of(mapping(other), {}), url=api_url(mapping(other)))
+            other = mapping(at(self._body, *rule.lies_in))
+            place = Place(urn=urn_of(other, {}), url=api_url(other))
         entity = self._entities[rule.type]
         if entity.parent == "org":
             place = self._org_place
@@ -131,7 +128,7 @@ class EventRules:
 
     def _api_root(self) -> str:
         """The root of the API, from the URL of the account in the event."""
-        account = mapping(mapping(self._body.get("installation")).get("account")) or mapping(self._sender)
+        account = mapping(at(self._body, "installation", "account")) or mapping(self._sender)
         root, users, _ = text(account.get("url")).partition("/users/")
         return root if users else ""
 
@@ -141,7 +138,7 @@ class EventRules:
         if (placed := self._placed(rule, thing)) is None:
             return
         url, context = placed
-        policy = self._visit.onward.links[rule.type].thing or f"{POLICY}:self"
+        policy = self._visit.next_hops.links[rule.type].thing or f"{POLICY}:self"
         payload = self._payload(thing, self._visit.fetched.observed_at if rule.dated else self._asked_at)
         self._push(self._request(rule.type, url, policy, context, payload), "event")
         self._node.account("sender", self._sender)
@@ -160,7 +157,7 @@ class EventRules:
             return
         url, context = placed
         if not policy:
-            step = parse(self._visit.onward.links[rule.type].thing or ASKING).named(ASKING)
+            step = parse(self._visit.next_hops.links[rule.type].thing or ASKING).named(ASKING)
             policy = (step.at("self") if step.map in ("", "people") else step).spec
         if rule.action is not Action.FETCH_LATER:
             self._push(self._request(rule.type, url, policy, context), "soon")
@@ -185,7 +182,7 @@ class EventRules:
             pagination=pagination,
             only_known=later,
         )
-        policy = parse(self._visit.onward.links[rule.type].pages).named(ASKING).spec
+        policy = parse(self._visit.next_hops.links[rule.type].pages).named(ASKING).spec
         request = self._request(rule.type, url, policy, context)
         wait = BUSY if later else BURST if rule.of == "commit" else None
         self._push(request, "later" if wait else "soon", wait=wait)

@@ -21,8 +21,9 @@ from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Context, DeferredRequest, Payload, Push, Request
+from processors.fields import mapping, number, text
 from processors.github.events_table import EVENT_RULES
-from processors.github.graph import NAME, Node, again, mapping, number, owner_kind, scope_of, text
+from processors.github.graph import NAME, Node, again, owner_kind, scope_of
 from processors.github.listing import PER_PAGE
 from processors.github.webhook import FALLBACK, POLICY, happened_at, urn_of
 

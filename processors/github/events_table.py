@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.values.jsontext import JsonObject
-from processors.github.graph import count, mapping, text
+from processors.fields import at, count, mapping, text
 from processors.github.webhook import type_of
 
 
@@ -86,7 +86,7 @@ def whole_issue(body: JsonObject) -> bool:
 
 def with_comments(payload: JsonObject) -> bool:
     """The issue that was transferred brought comments, each of them under a new name."""
-    return count(mapping(mapping(payload.get("changes")).get("new_issue")).get("comments")) > 0
+    return count(at(payload, "changes", "new_issue", "comments")) > 0
 
 
 def on_branch(payload: JsonObject) -> bool:
@@ -101,7 +101,7 @@ def on_tag(payload: JsonObject) -> bool:
 
 def on_default_branch(payload: JsonObject) -> bool:
     """The push was to the default branch, or to one of which that is not known (the feed does not say)."""
-    main, ref = text(mapping(payload.get("repository")).get("default_branch")), text(payload.get("ref"))
+    main, ref = text(at(payload, "repository", "default_branch")), text(payload.get("ref"))
     return on_branch(payload) and payload.get("deleted") is not True and (not main or ref == f"refs/heads/{main}")
 
 

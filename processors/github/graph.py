@@ -1,7 +1,6 @@
 """One document in the making: its name, where it leads, and what is to be looked at next.
 
-Other people's JSON is read through the small functions at the end: a field that is missing, null or of another type
-is the same as absent, and only what gives a thing its identity is demanded (`Malformed`).
+Other people's JSON is read through `processors.fields`; what gives a thing its name is demanded (`required`).
 """
 
 from __future__ import annotations
@@ -20,6 +19,8 @@ from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Context, Payload, Push, Request
 from ghcrawl.values.times import credible
+from processors.fields import mapping, mappings, number, text
+from processors.saving import document, payload_of
 
 NAME: Final = "github"
 """Of the platform."""
@@ -117,6 +118,16 @@ class Node:
         if found := tuple(urns):
             self.links[name] = Link(type="resource", hrefs=found)
 
+    def link_in_repo(self, name: str, identity: int | str | None, type: str = "") -> None:
+        """A link to what lies in the same repository. identity: its id or name; without one there is no link."""
+        if identity is not None and identity != "":
+            self.link(name, f"{self.repo}:{type or name}:{identity}")
+
+    def hrefs_in_repo(self, name: str, identities: Iterable[int | str | None], type: str) -> None:
+        """The same to several things of one type."""
+        found = [each for each in identities if each is not None and each != ""]
+        self.hrefs(name, [f"{self.repo}:{type}:{each}" for each in found] if found else ())
+
     def account(self, name: str, value: Json) -> None:
         """A user or organisation, linked and followed. A ghost (null, or `{}` on commits) is no link."""
         account = mapping(value)
@@ -127,13 +138,13 @@ class Node:
             self.resource(name, "org", org_url(url), f"urn:org:{identity}", scope=text(account.get("login")))
         else:
             self.link(name, f"urn:user:{identity}")
-            step = self.visit.onward.links.get(name)
-            if "user" not in self.visit.request.context.covered and step is not None and step.thing is not None:
-                self.user(url, step.thing, account)
+            policy = self.visit.next_hops.thing(name)
+            if "user" not in self.visit.request.context.covered and policy is not None:
+                self.user(url, policy, account)
 
     def accounts(self, name: str, values: Json) -> None:
         """Several of them under one link name."""
-        found = [account for account in map(mapping, sequence(values)) if number(account.get("id")) is not None]
+        found = [account for account in mappings(values) if number(account.get("id")) is not None]
         for account in found:
             self.account(name, account)
         self.links.pop(name, None)
@@ -144,10 +155,10 @@ class Node:
     ) -> None:
         """One other thing, linked and followed. changed_at: as in `Context`."""
         self.link(name, urn)
-        step = self.visit.onward.links.get(name)
-        if type not in self.visit.request.context.covered and step is not None and step.thing is not None and url:
+        policy = self.visit.next_hops.thing(name)
+        if type not in self.visit.request.context.covered and policy is not None and url:
             context = replace(self.context(qualifier=parent_of(urn), scope=scope), changed_at=changed_at)
-            self.follow(type, url, step.thing, context)
+            self.follow(type, url, policy, context)
 
     def user(self, url: str, policy: str, account: JsonObject) -> None:
         """Follow a person who is embedded here."""
@@ -164,8 +175,7 @@ class Node:
 
     def payload(self, body: JsonObject) -> Payload:
         """A part of this that is a thing of its own. It answers nothing that was asked after this was looked at."""
-        fetched = self.visit.fetched
-        return Payload.of(body, origin="list", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+        return payload_of(self.visit, body)
 
     def follow(
         self,
@@ -220,25 +230,16 @@ class Node:
                 partial=lacks(self.body, left_out),
             )
             forms = {form: known}
-        return Document(
-            platform=request.platform,
+        return document(
+            self.visit,
             type=type,
             url=self.url,
             urn=self.urn,
             body=self.body,
             links=self.links,
-            observed_at=fetched.observed_at,
-            fetched_at=fetched.checked_at,
-            processed_at=self.visit.processed_at,
-            version=self.visit.version,
-            digest=checksum,
-            changed_at=changed_at,
-            validator=fetched.validator,
-            link_header=fetched.link,
-            root=request.root or request.name,
-            origin=fetched.origin,
+            checksum=checksum,
             aliases=tuple(sorted(known_as)),
-            visits=self.visit.visits,
+            changed_at=changed_at,
             forms=forms,
         )
 
@@ -298,38 +299,12 @@ def last_number(url: Json) -> int | None:
     return int(tail) if tail.isdecimal() and len(tail) < _MANY_DIGITS else None
 
 
-# Reading other people's JSON -----------------------------------------------------------------------------------
-
-
-def mapping(value: Json) -> JsonObject:
-    """`value` if it is an object, else an empty one."""
-    return value if isinstance(value, (dict, Mapping)) else {}
-
-
-def sequence(value: Json) -> list[Json]:
-    """`value` if it is an array, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def text(value: Json) -> str:
-    """`value` if it is a string, else an empty one."""
-    return value if isinstance(value, str) else ""
-
-
-def number(value: Json) -> int | None:
-    """`value` if it is an integer."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+# What accounts and names are made of ---------------------------------------------------------------------------
 
 
 def embedded(account: JsonObject) -> dict[str, Json]:
     """An account as REST embeds it, without what a list says of its part in that list."""
     return {name: account[name] for name in _EMBEDDED if name in account}
-
-
-def count(value: Json) -> int:
-    """A counter: a missing one counts as something, so that what lies behind it is looked at."""
-    found = number(value)
-    return 1 if found is None else found
 
 
 def required(value: int | str | None, what: str) -> int | str:

@@ -11,19 +11,9 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.requests import Context, Payload, Push
 from ghcrawl.values.times import dated
+from processors.fields import at, mappings, number, text
 from processors.github.entity import Entity
-from processors.github.graph import (
-    Node,
-    last_number,
-    mapping,
-    number,
-    owner_kind,
-    repo_of,
-    required,
-    scope_of,
-    sequence,
-    text,
-)
+from processors.github.graph import Node, last_number, owner_kind, repo_of, required, scope_of
 
 _NUMERIC: Final = re.compile(r".*?/repositories/(?P<repo>\d+)/issues/\d+")
 """Where GitHub leads from the old URL of an issue that was transferred: a number outlives names."""
@@ -64,7 +54,7 @@ def describe_issue(node: Node) -> None:
     """An issue leads to people, and to the pull request that it also is."""
     body = node.body
     tagged(node)
-    pull_request = text(mapping(body.get("pull_request")).get("url"))
+    pull_request = text(at(body, "pull_request", "url"))
     if pull_request:
         urn, changed_at = f"{node.repo}:pull_request:{body['number']}", dated(text(body.get("updated_at")))
         node.resource("pull_request", "pull_request", pull_request, urn, changed_at=changed_at)
@@ -72,11 +62,9 @@ def describe_issue(node: Node) -> None:
 
 def tagged(node: Node) -> None:
     """The labels and milestone that an issue or pull request carries: linked, since the repository lists them."""
-    labels = (number(mapping(label).get("id")) for label in sequence(node.body.get("labels")))
-    node.hrefs("labels", (f"{node.repo}:label:{label}" for label in labels if label is not None))
-    milestone = number(mapping(node.body.get("milestone")).get("number"))
-    if milestone is not None:
-        node.link("milestone", f"{node.repo}:milestone:{milestone}")
+    labels = (number(label.get("id")) for label in mappings(node.body.get("labels")))
+    node.hrefs_in_repo("labels", labels, "label")
+    node.link_in_repo("milestone", number(at(node.body, "milestone", "number")))
 
 
 def below(kind: str, url: Json, qualifier: str) -> str:

@@ -19,8 +19,9 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Pagination, Request
 from ghcrawl.values.times import dated, time_text
+from processors.fields import count, mappings, text
 from processors.github.condition import ALWAYS, Condition, is_empty
-from processors.github.graph import Node, count, mapping, owner_kind, repo_url, sequence, text
+from processors.github.graph import Node, owner_kind, repo_url
 from processors.github.scenarios import floor_of
 
 PER_PAGE: Final = 100
@@ -40,7 +41,7 @@ class UpdateMode(Enum):
 
 
 class Endpoint(Struct, frozen=True):
-    """What a row begins with.
+    """The columns of a row that are given by position.
 
     of: the entity whose URL it lies below. type: of its pages, and of the requests for them.
     element: the entity that it lists; empty where its items are no documents. path: below the owner's URL.
@@ -176,13 +177,13 @@ def _covering(node: Node, owner: str) -> tuple[str, str]:
 
 def _carry(node: Node, listing: Listing) -> None:
     """The elements are here already: each becomes a request that carries its body."""
-    step = node.visit.onward.links.get(listing.link)
-    if step is None or step.thing is None:
+    policy = node.visit.next_hops.thing(listing.link)
+    if policy is None:
         return
-    for item in map(mapping, sequence(node.body[listing.embedded])):
+    for item in mappings(node.body[listing.embedded]):
         if url := text(item.get("url")):
             context = node.context(qualifier=node.urn)
-            node.follow(listing.element, url, step.thing, context, payload=node.payload(item))
+            node.follow(listing.element, url, policy, context, payload=node.payload(item))
 
 
 def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
@@ -191,8 +192,8 @@ def _in_a_walk(node: Node, owner: str, listings: Listings) -> bool:
 
 
 def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known: bool, known_only: bool = False) -> None:
-    step = node.visit.onward.links.get(listing.link)
-    if step is None or not owner_url or listing.type in node.visit.request.context.covered:
+    policy = node.visit.next_hops.pages(listing.link)
+    if policy is None or not owner_url or listing.type in node.visit.request.context.covered:
         return
     pagination = Pagination(first=listing.url(owner_url), known=known)
     since = floor_of(node.visit.request.policy)
@@ -202,7 +203,7 @@ def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known: 
     changed_at = dated(text(node.body.get("updated_at"))) if listing.moves_owner else ""
     context = node.context(qualifier=owner)
     context = replace(context, pagination=pagination, only_known=known_only, changed_at=changed_at)
-    node.follow(listing.type, recent or listing.url(owner_url), step.pages, context, queue="soon")
+    node.follow(listing.type, recent or listing.url(owner_url), policy, context, queue="soon")
 
 
 def listing_of(listings: Listings, request: Request) -> Listing | None:

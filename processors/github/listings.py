@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.values.visitor_map import PAGES
+from processors.fields import at, count, number
 from processors.github import commit
 from processors.github.activity import has_reactions
 from processors.github.automation import head_of_pull, tip_of_branch
 from processors.github.condition import HAS_ISSUES, MAY_PUSH, OF_INSIDERS, Condition, counted
 from processors.github.entities import ENTITIES
-from processors.github.graph import count, mapping, number
 from processors.github.listing import Listing, UpdateMode
 
 _BY_CREATION: Final = "sort=created&direction=asc"
@@ -33,11 +33,11 @@ _HAS_PROJECTS: Final = Condition(
 )
 _OF_ORGANIZATION: Final = Condition(
     "the token may push; an organisation owns it",
-    lambda repo: MAY_PUSH.holds(repo) and mapping(repo.get("owner")).get("type") == "Organization",
+    lambda repo: MAY_PUSH.holds(repo) and at(repo, "owner", "type") == "Organization",
 )
 _HAS_CHANGES: Final = Condition("`changed_files` is not 0", lambda pull: pull.get("changed_files") != 0)
 _HAS_ANNOTATIONS: Final = Condition(
-    "`output.annotations_count` > 0", lambda run: (number(mapping(run.get("output")).get("annotations_count")) or 0) > 0
+    "`output.annotations_count` > 0", lambda run: (number(at(run, "output", "annotations_count")) or 0) > 0
 )
 _HAS_REACTIONS: Final = Condition("`reactions.total_count` > 0", has_reactions)
 _HAS_DISCUSSIONS: Final = Condition("`has_discussions`; undocumented", lambda repo: repo.get("has_discussions") is True)

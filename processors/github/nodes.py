@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.times import moment
-from processors.github.graph import ACCOUNT_URLS, embedded, mapping, number, sequence, text
+from processors.fields import at, mapping, number, sequence, text
+from processors.github.graph import ACCOUNT_URLS, embedded
 
 PROFILE: Final = (
     "name",
@@ -79,7 +80,7 @@ def pull_request(
     people: accounts as REST writes them, by id. Whether it can be merged is calculated at each request: the current
     answer is used for open ones; REST mostly has none for others.
     """
-    head = text(mapping(element.get("head")).get("sha"))
+    head = text(at(element, "head", "sha"))
     if node.get("updatedAt") != element.get("updated_at") or node.get("headRefOid") != head or not head:
         return None
     merged = element.get("merged_at") is not None
@@ -147,7 +148,7 @@ def _review(node: JsonObject, pull_url: str, base: str) -> dict[str, Json] | Non
         "pull_request_url": pull_url,
         "author_association": node.get("authorAssociation"),
         "_links": {"html": {"href": html}, "pull_request": {"href": pull_url}},
-        "commit_id": text(mapping(node.get("commit")).get("oid")) or None,
+        "commit_id": text(at(node, "commit", "oid")) or None,
     }
     submitted = text(node.get("submittedAt"))
     return body | ({"submitted_at": submitted} if submitted else {})  # a pending one has no such field
@@ -185,7 +186,7 @@ def _avatar(url: str) -> str:
 
 
 def _total(node: JsonObject, name: str) -> int | None:
-    return number(mapping(node.get(name)).get("totalCount"))
+    return number(at(node, name, "totalCount"))
 
 
 def http_date(changed_at: str) -> str:

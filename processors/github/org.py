@@ -9,8 +9,9 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Payload, Push
+from processors.fields import mapping, number, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, here, mapping, number, org_url, required, text
+from processors.github.graph import Node, here, org_url, required
 from processors.github.webhook import POLICY
 
 

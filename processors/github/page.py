@@ -26,9 +26,10 @@ from ghcrawl.values.outcome import (
 from ghcrawl.values.policy import Fetch, parse
 from ghcrawl.values.requests import Context, Push, Request
 from ghcrawl.values.times import moment
+from processors.fields import mapping, mappings, sequence, text
 from processors.github import batches
 from processors.github.entity import Entity
-from processors.github.graph import Node, again, embedded, mapping, owner_kind, scope_of, sequence, text
+from processors.github.graph import Node, again, embedded, owner_kind, scope_of
 from processors.github.listing import Listing, Listings, UpdateMode, begun_again, listing_of
 from processors.github.pagination import LOOKED_AGAIN, Page, follow_next, look_again, move_cursor, reconcile
 from processors.github.webhook import POLICY
@@ -228,7 +229,7 @@ def _reference(element: Entity, item: JsonObject, owner: str, base: str) -> dict
 
 def _follow_elements(page: Page) -> tuple[str, ...]:
     """Follow the elements, and say what was asked for at once of what they lead to."""
-    policy, listing = page.visit.onward.element, page.listing
+    policy, listing = page.visit.next_hops.element, page.listing
     if policy is None or page.element is None or (page.again and page.stored):
         return ()
     followed = list(_followed(page))
@@ -303,7 +304,7 @@ def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) ->
 def comparison(request: Request) -> Comparison:
     """What `reconcile` wrote down."""
     body = request.payload.body if request.payload else {}
-    named = [ref for ref in map(mapping, sequence(body.get("listed"))) if ref.get("urn")]
+    named = [ref for ref in mappings(body.get("listed")) if ref.get("urn")]
     return Comparison(
         pages=tuple(text(urn) for urn in sequence(body.get("pages"))),
         listed={text(ref["urn"]): text(ref.get("url")) for ref in named},

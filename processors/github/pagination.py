@@ -18,8 +18,9 @@ from ghcrawl.values.outcome import Visit
 from ghcrawl.values.policy import Fetch, parse
 from ghcrawl.values.requests import Pagination, Payload
 from ghcrawl.values.times import credible, iso
+from processors.fields import sequence, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, again, sequence, text
+from processors.github.graph import Node, again
 from processors.github.listing import PER_PAGE, Listing, UpdateMode, asked_at_of, begun_again
 from processors.github.scenarios import floor_of
 

@@ -16,8 +16,9 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Processor, Save, Visit
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Request
+from processors.fields import number
 from processors.github.condition import ALWAYS, Condition
-from processors.github.graph import Node, number, owner_kind
+from processors.github.graph import Node, owner_kind
 from processors.github.webhook import POLICY
 
 SHOWN: Final = 200
@@ -50,7 +51,7 @@ def has(*fields: str) -> Callable[[Json], bool]:
 
 
 class Resource(Struct, frozen=True):
-    """What a row begins with.
+    """The columns of a row that are given by position.
 
     type: of its documents and of the requests for them, and the name of the link on its owner.
     path: below the owner's URL.
@@ -120,16 +121,15 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
     if not part.when.holds(node.body):
         return
     node.link(part.type, part.urn(node.urn), type="collection" if part.daily else "resource")
-    step = node.visit.onward.links.get(part.type)
-    if step is None or step.thing is None:
+    policy = node.visit.next_hops.thing(part.type)
+    if policy is None:
         return
     context, url = node.context(qualifier=node.urn), owner_url + part.path
     body = part.embedded(node.body)
     if body is not None:
         if not node.dealt_with:
-            node.follow(part.type, url, step.thing, context, payload=node.payload(body))
+            node.follow(part.type, url, policy, context, payload=node.payload(body))
         return
-    policy = step.thing
     if node.dealt_with and part.settled:
         policy = parse(policy).named(POLICY).spec
     known_as = "" if part.daily else part.urn(node.urn)

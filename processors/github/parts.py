@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ghcrawl.values.jsontext import Json, JsonObject
+from processors.fields import mapping
 from processors.github.condition import HAS_FILES, MAY_PUSH, Condition
-from processors.github.graph import mapping
 from processors.github.part import Part, arrays, counts, has, objects
 
 

@@ -8,9 +8,10 @@ from urllib.parse import unquote
 
 from ghcrawl.values.documents import Origin
 from ghcrawl.values.jsontext import JsonObject
+from processors.fields import at, mapping, text
 from processors.github.condition import MAY_PUSH, Condition, may
 from processors.github.entity import Entity
-from processors.github.graph import Node, mapping, repo_of, required, text
+from processors.github.graph import Node, repo_of, required
 from processors.github.listing import Listing
 from processors.github.repo import in_repo
 
@@ -34,7 +35,7 @@ def describe_protection(node: Node) -> None:
 
 def _secrets_are_scanned(repo: JsonObject) -> bool:
     """Whether scanning is on, as the repository tells its administrators."""
-    scanning = mapping(mapping(repo.get("security_and_analysis")).get("secret_scanning"))
+    scanning = mapping(at(repo, "security_and_analysis", "secret_scanning"))
     return scanning.get("status") == "enabled" and may("admin").holds(repo)
 
 

@@ -6,14 +6,15 @@ from typing import Final
 
 from ghcrawl.values.documents import Origin
 from ghcrawl.values.jsontext import JsonObject
+from processors.fields import at, number, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, mapping, number, repo_of, required, text
+from processors.github.graph import Node, repo_of, required
 from processors.github.issue import below, tagged
 
 
 def pull_request_urn(body: JsonObject, qualifier: str) -> str:
     """By number; the repository is the one it was found in, or the one it asks to be merged into."""
-    repo = number(mapping(mapping(body.get("base")).get("repo")).get("id"))
+    repo = number(at(body, "base", "repo", "id"))
     above = f"urn:repo:{repo}" if repo is not None and not qualifier else repo_of(qualifier)
     return f"{above}:pull_request:{required(number(body.get('number')), 'number')}"
 
@@ -26,7 +27,7 @@ def describe_pull_request(node: Node) -> None:
     node.link("issue_comments", f"{node.repo}:issue:{body['number']}:issue_comments", type="collection")
     node.link("pull_request_commits", f"{node.urn}:commits", type="collection")
     for side in ("head", "base"):
-        repo = number(mapping(mapping(body.get(side)).get("repo")).get("id"))
+        repo = number(at(body, side, "repo", "id"))
         if repo is not None:
             node.link(side, f"urn:repo:{repo}")
 
@@ -50,7 +51,7 @@ def review_url(body: JsonObject, base: str) -> str:
 
 def review_comment_urn(body: JsonObject, qualifier: str) -> str:
     """`urn:repo:12:pull_request:34:review_comment:8`. Answers of 2012 name the pull request only among the links."""
-    linked = mapping(mapping(body.get("_links")).get("pull_request")).get("href")
+    linked = at(body, "_links", "pull_request", "href")
     pull_request = below("pull_request", body.get("pull_request_url") or linked, qualifier)
     return f"{pull_request}:review_comment:{required(number(body.get('id')), 'id')}"
 
@@ -61,8 +62,7 @@ def describe_review_comment(node: Node) -> None:
     review = number(node.body.get("pull_request_review_id"))
     if review is not None:
         node.link("review", f"{pull_request}:review:{review}")
-    if sha := text(node.body.get("commit_id")):
-        node.link("commit", f"{node.repo}:commit:{sha}")
+    node.link_in_repo("commit", text(node.body.get("commit_id")))
 
 
 LISTS_LEAVE_OUT: Final = (

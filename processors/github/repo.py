@@ -9,9 +9,10 @@ from urllib.parse import quote
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.jsontext import JsonObject
+from processors.fields import at, mapping, mappings, number, text
 from processors.github.condition import HAS_FILES
 from processors.github.entity import Entity
-from processors.github.graph import Node, mapping, number, repo_of, required, sequence, text
+from processors.github.graph import Node, repo_of, required
 from processors.github.listing import Listing
 
 
@@ -28,7 +29,7 @@ def describe_repo(node: Node) -> None:
     node.link("pull_requests", f"{node.urn}:pull_requests", type="collection")
     node.link("events", f"{node.urn}:events", type="collection")
     for name in ("parent", "source", "template_repository"):
-        other = number(mapping(node.body.get(name)).get("id"))
+        other = number(at(node.body, name, "id"))
         if other is not None:
             node.link(name, f"urn:repo:{other}")
 
@@ -64,19 +65,16 @@ def label_urn(body: JsonObject, qualifier: str) -> str:
 
 def describe_release(node: Node) -> None:
     """A release leads to its author; its assets are part of it."""
-    assets = (number(mapping(asset).get("id")) for asset in sequence(node.body.get("assets")))
-    node.hrefs("holds", (f"{node.repo}:release_asset:{asset}" for asset in assets if asset is not None))
-    tag = text(node.body.get("tag_name"))
-    if tag:
-        node.link("tag", f"{node.repo}:tag:{tag}")
+    assets = (number(asset.get("id")) for asset in mappings(node.body.get("assets")))
+    node.hrefs_in_repo("holds", assets, "release_asset")
+    node.link_in_repo("tag", text(node.body.get("tag_name")))
 
 
 def describe_ref(node: Node) -> None:
     """A branch or tag leads to the commit it names. An annotated tag names an object of its own, which names that."""
     named = mapping(node.body.get("object"))
     commit = mapping(node.body.get("commit")) or (named if named.get("type") != "tag" else {})
-    if sha := text(commit.get("sha")):
-        node.link("commit", f"{node.repo}:commit:{sha}")
+    node.link_in_repo("commit", text(commit.get("sha")))
 
 
 def describe_branch(node: Node) -> None:
@@ -111,8 +109,7 @@ def tag_object_url(body: JsonObject, _base: str) -> str:
 
 def describe_tag_object(node: Node) -> None:
     """An annotated tag's object names the tag and what was tagged."""
-    if name := text(node.body.get("tag")):
-        node.link("tag", f"{node.repo}:tag:{name}")
+    node.link_in_repo("tag", text(node.body.get("tag")))
     describe_ref(node)
 
 

@@ -19,7 +19,8 @@ from typing import Final
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.requests import Context, Payload, Request
 from ghcrawl.values.times import CLOCKS_DIFFER, moment
-from processors.github.graph import NAME, mapping, number, text
+from processors.fields import at, mapping, number, text
+from processors.github.graph import NAME
 
 POLICY: Final = "storageOriginIfMissing+match"
 """What an event tells is saved without a call; what it merely names is asked for where we hold nothing of it."""
@@ -124,7 +125,7 @@ def _things(body: JsonObject) -> Iterator[JsonObject]:
 
 def _organization(body: JsonObject) -> JsonObject:
     """Whose event it is: the organisation, or the account that an App was installed on."""
-    return mapping(body.get("organization")) or mapping(mapping(body.get("installation")).get("account"))
+    return mapping(body.get("organization")) or mapping(at(body, "installation", "account"))
 
 
 def _about(body: JsonObject) -> dict[str, JsonObject | bool]:

@@ -14,9 +14,10 @@ from ghcrawl.social.plan import Plan, plans
 from ghcrawl.social.request_uri import RequestUri, Source
 from ghcrawl.values.documents import Link
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.jsontext import Json, JsonObject
+from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Save, Visit
-from ghcrawl.values.requests import Context, Pagination, Payload, Push, Request
+from ghcrawl.values.requests import Push
+from processors.fields import mapping, mappings, text
 from processors.mastodon.names import (
     NAME,
     account_url,
@@ -27,27 +28,35 @@ from processors.mastodon.names import (
     urn_of_status,
 )
 from processors.mastodon.things import asks_not_to, created, may_keep, tags_of, words_of
-from processors.saving import asked, carried, mapping, mappings, resource, resources, save
+from processors.saving import (
+    HOLDS,
+    delete_next_page,
+    elements_of,
+    follow_list,
+    next_page,
+    reconcile,
+    references,
+    resource,
+    resources,
+    save,
+    to_save,
+)
 
 OFFSET_PAGE: Final = 40
 """Results of a search on one page; there are no links to the next."""
-HOLDS: Final = "holds"
-"""The link to what is gone with a page: the page after it."""
 
 
 def statuses(visit: Visit) -> Save:
     """A page of statuses: of an account, a tag, a timeline, or that quote one."""
     plan = plan_of(visit.request.url)
-    shown = mappings(visit.fetched.body) or mappings(mapping(visit.fetched.body).get("elements"))
-    return _page(visit, shown, [], plan)
+    return _page(visit, elements_of(visit.fetched.body), [], plan)
 
 
 def accounts(visit: Visit) -> Save:
     """A page of a relation: who follows, shared, likes. It keeps the accounts themselves."""
-    shown = mappings(visit.fetched.body) or mappings(mapping(visit.fetched.body).get("elements"))
-    found = _admitted(plan_of(visit.request.url), shown)
-    host, element = host_of(visit.request.url), visit.onward.element
-    follow_ups = [_carried_account(visit, host, each, element) for each in found if element is not None]
+    found = _admitted(plan_of(visit.request.url), elements_of(visit.fetched.body))
+    host, element = host_of(visit.request.url), visit.next_hops.element
+    follow_ups = [_save_account(visit, host, each, element) for each in found if element is not None]
     follow_ups += _next(visit, None) or _ended(visit, [], None)
     named = _named(host, found, status=False)
     body = {"elements": [*found], "direction": visit.request.type}
@@ -74,9 +83,8 @@ def search(visit: Visit) -> Save:
 
 def fan_out(visit: Visit) -> Save:
     """A page of accounts, of each of which the same is asked."""
-    body, plan = visit.fetched.body, plan_of(visit.request.url)
+    people, plan = elements_of(visit.fetched.body, "accounts"), plan_of(visit.request.url)
     host = host_of(visit.request.url)
-    people = mappings(mapping(body).get("accounts")) or mappings(body) or mappings(mapping(body).get("elements"))
     posts = plan is not None and plan.resource == "post"
     some = [each for each in _admitted(plan, people) if not (posts and asks_not_to(each))]
     named = _named(host, some, status=False)
@@ -92,20 +100,15 @@ def lists_of(visit: Visit, host: str, identity: str, plan: Plan) -> list[Push]:
     urn, place = account_urn(host, identity), account_url(host, identity)
     uri = _of_one(plan)
     if plan.resource == "post":
-        step = visit.onward.links.get("statuses")
-        url = f"{place}/statuses?limit=40{_bounds(plan)}#{uri}"
-        return [asked(visit, "statuses", url, step.pages, of=urn)] if step else []
-    if plan.resource == "relations":
-        steps = [(name, visit.onward.links.get(name)) for name in ("followers", "following")]
-        return [asked(visit, name, f"{place}/{name}?limit=80", step.pages, of=urn) for name, step in steps if step]
-    return []
+        return follow_list(visit, "statuses", f"{place}/statuses?limit=40{_bounds(plan)}#{uri}", of=urn)
+    names = ("followers", "following") if plan.resource == "relations" else ()
+    return [push for name in names for push in follow_list(visit, name, f"{place}/{name}?limit=80", of=urn)]
 
 
 def _of_one(plan: Plan) -> RequestUri:
     """The request, as far as it is about one account's lists: who it is stands in the URL."""
     uri = plan.uri.with_params(stream=None, cursor=None)
-    sources = tuple(each for each in (plan.driver, *plan.conditions))
-    return replace(uri, resources=(plan.resource,), sources=sources)
+    return replace(uri, resources=(plan.resource,), sources=(plan.driver, *plan.conditions))
 
 
 def _bounds(plan: Plan) -> str:
@@ -155,17 +158,16 @@ def says(body: JsonObject, words: str) -> bool:
 
 def _page(visit: Visit, found: Sequence[JsonObject], people: Sequence[JsonObject], plan: Plan | None) -> Save:
     """A page of references, and each element that is asked for as a request that carries it."""
-    host, element = host_of(visit.request.url), visit.onward.element
+    host, element = host_of(visit.request.url), visit.next_hops.element
     limit = plan.uri.limit if plan else None
     own_copy = visit.fetched.origin == "storage"
     wanted = [each for each in found if own_copy or wants(plan, each)][:limit]
     some = _admitted(plan, people)[:limit]
     follow_ups: list[Push] = []
     if element is not None and not own_copy:
-        follow_ups += [
-            carried(visit, "status", status_url(host, id_of(each, "a status")), element, each) for each in wanted
-        ]
-        follow_ups += [_carried_account(visit, host, each, element) for each in some]
+        posts = [(status_url(host, id_of(each, "a status")), each) for each in wanted]
+        follow_ups += [to_save(visit, "status", url, element, each) for url, each in posts]
+        follow_ups += [_save_account(visit, host, each, element) for each in some]
     left = None if limit is None else limit - len(wanted) - len(some)
     named = [*_named(host, wanted, status=True), *_named(host, some, status=False)]
     after = [] if left == 0 else _searched_on(visit, len(found) + len(people), left) or _next(visit, left)
@@ -180,20 +182,22 @@ def _links(visit: Visit, name: str, named: Sequence[JsonObject]) -> dict[str, Li
     return {**owner, name: resources(each["urn"] for each in named), HOLDS: resources([_page_urn(visit, after=1)])}
 
 
-def _carried_account(visit: Visit, host: str, body: JsonObject, policy: str) -> Push:
-    return carried(visit, "account", account_url(host, id_of(body, "an account")), policy, body)
+def _save_account(visit: Visit, host: str, body: JsonObject, policy: str) -> Push:
+    return to_save(visit, "account", account_url(host, id_of(body, "an account")), policy, body)
 
 
-def _named(host: str, found: Sequence[JsonObject], *, status: bool) -> list[dict[str, Json]]:
-    """References: what is called what, and where it is. Of our own copy of a page, as they are."""
-    return [
-        {"urn": each["urn"], "url": each["url"]}
-        if "urn" in each
-        else {"urn": urn_of_status(host, each), "url": status_url(host, id_of(each, "a status"))}
-        if status
-        else {"urn": account_urn(host, id_of(each, "an account")), "url": account_url(host, id_of(each, "an account"))}
-        for each in found
-    ]
+def _named(host: str, found: Sequence[JsonObject], *, status: bool) -> list[JsonObject]:
+    """References to elements. Our own copy of a page has them already."""
+
+    def named(each: JsonObject) -> tuple[str, str]:
+        if "urn" in each:
+            return text(each["urn"]), text(each["url"])
+        identity = id_of(each, "a status" if status else "an account")
+        if status:
+            return urn_of_status(host, each), status_url(host, identity)
+        return account_urn(host, identity), account_url(host, identity)
+
+    return references(map(named, found))
 
 
 def _next(visit: Visit, left: int | None) -> list[Push]:
@@ -215,23 +219,19 @@ def _searched_on(visit: Visit, found: int, left: int | None = None) -> list[Push
 
 
 def _following(visit: Visit, url: str, left: int | None) -> Push:
-    request = visit.request
-    before, fragment = request.context.pagination, request.url.partition("#")[2]
+    fragment = visit.request.url.partition("#")[2]
     if fragment and left is not None:
         fragment = str(parse(fragment).with_params(limit=left))
-    pagination = Pagination(page=before.page + 1, first=before.first or request.url)
-    place = f"{url}#{fragment}" if fragment else url
-    return asked(visit, request.type, place, request.policy, of=request.context.qualifier, pagination=pagination)
+    return next_page(visit, f"{url}#{fragment}" if fragment else url)
 
 
 def _ended(visit: Visit, last: Sequence[JsonObject], plan: Plan | None) -> list[Push]:
     """Behind the last page there is none (any more); and of a complete list, what it no longer names is looked for."""
-    request, observed_at = visit.request, visit.fetched.observed_at
-    context = Context(urn=_page_urn(visit, after=1), deleted_at=observed_at)
-    gone = request.child(request.type, f"{request.url}#end", request.policy, context)
-    pushes = [Push(request=gone, queue="event")]
+    request = visit.request
+    pushes = [delete_next_page(visit, _page_urn(visit, after=1))]
     if request.type == "statuses" and plan is not None and _is_everything(plan):
-        pushes.append(_listing(visit, last))
+        pages = [_page_urn(visit, after=-back) for back in range(1, request.context.pagination.page)]
+        pushes.append(reconcile(visit, pages, last, request.context.qualifier, mark="listing"))
     return pushes
 
 
@@ -245,19 +245,8 @@ def _is_everything(plan: Plan) -> bool:
     )
 
 
-def _listing(visit: Visit, last: Sequence[JsonObject]) -> Push:
-    """Fetches stored statuses of this account that were not listed."""
-    request = visit.request
-    pages = [_page_urn(visit, after=-back) for back in range(1, request.context.pagination.page)]
-    body = {"pages": pages, "listed": [*last]}
-    payload = Payload.of(body, origin="list", observed_at=visit.fetched.observed_at)
-    url = f"{request.context.pagination.first or request.url}#listing"
-    listing = request.child("listing", url, request.policy, Context(qualifier=request.context.qualifier), payload)
-    return Push(request=listing, queue="soon")
-
-
 def _page_urn(visit: Visit, *, after: int = 0) -> str:
     """The list by what it is of and what it is read for, and the page by its number."""
-    request: Request = visit.request
+    request = visit.request
     first, page = request.context.pagination.first or request.url, request.context.pagination.page + after
     return f"urn:{NAME}:{first.removeprefix(f'{NAME}://').replace('/', ':', 1)}:page:{page}"

@@ -9,15 +9,16 @@ from urllib.parse import quote
 
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Plan, is_streamed, notes, plans
-from ghcrawl.social.request_uri import RequestUri, Source
+from ghcrawl.social.request_uri import Source
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Push
+from processors.fields import mapping, text
 from processors.mastodon.names import NAME, account_url, account_urn, api, id_of
 from processors.mastodon.pages import OFFSET_PAGE, lists_of, says
 from processors.mastodon.things import asks_not_to
-from processors.saving import asked, carried, mapping, resource, save, text
+from processors.saving import follow_list, follow_thing, resource, save
 
 CLOSED: Final = ("suspended", "noindex")
 """What an account says that leaves something of it out. The document of the request keeps it, for our own copy."""
@@ -31,7 +32,8 @@ def request(visit: Visit) -> Save:
     wanted = plans(uri)
     follow_ups = [push for plan in wanted for push in _follow(visit, plan, identity, found)]
     if is_streamed(wanted, partial(_is_meant, found)):
-        follow_ups += _subscribe(visit, uri, identity)
+        subscription = {"request": str(uri), "account_id": identity}
+        follow_ups += follow_thing(visit, "stream", "stream", str(uri), subscription)
     urn = f"urn:{NAME}:{uri.authority}:request:{uri}"
     links = {"account": resource(account_urn(uri.authority, identity))} if identity else {}
     body: dict[str, Json] = {"request": str(uri), "account_id": identity, "acct": text(found.get("acct"))}
@@ -78,16 +80,15 @@ def _has_words(found: JsonObject, condition: Source) -> bool:
 
 
 def _of_account(visit: Visit, plan: Plan, identity: str, found: JsonObject) -> Iterator[Push]:
-    host, step = plan.uri.authority, visit.onward.links.get("account")
+    host = plan.uri.authority
     narrowed = replace(plan, conditions=tuple(each for each in plan.conditions if each.kind != "user"))
     if plan.resource != "post" and not narrowed.matches(partial(_has_words, found)):
         return
     if plan.resource != "profile":
         yield from lists_of(visit, host, identity, narrowed)
-    elif step is not None and step.thing:
-        url = account_url(host, identity)
-        whole = "id" in found  # our own copy of the request holds no account
-        yield carried(visit, "account", url, step.thing, found) if whole else asked(visit, "account", url, step.thing)
+    else:
+        shown = found if "id" in found else None  # our own copy of the request holds no account
+        yield from follow_thing(visit, "account", "account", account_url(host, identity), shown)
 
 
 def _searched(visit: Visit, plan: Plan) -> Iterator[Push]:
@@ -100,9 +101,7 @@ def _searched(visit: Visit, plan: Plan) -> Iterator[Push]:
         kind, url = "search", _search(host, "statuses", words)
     else:
         kind, url = ("search" if plan.resource == "profile" else "fan_out"), _search(host, "accounts", words)
-    step = visit.onward.links.get(kind)
-    if step is not None:
-        yield asked(visit, kind, f"{url}#{uri}", step.pages)
+    yield from follow_list(visit, kind, f"{url}#{uri}")
 
 
 def _search(host: str, type: str, words: str) -> str:
@@ -112,15 +111,7 @@ def _search(host: str, type: str, words: str) -> str:
 def _related(visit: Visit, plan: Plan, identity: str) -> Iterator[Push]:
     """Followers and follows of an account: the accounts, or their lists one by one."""
     uri = replace(plan.uri.with_params(stream=None, cursor=None), resources=(plan.resource,))
+    kind = "members" if plan.resource == "profile" else "fan_out"
     for direction in ("followers", "following"):
-        kind = "members" if plan.resource == "profile" else "fan_out"
-        step = visit.onward.links.get(kind)
-        if step is not None:
-            url = f"{account_url(uri.authority, identity)}/{direction}?limit=80#{uri}"
-            yield asked(visit, kind, url, step.pages, of=account_urn(uri.authority, identity))
-
-
-def _subscribe(visit: Visit, uri: RequestUri, identity: str) -> Iterator[Push]:
-    step = visit.onward.links.get("stream")
-    if step is not None and step.thing:
-        yield carried(visit, "stream", str(uri), step.thing, {"request": str(uri), "account_id": identity})
+        url = f"{account_url(uri.authority, identity)}/{direction}?limit=80#{uri}"
+        yield from follow_list(visit, kind, url, of=account_urn(uri.authority, identity))

@@ -13,9 +13,9 @@ from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import Json
 from ghcrawl.values.requests import Context, Payload, Push, Request
+from processors.fields import at, mapping, text
 from processors.mastodon.names import NAME, account_url, api, host_of, status_url
 from processors.mastodon.pages import says, wants
-from processors.saving import mapping, text
 
 TOLD: Final = frozenset({"update", "status.update"})
 LATER: Final = timedelta(seconds=30)
@@ -60,7 +60,7 @@ def told(document: Document, event: str, body: Json, now: datetime) -> Sequence[
 
 def _asked_for(document: Document, body: Json) -> bool:
     status, plan = mapping(body), _plan(document)
-    author = text(mapping(status.get("account")).get("id"))
+    author = text(at(status, "account", "id"))
     identity = text(document.body.get("account_id"))
     if not text(status.get("id")).isalnum() or not author or (identity and author != identity):
         return False

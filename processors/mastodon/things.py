@@ -13,6 +13,7 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Save, Skip, Visit
 from ghcrawl.values.requests import Push
 from ghcrawl.values.times import dated, moment
+from processors.fields import at, mapping, mappings, text
 from processors.mastodon.names import (
     NAME,
     account_url,
@@ -23,7 +24,7 @@ from processors.mastodon.names import (
     status_urn,
     urn_of_status,
 )
-from processors.saving import asked, carried, mapping, mappings, resource, resources, save, text
+from processors.saving import follow_list, follow_thing, resource, resources, save
 
 INTERNAL: Final = frozenset({"mention", "hashtag"})
 """Classes of links that name people and tags and lead nowhere else."""
@@ -45,9 +46,8 @@ def account(visit: Visit) -> Save:
 
 def _lists_of(visit: Visit, host: str, identity: str, urn: str, body: JsonObject) -> Iterator[Push]:
     for name, limit in (("statuses", 40), ("followers", 80), ("following", 80)):
-        step = visit.onward.links.get(name)
-        if step is not None and not (name == "statuses" and asks_not_to(body)):
-            yield asked(visit, name, f"{account_url(host, identity)}/{name}?limit={limit}", step.pages, of=urn)
+        if not (name == "statuses" and asks_not_to(body)):
+            yield from follow_list(visit, name, f"{account_url(host, identity)}/{name}?limit={limit}", of=urn)
 
 
 def _fields(body: JsonObject) -> Iterator[str]:
@@ -63,13 +63,11 @@ def status(visit: Visit) -> Save | Skip:
     identity = id_of(body, "a status")
     urn, place = urn_of_status(host, body), status_url(host, identity)
     follow_ups = list(_parts_of(visit, place, urn))
-    writer = mapping(body.get("account"))
-    if (step := visit.onward.links.get("author")) is not None and step.thing and writer:
-        follow_ups.append(carried(visit, "account", account_url(host, id_of(writer, "an author")), step.thing, writer))
-    shared = mapping(body.get("reblog"))
-    if (step := visit.onward.links.get("reblog")) is not None and step.thing and shared:
+    if writer := mapping(body.get("account")):
+        follow_ups += follow_thing(visit, "author", "account", account_url(host, id_of(writer, "an author")), writer)
+    if shared := mapping(body.get("reblog")):
         url = status_url(host, id_of(shared, "a status that was shared"))
-        follow_ups.append(carried(visit, "status", url, step.thing, shared))
+        follow_ups += follow_thing(visit, "reblog", "status", url, shared)
     places = (text(body.get("uri")), text(body.get("url")), f"{NAME}://{host}/@{text(writer.get('acct'))}/{identity}")
     changed_at = dated(text(body.get("edited_at")))
     links = dict(_links(host, body))
@@ -77,16 +75,14 @@ def status(visit: Visit) -> Save | Skip:
 
 
 def _parts_of(visit: Visit, place: str, urn: str) -> Iterator[Push]:
-    for name in ("context", "reblogged_by", "favourited_by", "quotes"):
-        step = visit.onward.links.get(name)
-        if step is not None:
-            size = "" if name == "context" else "?limit=80" if name.endswith("_by") else "?limit=40"
-            yield asked(visit, name, f"{place}/{name}{size}", step.pages, of=urn)
+    sizes = {"context": "", "reblogged_by": "?limit=80", "favourited_by": "?limit=80", "quotes": "?limit=40"}
+    for name, size in sizes.items():
+        yield from follow_list(visit, name, f"{place}/{name}{size}", of=urn)
 
 
 def _links(host: str, body: JsonObject) -> Iterator[tuple[str, Link]]:
     """Who wrote it, what it answers, shares and quotes, and where it leads."""
-    quoted = mapping(mapping(body.get("quote")).get("quoted_status"))
+    quoted = mapping(at(body, "quote", "quoted_status"))
     for name, one in (("reblog", mapping(body.get("reblog"))), ("quote", quoted)):
         if one:
             yield name, resource(urn_of_status(host, one))
@@ -95,7 +91,7 @@ def _links(host: str, body: JsonObject) -> Iterator[tuple[str, Link]]:
         yield "reply_to", resource(status_urn(host, author, answered))
     if writer := mapping(body.get("account")):
         yield "author", resource(account_urn(host, id_of(writer, "an author")))
-    card = text(mapping(body.get("card")).get("url"))
+    card = text(at(body, "card", "url"))
     if outlinks := [*_hrefs(text(body.get("content"))), *filter(None, [card])]:
         yield "outlinks", resources(outlinks)
     if media := [*filter(None, (text(each.get("url")) for each in mappings(body.get("media_attachments"))))]:

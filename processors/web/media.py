@@ -15,8 +15,9 @@ from ghcrawl.values.documents import Link
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Push
+from processors.saving import payload_of, resource
 from processors.web.html import Node, squeezed, text_of
-from processors.web.records import name_of, noted, notes, payload_of, save
+from processors.web.records import name_of, noted, notes, save
 from processors.web.urls import canonical, host_of, urn
 
 MAX_IMAGES: Final = 200
@@ -63,7 +64,7 @@ def links(visit: Visit, body: Mapping[str, Any]) -> dict[str, Link]:
 
 def follow_ups(visit: Visit, type: str, found: list[dict[str, Any]], *, fetched: bool = False) -> Iterator[Push]:
     """A request for each, with what the post says of it. fetched: as notes, since the file itself is asked for."""
-    step = visit.onward.links.get(type)
+    step = visit.next_hops.links.get(type)
     if step is None:
         return
     for each in found:
@@ -104,5 +105,5 @@ def _file(visit: Visit, max_bytes: int) -> dict[str, Any]:
 def _saved(visit: Visit, type: str, body: dict[str, Any]) -> Save:
     said = notes(visit.request).get("said", {})
     body = {**said, **body, "url": visit.request.url}
-    post = {"post": Link(type="resource", href=urn("post", str(body["post"])))} if body.get("post") else {}
+    post = {"post": resource(urn("post", str(body["post"])))} if body.get("post") else {}
     return save(visit, type, name_of(visit, type, visit.request.url), body, post)

@@ -11,10 +11,11 @@ from ghcrawl.values.documents import Link
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Push
+from processors.saving import payload_of, resource
 from processors.web import comments as marks
 from processors.web import feeds, html, media
 from processors.web.extraction import Extraction
-from processors.web.records import back_to_plan, name_of, noted, notes, payload_of, save
+from processors.web.records import back_to_plan, name_of, noted, notes, save
 from processors.web.urls import canonical, host_of, urn
 from processors.web.votes import Vote
 
@@ -112,7 +113,7 @@ def comment(visit: Visit) -> Save:
     """One comment; it came with its post or with a feed."""
     body = visit.fetched.body
     of = str(body.get("post", visit.request.url))
-    links = {"post": Link(type="resource", href=urn("post", of))}
+    links = {"post": resource(urn("post", of))}
     return save(visit, "comment", _comment_urn(of, body), body, links)
 
 
@@ -130,7 +131,7 @@ def _comment_urn(of: str, body: Mapping[str, Any]) -> str:
 
 def _comments(visit: Visit, found: Sequence[Mapping[str, Any]], of: str = "") -> tuple[Push, ...]:
     """A request with its payload for each."""
-    step = visit.onward.links.get("comment")
+    step = visit.next_hops.links.get("comment")
     if step is None:
         return ()
     of = of or visit.fetched.url
@@ -145,7 +146,7 @@ def _comments(visit: Visit, found: Sequence[Mapping[str, Any]], of: str = "") ->
 
 def _more_comments(visit: Visit, entry: Mapping[str, Any], shown: int) -> tuple[Push, ...]:
     """The feed of comments, where the feed counts more of them than the page shows."""
-    step = visit.onward.links.get("comments")
+    step = visit.next_hops.links.get("comments")
     url = str(entry.get("comments_feed", ""))
     if step is None or not url or host_of(url) != host_of(visit.fetched.url) or entry.get("comments", 0) <= shown:
         return ()

@@ -303,7 +303,7 @@ class Plan:
             self._wanted.setdefault(url, (type, said))
 
     def _push(self, url: str, type: str, said: Mapping[str, Any]) -> Push:
-        step = self._prospect.onward.links.get({"page": "pages", POST: "posts", "feed": "feed"}[type])
+        step = self._prospect.next_hops.links.get({"page": "pages", POST: "posts", "feed": "feed"}[type])
         policy = (step.thing if step is not None else None) or "default:self"
         if type == "page" and url in self._known:  # one that is as it was has to say so to the plan as well
             policy = parse(policy).named("always").spec

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from ghcrawl.values.documents import Document, Link
+from ghcrawl.values.documents import Link
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import Json, digest, dumps, loads
 from ghcrawl.values.outcome import Save, Visit
-from ghcrawl.values.requests import Context, Payload, Push, Request
+from ghcrawl.values.requests import Context, Push, Request
+from processors.saving import document, resource
 from processors.web.urls import host_of, urn
 
 PLATFORM: Final = "web"
@@ -59,29 +61,14 @@ def save(
     follow_ups: tuple[Push, ...] = (),
 ) -> Save:
     """The document of one page."""
-    fetched = visit.fetched
-    document = Document(
-        platform=PLATFORM,
+    saved = document(
+        visit,
         type=type,
-        url=fetched.url,
+        url=visit.fetched.url,
         urn=urn,
         body=body,
-        links={"self": Link(type="resource", href=urn), **links},
-        observed_at=fetched.observed_at,
-        fetched_at=fetched.checked_at,
-        processed_at=visit.processed_at,
-        version=visit.version,
-        digest=digest(body),
-        validator=fetched.validator,
-        root=visit.request.root,
-        origin=fetched.origin,
-        aliases=fetched.aliases,
-        visits=visit.visits,
+        links={"self": resource(urn), **links},
+        checksum=digest(body),
+        aliases=visit.fetched.aliases,
     )
-    return Save(document=document, follow_ups=follow_ups)
-
-
-def payload_of(visit: Visit, body: Mapping[str, Json]) -> Payload:
-    """An element of a page, as a request's payload."""
-    fetched = visit.fetched
-    return Payload.of(body, origin="list", observed_at=fetched.observed_at, received_at=fetched.checked_at)
+    return Save(document=replace(saved, root=visit.request.root, link_header={}), follow_ups=follow_ups)

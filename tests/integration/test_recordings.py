@@ -167,7 +167,7 @@ def visit(request: Request, body: Any, link: Mapping[str, str] | None = None) ->
     return Visit(
         request=replace(request, policy=spec),
         fetched=Fetched(body=body, url=request.url, observed_at=NOW, checked_at=NOW, link=link or {}),
-        onward=PLATFORM.scenarios.onward(spec),
+        next_hops=PLATFORM.scenarios.next_hops(spec),
         version=kind.version,
         processed_at=NOW,
     )

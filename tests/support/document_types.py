@@ -152,7 +152,7 @@ def _processed(type: str, urn: str, body: Any) -> Document:
         Visit(
             request=request,
             fetched=Fetched(body=body, url=request.url, observed_at=NOW, checked_at=NOW),
-            onward=PLATFORM.scenarios.onward(spec),
+            next_hops=PLATFORM.scenarios.next_hops(spec),
             version=kind.version,
             processed_at=NOW,
         )

@@ -65,7 +65,7 @@ def a_visit(type: str, body: Any, *, url: str = "", policy: str = "default", **o
     return Visit(
         request=request,
         fetched=fetched,
-        onward=PLATFORM.scenarios.onward(spec),
+        next_hops=PLATFORM.scenarios.next_hops(spec),
         version=kind.version,
         processed_at=NOW,
         known=visited,

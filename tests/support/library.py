@@ -64,7 +64,7 @@ def _child(visit: Visit, type: str, url: str, policy: str, payload: Payload | No
 
 
 def shelf(visit: Visit) -> Save:
-    body, step = visit.fetched.body, visit.onward.links.get("books")
+    body, step = visit.fetched.body, visit.next_hops.links.get("books")
     if "id" not in body:
         raise Malformed("a shelf has an id")
     urn = f"urn:library:shelf:{body['id']}"
@@ -76,7 +76,7 @@ def books(visit: Visit) -> Save:
     follow_ups = []
     for item in visit.fetched.body if isinstance(visit.fetched.body, list) else []:
         payload = Payload.of(item, origin="list", observed_at=visit.fetched.observed_at)
-        follow_ups.append(_child(visit, "book", item["url"], visit.onward.element or "default", payload))
+        follow_ups.append(_child(visit, "book", item["url"], visit.next_hops.element or "default", payload))
     if "next" in visit.fetched.link:
         follow_ups.append(_child(visit, "books", visit.fetched.link["next"], visit.request.policy))
     return _save(visit, "books", f"urn:library:{visit.request.url.rpartition('/')[2]}", tuple(follow_ups))

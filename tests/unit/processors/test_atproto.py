@@ -39,7 +39,7 @@ def saved(
             platform="bluesky", type=type, url=url, policy=spec, context=Context(pagination=pagination or Pagination())
         ),
         fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW, origin=origin),
-        onward=BLUESKY.scenarios.onward(spec),
+        next_hops=BLUESKY.scenarios.next_hops(spec),
         version=1,
         processed_at=NOW,
     )

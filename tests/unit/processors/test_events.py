@@ -75,7 +75,7 @@ def processed(request: Request) -> Save:
             checked_at=NOW,
             origin=payload.origin,
         ),
-        onward=PLATFORM.scenarios.onward(parse(request.policy).placed(kind.position).spec),
+        next_hops=PLATFORM.scenarios.next_hops(parse(request.policy).placed(kind.position).spec),
         version=kind.version,
         processed_at=NOW,
     )
@@ -211,7 +211,7 @@ def test_membership_of_a_team_reads_its_pages_again_and_nobody_on_them():
 
     asked = the(save, "team").request
     assert asked.policy == "event:roster"
-    steps = PLATFORM.scenarios.onward(asked.policy).links
+    steps = PLATFORM.scenarios.next_hops(asked.policy).links
     assert {name: step.thing for name, step in steps.items()} == {"members": None, "repos": None}
 
 

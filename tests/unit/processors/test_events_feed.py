@@ -69,7 +69,7 @@ def page(request: Request, events: Sequence[Any], cursor: Document | None = None
             checked_at=at(1),
             link={"next": following} if following else {},
         ),
-        onward=PLATFORM.scenarios.onward(parse(request.policy).placed(kind.position).spec),
+        next_hops=PLATFORM.scenarios.next_hops(parse(request.policy).placed(kind.position).spec),
         version=kind.version,
         processed_at=NOW,
     )
@@ -84,7 +84,7 @@ def cursor_of(save: Save) -> Document:
     visit = Visit(
         request=request,
         fetched=Fetched(body=request.payload.body, url=request.url, observed_at=NOW, checked_at=NOW),
-        onward=PLATFORM.scenarios.onward("event:self"),
+        next_hops=PLATFORM.scenarios.next_hops("event:self"),
         version=1,
         processed_at=NOW,
     )
@@ -220,7 +220,7 @@ def test_a_push_from_the_feed_reads_the_branch_and_what_is_new():
             fetched=Fetched(
                 body=request.payload.body, url=request.url, observed_at=NOW, checked_at=NOW, origin="event"
             ),
-            onward=PLATFORM.scenarios.onward(parse(request.policy).placed(kind.position).spec),
+            next_hops=PLATFORM.scenarios.next_hops(parse(request.policy).placed(kind.position).spec),
             version=1,
             processed_at=NOW,
         )

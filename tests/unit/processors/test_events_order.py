@@ -136,9 +136,9 @@ def webhook(thing: Thing, version: int, *, action: str = "edited", at: datetime 
 def visited(request: Request, body: Any, observed_at: datetime) -> Save:
     kind = kind_of(request.type)
     fetched = Fetched(body=body, url=request.url, observed_at=observed_at, checked_at=observed_at)
-    onward = PLATFORM.scenarios.onward(parse(request.policy).placed(kind.position).spec)
+    next_hops = PLATFORM.scenarios.next_hops(parse(request.policy).placed(kind.position).spec)
     outcome = kind.processor(
-        Visit(request=request, fetched=fetched, onward=onward, version=1, processed_at=observed_at)
+        Visit(request=request, fetched=fetched, next_hops=next_hops, version=1, processed_at=observed_at)
     )
     assert isinstance(outcome, Save)
     return outcome

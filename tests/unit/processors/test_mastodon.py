@@ -89,7 +89,7 @@ def processed(
     visit = Visit(
         request=Request(platform="mastodon", type=type, url=url, policy=spec),
         fetched=Fetched(body=body, url=url, observed_at=NOW, checked_at=NOW, origin=origin),
-        onward=MASTODON.scenarios.onward(spec),
+        next_hops=MASTODON.scenarios.next_hops(spec),
         version=1,
         processed_at=NOW,
     )
@@ -206,7 +206,7 @@ def test_a_page_that_leads_to_another_host_is_not_followed() -> None:
     visit = Visit(
         request=Request(platform="mastodon", type="statuses", url=url, policy="default:request@/statuses"),
         fetched=Fetched(body=[POST], url=url, observed_at=NOW, checked_at=NOW, link={"next": visit_url}),
-        onward=MASTODON.scenarios.onward("default:request@/statuses"),
+        next_hops=MASTODON.scenarios.next_hops("default:request@/statuses"),
         version=1,
         processed_at=NOW,
     )

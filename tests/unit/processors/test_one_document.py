@@ -71,7 +71,7 @@ def processed(request: Request, body: Any, seen_at: float) -> Save:
         Visit(
             request=request,
             fetched=fetched,
-            onward=PLATFORM.scenarios.onward(spec),
+            next_hops=PLATFORM.scenarios.next_hops(spec),
             version=kind.version,
             processed_at=at(seen_at),
         )

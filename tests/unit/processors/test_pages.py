@@ -441,7 +441,7 @@ def test_every_list_asks_for_full_pages_and_can_be_asked_for_in_any_scenario(lis
     assert listing.url("https://x/y").endswith("per_page=100")
     assert listing.type in PLATFORM.kinds
     for scenario in PLATFORM.scenarios.names:
-        assert PLATFORM.scenarios.onward(f"default:{scenario}/{listing.of}@/{listing.link}").links is not None
+        assert PLATFORM.scenarios.next_hops(f"default:{scenario}/{listing.of}@/{listing.link}").links is not None
 
 
 def test_a_cursor_is_a_document_of_its_collection():

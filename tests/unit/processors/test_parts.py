@@ -52,7 +52,7 @@ def test_every_part_is_asked_for_and_saved_under_its_repository(part: Any):
     assert document.urn.startswith(f"urn:repo:12:{part.type}")
     assert document.body == ({"elements": body} if isinstance(body, list) else body)
     assert document.links["repo"].href == "urn:repo:12"
-    assert PLATFORM.scenarios.onward(f"default:{part.type}").links == {}
+    assert PLATFORM.scenarios.next_hops(f"default:{part.type}").links == {}
     with pytest.raises(Malformed, match="is of a repo"):
         process(part.type, body, qualifier="urn:org:9")
 

@@ -18,13 +18,13 @@ from tests.support.github import PLATFORM, REPO, a_repo, an_issue, asked, carrie
 
 
 def links(spec: str) -> set[str]:
-    return set(PLATFORM.scenarios.onward(spec).links)
+    return set(PLATFORM.scenarios.next_hops(spec).links)
 
 
 def test_every_scenario_has_a_map_for_everything():
     for scenario in PLATFORM.scenarios.names:
         for kind in PLATFORM.kinds.values():
-            PLATFORM.scenarios.onward(f"default:{scenario}/{kind.position}")
+            PLATFORM.scenarios.next_hops(f"default:{scenario}/{kind.position}")
 
 
 KNOWN = json.loads(Path(__file__).with_name("visitor_maps.json").read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def test_each_scenario_follows_what_it_is_called_after(scenario: str, follows: s
 
 
 def test_what_a_scenario_leaves_out_can_still_be_asked_for_by_itself():
-    assert PLATFORM.scenarios.onward("default:repo@/deployments").element == "default:deployment"
+    assert PLATFORM.scenarios.next_hops("default:repo@/deployments").element == "default:deployment"
     assert "deployments" not in links("default:repo")
 
 

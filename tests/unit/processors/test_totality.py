@@ -131,7 +131,7 @@ def test_any_delivery_becomes_a_document_and_what_it_carries_an_outcome(
         kind, body = kind_of(request.type), request.payload.body
         spec = parse(request.policy).placed(kind.position).spec
         fetched = Fetched(body=body, url=request.url, observed_at=request.payload.observed_at, checked_at=NOW)
-        onward = PLATFORM.scenarios.onward(spec)
-        visit = Visit(request=request, fetched=fetched, onward=onward, version=1, processed_at=NOW)
+        next_hops = PLATFORM.scenarios.next_hops(spec)
+        visit = Visit(request=request, fetched=fetched, next_hops=next_hops, version=1, processed_at=NOW)
         with contextlib.suppress(Malformed):
             waiting += [push.request for push in kind.processor(visit).follow_ups]

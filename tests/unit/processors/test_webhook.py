@@ -85,7 +85,7 @@ def test_an_event_that_nobody_knows_is_kept_as_a_document(name: str):
         Visit(
             request=request,
             fetched=Fetched(body=request.payload.body, url=request.url, observed_at=NOW, checked_at=NOW),
-            onward=NextHops(),
+            next_hops=NextHops(),
             version=1,
             processed_at=NOW,
         )

@@ -176,7 +176,7 @@ def test_processors_are_measured_even_when_they_fail():
         kind = platform.kinds["x"]
         assert isinstance(kind, Thing)
         fetched = Fetched(body={}, url="x", observed_at=NOW, checked_at=NOW)
-        visit = Visit(request=a_request(), fetched=fetched, onward=NextHops(), version=1, processed_at=NOW)
+        visit = Visit(request=a_request(), fetched=fetched, next_hops=NextHops(), version=1, processed_at=NOW)
         with pytest.raises(RuntimeError):
             kind.processor(visit)
 

@@ -100,8 +100,8 @@ def asked_next(*more: Document, links: Sequence[str]) -> list[tuple[str, str]]:
         *more,
     ]
     request = Request(platform="web", type="blog", url=f"{HERE}/", policy="default", asked_at=at(-1))
-    onward = NextHops(links={})
-    outcome = plan(Prospect(request=request, documents=documents, onward=onward, version=1, now=at(60)))
+    next_hops = NextHops(links={})
+    outcome = plan(Prospect(request=request, documents=documents, next_hops=next_hops, version=1, now=at(60)))
     assert isinstance(outcome, Save)
     return [(push.request.type, push.request.url) for push in outcome.follow_ups if push.request.type != "blog"]
 
