@@ -438,7 +438,7 @@ def _demand_scenario(settings: Settings, mounted: Mounts) -> None:
     scenario = settings.crawl.scenario
     known = dict.fromkeys(name for mount in mounted for name in mount.platform.scenarios.names)
     if scenario and scenario not in known:
-        raise ConfigError(f"crawl.scenario: unknown scenario {scenario}; known scenarios: {', '.join(known)}")
+        raise sections.wrong("crawl.scenario", f"unknown scenario {scenario}; known scenarios: {', '.join(known)}")
 
 
 def _discovered(settings: Settings, mounted: Mounts) -> frozenset[TypeName]:

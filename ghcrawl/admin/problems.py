@@ -13,6 +13,7 @@ from ghcrawl.values.errors import (
     ConfigError,
     CrawlError,
     DecodeError,
+    PolicyError,
     QueueError,
     SpecError,
     StoreError,
@@ -89,20 +90,14 @@ def unavailable(detail: str) -> Problem:
 def of_error(error: CrawlError) -> Problem:
     """The problem document of one of our errors: the input is wrong, or a server is unavailable."""
     if isinstance(error, ConfigError):
-        lines = str(error).splitlines()
-        errors = [(error.field, str(error))] if error.field else [_field(line) for line in lines]
-        return Problem(422, str(error) or type(error).__name__, errors=errors)
+        return Problem(422, str(error) or type(error).__name__, errors=error.problems)
+    if isinstance(error, PolicyError):
+        return Problem(422, str(error), errors=[("policy", str(error))])
     if isinstance(error, SpecError | DecodeError | Unstorable):
         return Problem(422, str(error) or type(error).__name__)
     if isinstance(error, QueueError | StoreError):
         return unavailable(str(error))
     return Problem(502, str(error))
-
-
-def _field(line: str) -> tuple[str, str]:
-    """`crawl.loops (live): must be …` → the field and the sentence."""
-    name, colon, rest = line.partition(": ")
-    return (name.partition(" ")[0], rest) if colon and "." in name.partition(" ")[0] else ("", line)
 
 
 def of_validation(error: ValidationError, where: str) -> Problem:

@@ -25,8 +25,8 @@ from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.engine import differences
 from ghcrawl.settings.live import Contended, Entry, value_of
-from ghcrawl.settings.sections import Settings
-from ghcrawl.values.errors import ConfigError, StoreError
+from ghcrawl.settings.sections import Settings, wrong
+from ghcrawl.values.errors import StoreError
 from ghcrawl.values.times import iso
 
 
@@ -141,7 +141,7 @@ async def _patch(asked: Asked[Nothing, Changing]) -> ChangesShape:
 def _demand_kind(name: str, value: Any, default: Any) -> None:
     """Raises ConfigError for a number in place of a boolean, or a boolean in place of a number."""
     if isinstance(value, bool | int | float) and isinstance(value, bool) != isinstance(default, bool):
-        raise ConfigError(f"{name}: write {'true or false' if isinstance(default, bool) else 'a number'}, not {value}")
+        raise wrong(name, f"write {'true or false' if isinstance(default, bool) else 'a number'}, not {value}")
 
 
 @SETTINGS.add(

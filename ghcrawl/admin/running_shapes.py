@@ -29,6 +29,7 @@ class PrincipalShape(Shown):
     id: str
     platform: str
     label: str
+    host: str = Field(description="the only host at which it is used; empty: any of its platform")
     traits: list[str]
     budgets: list[BudgetShape]
     calls: int

@@ -8,12 +8,16 @@ issue: there, the elements are found by their `siblings` link, which names the c
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Final
 
 from ghcrawl.cli.crawl_backend import CrawlBackend
+from ghcrawl.cli.kinds import entity_types
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.documents import Document, Link
+from ghcrawl.wiring import PLATFORMS
 
 SIBLINGS, RESOURCES = "siblings", "resources"
+_ENTITIES: Final = frozenset(entity_types(PLATFORMS))
 
 
 async def behind(backend: CrawlBackend, link: Link) -> AsyncIterator[Document]:
@@ -29,7 +33,7 @@ async def behind(backend: CrawlBackend, link: Link) -> AsyncIterator[Document]:
         async for document in _named(backend, page.links.get(RESOURCES, Link(type="resource")).hrefs, seen):
             yield document
     async for document in backend.documents.list(DocumentFilter(scope=href.rpartition(":")[0])):
-        if _siblings(document) == href and document.urn not in seen and not _is_page(document):
+        if _siblings(document) == href and document.urn not in seen and _is_entity(document):
             seen.add(document.urn)
             yield document
 
@@ -67,5 +71,6 @@ def _siblings(document: Document) -> str:
     return link.href or "" if link is not None else ""
 
 
-def _is_page(document: Document) -> bool:
-    return RESOURCES in document.links or ":page:" in document.urn or document.urn.endswith(":cursor")
+def _is_entity(document: Document) -> bool:
+    """Neither a page of a list nor a cursor, of any platform."""
+    return document.type_name in _ENTITIES

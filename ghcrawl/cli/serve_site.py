@@ -180,9 +180,9 @@ class Surface:
                     yield _unreachable(name, outage)
 
     def principals(self) -> Sequence[PrincipalView]:
-        """The credentials in use."""
-        opened = self.service.opened.items()
-        return [replace(view, platform=name) for name, each in opened for view in each.source.principals()]
+        """The credentials in use. Those without one are told apart by their platform or host."""
+        found = [(name, view) for name, each in self.service.opened.items() for view in each.source.principals()]
+        return [replace(view, platform=name, label=_label(view, name)) for name, view in found]
 
     async def check(self) -> None:
         """Try the store and the queue, so that an outage is noticed, and its end too, when no worker would notice."""
@@ -280,6 +280,10 @@ class Surface:
         gauges.differences(await self.service.differences())
         if self.redelivery is not None:
             gauges.redelivery(await self.redelivery.read())
+
+
+def _label(view: PrincipalView, platform: str) -> str:
+    return f"{platform} {view.label}" if view.anonymous and not view.host else view.label
 
 
 def _unreachable(platform: str, outage: Outage) -> UnreachableHost:

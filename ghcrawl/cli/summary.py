@@ -16,6 +16,7 @@ from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.snapshot import Quota
 from ghcrawl.cli.words import counted, duration, number, tallied
+from ghcrawl.values.outcome import DENIED
 from ghcrawl.values.type_names import TypeNames
 
 MAX_QUOTAS: Final = 5
@@ -72,7 +73,7 @@ def _quota(quota: Quota) -> str:
     return f"{quota.label}: {', '.join(filter(None, (calls, left, quota.trouble)))}"
 
 
-_REASONS: Final = {
+_REASONS: Final[Mapping[str, str]] = {
     "visited": "already requested",
     "not_known": "nothing known to follow",
     "missing": "not found",
@@ -86,19 +87,17 @@ _REASONS: Final = {
     "still_refused": "refused recently, not retried yet",
     "too_large": "too large for the API to answer",
     "list_capped": "lists truncated by the API",
+    **{skipped: f"denied: {why.replace('_', ' ')}" for why, skipped in DENIED.items()},
 }
 
 
 def _explained(skipped: Mapping[str, int]) -> Mapping[str, int]:
-    """Reasons in words. `denied_sso` and its like say why something was not shown to us."""
-    found: dict[str, int] = {}
-    for reason, count in skipped.items():
-        found[_in_words(reason)] = found.get(_in_words(reason), 0) + count
-    return found
+    """The same with reasons in words."""
+    return {_in_words(reason): count for reason, count in skipped.items()}
 
 
 def _in_words(reason: str) -> str:
-    return _REASONS.get(reason, reason.replace("denied_", "denied: ").replace("_", " "))
+    return _REASONS.get(reason, reason.replace("_", " "))
 
 
 def _calls(result: Result) -> str:

@@ -16,7 +16,7 @@ from ghcrawl.fetch.budgets import DeclaredBudget
 from ghcrawl.fetch.github import checks
 from ghcrawl.fetch.github.app_auth import read_installation
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
-from ghcrawl.fetch.github.hooks import APP, GitHubHooks
+from ghcrawl.fetch.github.hooks import GitHubHooks, demand_names
 from ghcrawl.fetch.github.principals import Credential, Installation, Token, Traits, read_tokens
 from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.platforms.contract import Checked, Credentials, Deliveries, Feed, Platform, Sourced
@@ -219,10 +219,7 @@ def _remarks(found: Sequence[Sourced], checked: Sequence[Checked]) -> Iterable[s
 
 def _hooks(source: ports.Source, section: Section, names: Sequence[str], webhook_url: str) -> Hooks:
     mine = _mine(section)
-    known = {f"{APP}{app.app_id}" for app in mine.apps}
-    unknown = [name for name in names if name.startswith(APP) and name not in known]
-    if unknown:
-        raise ConfigError(f"service.redeliver: {unknown[0]} is not in {NAME}.apps; add it there with its private key")
+    demand_names(names, webhook_url, apps=[app.app_id for app in mine.apps])
     assert isinstance(source, GitHubFetcher)
     return GitHubHooks(source, mine.api_url, names, webhook_url)
 

@@ -114,6 +114,7 @@ class Mounts:
         Raises SpecError with a sentence that says what would be understood.
         """
         _demand_no_credential(spec)
+        parse(policy)
         name, colon, rest = spec.strip().partition(":")
         if colon and name in self._mounts:
             return _read(self._mounts[name], rest, policy)

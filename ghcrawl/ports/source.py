@@ -42,6 +42,7 @@ class PrincipalView(Struct, frozen=True, kw_only=True):
     """One credential and the principal behind it, for people and metrics; nothing here is secret.
 
     id: the principal's; the same on several views where credentials share a budget.
+    host: the only host at which it is used; empty: any of its platform.
     anonymous: requests are sent without a credential.
     retired: why the credential is not used; empty while it is.
     """
@@ -49,6 +50,7 @@ class PrincipalView(Struct, frozen=True, kw_only=True):
     id: str
     label: str
     platform: str = ""
+    host: str = ""
     fingerprint: str = ""
     traits: tuple[str, ...] = ()
     budgets: tuple[BudgetView, ...] = ()

@@ -229,17 +229,14 @@ def checked(name: str, model: type[Settings]) -> str:
     if name in live:
         return name
     if name in names:
-        raise ConfigError(
+        sentence = (
             f"{name} cannot be changed at run time; set it in the config file, or as "
-            f"{setting.PREFIX}{name.upper().replace('.', '__')} in the environment",
-            field=name,
+            f"{setting.PREFIX}{name.upper().replace('.', '__')} in the environment"
         )
+        raise ConfigError(sentence, problems=[(name, sentence)])
     known = [*live, *names]
     close = difflib.get_close_matches(name, [*known, *(one.rpartition(".")[2] for one in live)], n=1)
     meant = next((one for one in known if close and (one == close[0] or one.endswith(f".{close[0]}"))), "")
-    raise ConfigError(
-        f"unknown setting {name}; did you mean {meant}?"
-        if meant
-        else f"unknown setting {name}; live settings: {', '.join(live)}",
-        field=name,
-    )
+    instead = f"did you mean {meant}?" if meant else f"live settings: {', '.join(live)}"
+    sentence = f"unknown setting {name}; {instead}"
+    raise ConfigError(sentence, problems=[(name, sentence)])

@@ -197,10 +197,6 @@ class LogSection(Section):
     format: Literal["auto", "console", "json"] = "auto"
 
 
-TELLER: Final = r"^(app:[A-Za-z0-9_.-]+|[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?)$"
-"""Whose webhooks: those of an App, an organisation, or a repository."""
-
-
 class ServiceSection(Section):
     """What `ghcrawl serve` listens to, and how patiently. Its tokens and secrets are files or environment variables."""
 
@@ -216,16 +212,9 @@ class ServiceSection(Section):
     max_connections: Annotated[int, Field(ge=10, le=100_000)] = 1000
     max_connections_per_address: Annotated[int, Field(ge=5, le=100_000)] = 250
     trusted_proxies: tuple[Network, ...] = ()
-    redeliver: tuple[Annotated[str, Field(max_length=200, pattern=TELLER)], ...] = ()
+    redeliver: tuple[Annotated[str, Field(max_length=200)], ...] = ()
     redeliver_every_s: Annotated[Seconds, Field(ge=1)] = 300.0
     webhook_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
-
-    @model_validator(mode="after")
-    def _knows_its_webhooks(self) -> Self:
-        owners = [name for name in self.redeliver if not name.startswith("app:")]
-        if owners and not self.webhook_url:
-            raise ValueError(f"redeliver contains {owners[0]}, which requires webhook_url; set it")
-        return self
 
     @property
     def probed_at(self) -> str:
@@ -350,9 +339,11 @@ def load(
         settings = model.model_validate(merged)
         parse(settings.crawl.policy)
     except ValidationError as error:
-        raise ConfigError("\n".join(_sentence(problem, origins, model) for problem in error.errors())) from None
+        problems = [_problem(problem, model) for problem in error.errors()]
+        lines = [f"{name}{_origin(name, origins)}: {detail}" for name, detail in problems]
+        raise ConfigError("\n".join(lines), problems=problems) from None
     except SpecError as error:
-        raise ConfigError(f"crawl.policy: {error}") from None
+        raise wrong("crawl.policy", str(error)) from None
     return settings, origins
 
 
@@ -389,7 +380,7 @@ def typed(name: str, text: str, model: type[Settings]) -> Any:
         try:
             return tuple(tomllib.loads(f"list = {text.strip()}")["list"])
         except tomllib.TOMLDecodeError:
-            raise ConfigError(f"{name}: {text!r} is no list; write names with commas, or an array") from None
+            raise wrong(name, f"{text!r} is no list; write names with commas, or an array") from None
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -405,7 +396,7 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
         for part in above:
             place = place.setdefault(part, {})
             if not isinstance(place, dict):
-                raise ConfigError(f"{name}: {part} is both a value and a section")
+                raise wrong(name, f"{part} is both a value and a section")
         place[last] = value
     return nested
 
@@ -423,26 +414,40 @@ _SHAPES: Final = {
     "crawl.scenario": "the name of a scenario",
     "mongo.database": "a name of letters, digits, - and _",
     "amqp.prefix": "a name of letters, digits, - and _",
-    "service.redeliver": "app:ID, the name of an organisation, or OWNER/REPO",
     "service.webhook_url": "an http or https URL",
 }
 """What a pattern asks for, in words."""
 
 
-def _sentence(problem: Any, origins: Origins, model: type[Settings]) -> str:
-    name = ".".join(str(part) for part in problem["loc"])
-    of = name.rstrip("0123456789").rstrip(".")
+def wrong(name: str, detail: str) -> ConfigError:
+    """The error of one setting."""
+    return ConfigError(f"{name}: {detail}", problems=[(name, detail)])
+
+
+def _list_of(name: str) -> str:
+    """`crawl.allow` of `crawl.allow.0`."""
+    return name.rstrip("0123456789").rstrip(".")
+
+
+def _origin(name: str, origins: Origins) -> str:
+    of = _list_of(name)
     origin = origins.get(of) or next((origin for key, origin in origins.items() if key.startswith(of)), "")
-    where = f" ({origin})" if origin else ""
+    return f" ({origin})" if origin else ""
+
+
+def _problem(problem: Any, model: type[Settings]) -> tuple[str, str]:
+    """The name of a setting, and what is wrong with it."""
+    name = ".".join(str(part) for part in problem["loc"])
+    of = _list_of(name)
     field = fields(model).get(of)
     shape = _SHAPES.get(of) or (field.description if field is not None else None)
     if problem["type"] == "string_pattern_mismatch" and shape:
-        return f"{name}{where}: {problem['input']!r} is not {shape}"
+        return name, f"{problem['input']!r} is not {shape}"
     if problem["type"] != "extra_forbidden":
-        return f"{name}{where}: {problem['msg'].removeprefix('Value error, ')}"
+        return name, problem["msg"].removeprefix("Value error, ")
     close = difflib.get_close_matches(name, names(model), n=1)
     meant = f"; did you mean {close[0]}?" if close else f"; known settings: {', '.join(names(model))}"
-    return f"{name}{where}: unknown setting{meant}"
+    return name, f"unknown setting{meant}"
 
 
 def names(model: type[Settings]) -> list[str]:

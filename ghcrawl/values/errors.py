@@ -3,7 +3,8 @@
     CrawlError                  the root: a sentence for a person, with what to do where something can be done
     ├── ConfigError             settings, tokens or a command line that cannot be run with
     ├── SpecError               a spec, policy or URN that a person typed and that cannot be read
-    │   └── UnknownSpec         words that mean nothing on this platform, so that another may be meant
+    │   ├── UnknownSpec         words that mean nothing on this platform, so that another may be meant
+    │   └── PolicyError         a policy that cannot be read, or names a map that does not exist
     ├── Malformed               the platform's answer lacks what gives it an identity; never worth a retry
     ├── FetchError              the platform could not be asked, or broke while answering (url, status)
     ├── StreamRefused           the platform will not stream this, however often it is asked (status)
@@ -17,6 +18,8 @@ What a protocol expects (304, 404, a rate limit, an empty repository) is a value
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class CrawlError(Exception):
     """The root of the tree above."""
@@ -25,12 +28,12 @@ class CrawlError(Exception):
 class ConfigError(CrawlError):
     """Settings, tokens or a command line that cannot be run with.
 
-    field: `section.name` of the setting, where the sentence is about one and does not start with it.
+    problems: `section.name` of each wrong setting, and what is wrong with it, where the sentence is about settings.
     """
 
-    def __init__(self, message: str, *, field: str = "") -> None:
+    def __init__(self, message: str, *, problems: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(message)
-        self.field = field
+        self.problems = tuple(problems)
 
 
 class SpecError(CrawlError):
@@ -39,6 +42,10 @@ class SpecError(CrawlError):
 
 class UnknownSpec(SpecError):
     """Words that mean nothing on this platform: another one is probably meant."""
+
+
+class PolicyError(SpecError):
+    """A policy that cannot be read, or that names a scenario or map that does not exist."""
 
 
 class Malformed(CrawlError):

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from ghcrawl.values.errors import SpecError
+from ghcrawl.values.errors import PolicyError
 from ghcrawl.values.frozen import replace
 
 
@@ -157,10 +157,10 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=4096)
 def parse(spec: str) -> Policy:
-    """The policy that `spec` writes. Raises SpecError."""
+    """The policy that `spec` writes. Raises PolicyError."""
     match = _SPEC.fullmatch(spec)
     if match is None:
-        raise SpecError(f"{spec!r} is not a policy; write name[:[scenario/]map[@path]], for example refresh:repo")
+        raise PolicyError(f"{spec!r} is not a policy; write name[:[scenario/]map[@path]], for example refresh:repo")
     path = tuple(step for step in (match["path"] or "").split("/") if step)
     return Policy(
         name=match["name"],
@@ -183,6 +183,6 @@ def _modes(name: str) -> Modes:
             return Modes(mode, Freshness(freshness))
     except ValueError:
         pass
-    raise SpecError(
+    raise PolicyError(
         f"unknown policy {name!r}; known policies: {', '.join(NAMED)}, and combinations such as mutables+7d"
     )

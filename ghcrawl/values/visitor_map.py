@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from ghcrawl.values.errors import SpecError
+from ghcrawl.values.errors import PolicyError
 from ghcrawl.values.policy import Policy, parse
 
 Node: TypeAlias = "str | Mapping[str, Node]"
@@ -82,7 +82,7 @@ class Scenarios:
     def _next_hops(self, spec: str) -> NextHops:
         """Where a request with policy `spec` may go. The spec names its map (`Policy.placed`).
 
-        Raises SpecError for a scenario, map or path that does not exist.
+        Raises PolicyError for a scenario, map or path that does not exist.
         """
         policy = parse(spec)
         node = self._node(policy)
@@ -107,7 +107,7 @@ class Scenarios:
         for link in policy.path:
             links = self._map(policy, node) if isinstance(node, str) else node
             if link not in links:
-                raise SpecError(f"the map {policy.map!r} leads nowhere at {'/'.join(policy.path)!r}")
+                raise PolicyError(f"the map {policy.map!r} leads nowhere at {'/'.join(policy.path)!r}")
             node = links[link]
             node = node.removeprefix(ON_REQUEST) if isinstance(node, str) else node
         return node
@@ -116,12 +116,12 @@ class Scenarios:
         maps = self._scenarios.get(policy.scenario or "default")
         if maps is None:
             known = ", ".join(self._scenarios)
-            raise SpecError(f"unknown scenario {policy.scenario!r}; known scenarios: {known}")
+            raise PolicyError(f"unknown scenario {policy.scenario!r}; known scenarios: {known}")
         if name in (SELF, PAGES, NONE):
             return _NOTHING
         if name not in maps:
-            raise SpecError(f"unknown map {name!r}; known maps: {', '.join(maps)}")
+            raise PolicyError(f"unknown map {name!r}; known maps: {', '.join(maps)}")
         node = maps[name]
         if isinstance(node, str):
-            raise SpecError(f"the map {name!r} is only another name, {node!r}")
+            raise PolicyError(f"the map {name!r} is only another name, {node!r}")
         return node

@@ -137,11 +137,11 @@ class App {
     this.again = again ?? 0;
     if (value) {
       this.status = value;
-      learn(value);
       this.#at = performance.now();
       this.history.add(value);
+      const renamed = learn(value);
       this.#view?.update?.(value);
-      if (back) this.#view?.refresh?.();
+      if (back || renamed) this.#view?.refresh?.();
     }
     this.header.update();
     notices(this, true);

@@ -20,10 +20,10 @@ export function notices(app, on) {
   if (on && app.trouble) ticking = setTimeout(() => notices(app, true), 1000);
 }
 
-/** Whether any principal that is used has more of its hourly budget than what is usually left to others. */
+/** Whether any principal that is used has more of its main budget than what is usually left to others. */
 export function quotaLeft(status) {
   const used = status.principals.filter(({ retired, benched_until: benched }) => !retired && !benched);
-  return used.some(({ budgets }) => budgets.some(({ resource, limit, remaining }) => resource === "core" && remaining > limit * 0.1));
+  return used.some(({ budgets }) => budgets.some(({ main, limit, remaining }) => main && remaining > limit * 0.1));
 }
 
 function standing(app) {

@@ -77,17 +77,17 @@ def _loops(workers: Mapping[str, Any]) -> str:
 
 
 def _principal(principal: Mapping[str, Any], now: datetime) -> str:
-    label = f"{principal['platform']} anonymous" if principal["label"] == "anonymous" else principal["label"]
+    label, host = principal["label"], principal.get("host", "")
     if principal["retired"]:
         return f"{label}: refused ({principal['retired']})"
-    said = [", ".join(_budget(each, label) for each in principal["budgets"]) or "not used yet", waits(principal, now)]
+    said = [", ".join(_budget(each, host) for each in principal["budgets"]) or "not used yet", waits(principal, now)]
     return f"{label}: {'; '.join(filter(None, said))}"
 
 
-def _budget(budget: Mapping[str, Any], label: str) -> str:
-    """What is left of it. The name of a host that is in the label is not repeated."""
+def _budget(budget: Mapping[str, Any], host: str) -> str:
+    """What is left of it. The name of the host is in the label already."""
     left = f"{number(budget['remaining'])} of {number(budget['limit'])}"
-    return left if label.startswith(f"{budget['resource']} ") else f"{budget['resource']} {left}"
+    return left if budget["resource"] == host else f"{budget['resource']} {left}"
 
 
 def waits(principal: Mapping[str, Any], now: datetime) -> str:

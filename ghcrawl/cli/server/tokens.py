@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from ghcrawl.cli import output
 from ghcrawl.cli.failures import FAILED
@@ -16,9 +16,6 @@ from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import sections as setting
 from ghcrawl.values.times import moment
 from ghcrawl.values.type_names import LEGACY_PLATFORM
-
-ANONYMOUS_ID: Final = "anonymous"
-"""How services of earlier versions name the principal without a credential."""
 
 Principal = Mapping[str, Any]
 
@@ -67,7 +64,7 @@ async def _answered(url: str) -> tuple[Sequence[Principal], Sequence[Mapping[str
     """The principals with a credential, and the differences, of which earlier versions do not tell."""
     async with connected(url, setting.environment()) as client:
         found = await client.get("/api/v1/principals")
-    principals = [one for one in found["principals"] if not one.get("anonymous", one["id"] == ANONYMOUS_ID)]
+    principals = [one for one in found["principals"] if not one.get("anonymous")]
     return principals, found.get("differences", ())
 
 
@@ -106,4 +103,4 @@ def _figures(one: Principal) -> Mapping[str, Any]:
 
 
 def _budget(one: Principal) -> Mapping[str, Any] | None:
-    return next((each for each in one["budgets"] if each.get("main", each["resource"] == "core")), None)
+    return next((each for each in one["budgets"] if each.get("main")), None)

@@ -7,13 +7,14 @@ or `admin:repo_hook`; "Webhooks: write" of a fine-grained one).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.webhooks import ApiFailure, Attempt, Page
-from ghcrawl.values.errors import FetchError
+from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.jsontext import Json
 from ghcrawl.values.outcome import (
     Fetched,
@@ -29,6 +30,21 @@ MAX_LISTS: Final = 10
 """Pages of webhooks; an owner may have 20 for each event."""
 MAX_GUID: Final = 128
 """Longest id and event name that are kept: both come from outside."""
+
+
+_NAME: Final = re.compile(r"app:[A-Za-z0-9_.-]+|[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
+
+
+def demand_names(names: Sequence[str], webhook_url: str, *, apps: Iterable[str]) -> None:
+    """Raises ConfigError for names whose webhooks cannot be asked for. apps: ids of those that have a private key."""
+    known = {f"{APP}{app}" for app in apps}
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"service.redeliver: {name!r} is not app:ID, the name of an organisation, or OWNER/REPO")
+        if name.startswith(APP) and name not in known:
+            raise ConfigError(f"service.redeliver: {name} is not in github.apps; add it there with its private key")
+        if not name.startswith(APP) and not webhook_url:
+            raise ConfigError(f"service.redeliver contains {name}, which requires service.webhook_url; set it")
 
 
 class GitHubHooks:

@@ -106,6 +106,7 @@ class CredentialSlot:
         return PrincipalView(
             id=f"{self.host}/{self.principal or ANONYMOUS}",
             label=self.token.label if self.token else f"{self.host} without a token",
+            host=self.host,
             fingerprint=self.principal,
             traits=(self.host,),
             budgets=(budget,) if budget else (),

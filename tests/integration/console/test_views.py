@@ -282,7 +282,8 @@ def test_why_nothing_is_asked_is_not_called_a_lack_of_quota_where_there_is_some(
     def held(route: Route) -> None:
         status = route.fetch().json()
         status["loops"]["blocked_until"] = "2126-01-01T00:00:00Z"
-        budget = {"resource": "core", "limit": 5000, "remaining": remaining, "reset_at": "2126-01-01T00:00:00Z"}
+        left = {"limit": 5000, "remaining": remaining, "reset_at": "2126-01-01T00:00:00Z"}
+        budget = {"resource": "core", "main": True} | left
         one = status["principals"][0] | {"budgets": [budget], "retired": "", "benched_until": None}
         status["principals"] = [one]
         route.fulfill(json=status)

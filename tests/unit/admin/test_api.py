@@ -115,6 +115,8 @@ async def test_a_push_with_a_mistake_pushes_nothing_and_says_where(rig: Rig, ask
     answer = await asker.post("/api/v1/requests", body)
     assert answer.status == 422
     assert field in answer.json["detail"]
+    if "policy" in body:
+        assert [error["field"] for error in answer.json["errors"]] == ["policy"]
     assert await rig.queue.is_empty()
 
 

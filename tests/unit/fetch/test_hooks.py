@@ -8,10 +8,11 @@ import jwt
 import pytest
 
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
-from ghcrawl.fetch.github.hooks import GitHubHooks
+from ghcrawl.fetch.github.hooks import GitHubHooks, demand_names
 from ghcrawl.fetch.github.principals import Installation
 from ghcrawl.fetch.redaction import Secret
 from ghcrawl.ports.webhooks import ApiFailure, Attempt, Page
+from ghcrawl.values.errors import ConfigError
 from tests.support.builders import NOW
 from tests.support.keys import as_pem, rsa_key
 from tests.unit.fetch.conftest import Start
@@ -34,6 +35,22 @@ def item(id: int, status: str | None = "OK", code: int | None = 202, **over: Any
 
 def hooks(fetcher: GitHubFetcher, server: Scripted, *names: str) -> GitHubHooks:
     return GitHubHooks(fetcher, server.url, names or ("acme",), OURS)
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "sentence"),
+    [
+        ("acme", "", "service.redeliver contains acme, which requires service.webhook_url; set it"),
+        ("app:13", OURS, "service.redeliver: app:13 is not in github.apps; add it there with its private key"),
+        ("a/b/c", OURS, "service.redeliver: 'a/b/c' is not app:ID, the name of an organisation, or OWNER/REPO"),
+    ],
+)
+def test_names_whose_webhooks_cannot_be_asked_for_are_refused(name: str, url: str, sentence: str):
+    demand_names(("app:12",), "", apps=["12"])
+    demand_names(("app:12", "acme", "acme/web.js"), OURS, apps=["12"])
+    with pytest.raises(ConfigError) as refused:
+        demand_names(("app:12", name), url, apps=["12"])
+    assert str(refused.value) == sentence
 
 
 async def test_of_an_owners_webhooks_only_those_that_lead_to_us_are_ours(start: Start, server: Scripted):

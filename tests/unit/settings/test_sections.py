@@ -118,14 +118,3 @@ def test_what_begins_as_an_array_and_is_none_is_no_pattern(text: str):
 def test_a_missing_file_is_named(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"config file .*c\.toml not found"):
         load(tmp_path / "c.toml", {})
-
-
-def test_whose_deliveries_are_asked_for_again_is_said_by_name_and_an_owner_needs_our_url():
-    url = {"GHCRAWL_SERVICE__WEBHOOK_URL": "https://crawler.example/webhook"}
-    settings, _ = load(None, {"GHCRAWL_SERVICE__REDELIVER": "app:12, acme, acme/web.js"} | url)
-    assert settings.service.redeliver == ("app:12", "acme", "acme/web.js")
-    assert load(None, {"GHCRAWL_SERVICE__REDELIVER": "app:12"})[0].service.webhook_url == ""
-    with pytest.raises(ConfigError, match="requires webhook_url; set it"):
-        load(None, {"GHCRAWL_SERVICE__REDELIVER": "app:12,acme"})
-    with pytest.raises(ConfigError, match=r"service.redeliver.0 \(environment\): 'a/b/c' is not app:ID, the name of"):
-        load(None, {"GHCRAWL_SERVICE__REDELIVER": "a/b/c"} | url)

@@ -9,6 +9,8 @@ import { session } from "../session.js";
 import { remove, requeue } from "./deadletter-actions.js";
 import { typeOf } from "../types.js";
 
+const BUG = "internal_error";
+
 export function oneDeadletter({ app, rest: urn, signal }) {
   const el = h("div", {}, loading());
   const actions = h("div", { class: "page-actions" });
@@ -97,8 +99,7 @@ function attempts(letter) {
 
 function traceback(letter) {
   if (!letter.traceback) return null;
-  const ours = letter.kind === "internal_error" || /^[A-Z]/.test(letter.kind);
-  const whole = h("details", { open: ours }, h("summary", {}, "Show traceback"), source(letter.traceback, "Traceback"));
+  const whole = h("details", { open: letter.kind === BUG }, h("summary", {}, "Show traceback"), source(letter.traceback, "Traceback"));
   return panel("Traceback of the last attempt", {}, whole);
 }
 

@@ -10,6 +10,7 @@ import { remove, requeue } from "./deadletter-actions.js";
 import { admitsAll, read, sentence } from "./deadletter-filter.js";
 import { bars, filterForm, letterRow } from "./deadletter-parts.js";
 import { byPlatform, facet } from "./facet.js";
+import { typeOf } from "../types.js";
 
 const PAGE = 50;
 const BUCKETS = 12;
@@ -200,7 +201,7 @@ class Deadletters {
     keyed(
       this.rows.body,
       this.#letters,
-      ({ urn }) => urn,
+      (letter) => `${letter.urn} ${typeOf(letter)}`,
       (letter) => letterRow(letter, this.app.now, (on) => this.#tickOne(letter, on)),
       (row, letter) => {
         row.querySelector("input").checked = this.#chosen.has(letter.urn);

@@ -4,7 +4,7 @@ import { meter } from "../chart.js";
 import { fill, h } from "../dom.js";
 import { count, plural, until, when } from "../format.js";
 import { empty, loading, panel, table } from "../parts.js";
-import { nameOf, share, stateOf } from "./quotas.js";
+import { share, stateOf } from "./quotas.js";
 
 export function principals({ app }) {
   const el = h("div", {}, loading());
@@ -26,7 +26,7 @@ function row(principal, now) {
   return h(
     "tr",
     {},
-    h("th", { scope: "row" }, h("div", {}, nameOf(principal)), state.text ? h("div", { class: `narrow-only row-sub ${state.tone}` }, state.text) : null, principal.traits.map((trait) => h("span", { class: "tag trait" }, trait))),
+    h("th", { scope: "row" }, h("div", {}, principal.label), state.text ? h("div", { class: `narrow-only row-sub ${state.tone}` }, state.text) : null, principal.traits.map((trait) => h("span", { class: "tag trait" }, trait))),
     h("td", { class: "main" }, principal.budgets.length ? principal.budgets.map((budget) => left(principal, budget, now)) : h("span", { class: "quiet" }, "not known yet")),
     h("td", { class: "number wide-only" }, count(principal.calls)),
     h("td", { class: "number wide-only" }, count(principal.in_flight)),

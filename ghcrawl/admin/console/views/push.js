@@ -73,7 +73,7 @@ export function pushing(app) {
 /** What is wrong, at the field that it is about; whatever names none is about the text. */
 function complain({ text, queue, policy }, trouble) {
   const about = trouble.fields?.[0]?.field ?? "";
-  const where = about.startsWith("queue") ? queue : about.startsWith("policy") || /polic/i.test(trouble.message) ? policy : text;
+  const where = about.startsWith("queue") ? queue : about.startsWith("policy") ? policy : text;
   where.complain(trouble.message);
   where.input.focus();
 }

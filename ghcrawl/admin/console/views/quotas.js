@@ -32,17 +32,14 @@ function quota({ principal, budget }, now) {
   return h(
     "li",
     {},
-    h("div", { class: "bar-row" }, h("span", { title: nameOf(principal) }, nameOf(principal)), h("span", { class: "bar-note" }, resourceOf(budget, principal)), h("b", {}, count(budget.remaining))),
+    h("div", { class: "bar-row" }, h("span", { title: principal.label }, principal.label), h("span", { class: "bar-note" }, resourceOf(budget, principal)), h("b", {}, count(budget.remaining))),
     meter(share(budget), `${principal.label}, ${budget.resource}: remaining of ${count(budget.limit)}`, share(budget) < 0.1 ? "low" : ""),
     h("p", { class: state.tone }, state.text || `of ${count(budget.limit)}, resets ${until(budget.reset_at, now)}`),
   );
 }
 
-/** The name of a budget; nothing where it is that of the host which the label names. */
-const resourceOf = ({ resource }, { label }) => (label.startsWith(`${resource} `) ? "" : resource);
-
-/** The label; those without a credential are told apart by their platform. */
-export const nameOf = ({ label, platform }) => (label === "anonymous" ? `${platform} anonymous` : label);
+/** The name of a budget; nothing where it is that of the host, which the label names. */
+const resourceOf = ({ resource }, { host }) => (resource === host ? "" : resource);
 
 /** Whether a principal is used, and if not, why, and until when. */
 export function stateOf(principal, now) {
