@@ -149,7 +149,7 @@ class Context(Struct, frozen=True, kw_only=True):
     private: the resource is known to need a principal that may see private data.
     deleted_at: when it was deleted, according to a reliable source; it is to become a tombstone.
     history: the ancestors, nearest last; bounded.
-    pagination: of pages of lists.
+    pagination: of pages of lists; of elements, whether their list was stored before.
     only_known: fetch only if the list was read before, or the thing or its parent is stored; otherwise another request
     will.
     then: children that a person asked for and that need this parent's identity.

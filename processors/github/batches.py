@@ -163,7 +163,7 @@ def _follow_pulls(page: Page, items: Sequence[JsonObject], policy: str) -> None:
             for item in items
             if (item.get("state") == "open") is is_open
         ]
-        context = page.node.context(qualifier=page.node.qualifier)
+        context = replace(page.node.context(qualifier=page.node.qualifier), pagination=Pagination(known=page.known))
         _ask(page.node, PULLS, members, context, open=is_open)
 
 
@@ -281,7 +281,8 @@ def _pulls(visit: Visit) -> Skip:
             observed_at=request.payload.observed_at,
             received_at=request.payload.received_at,
         )
-        context = replace(answer.node.context(qualifier=request.context.qualifier), covered=covered)
+        context = answer.node.context(qualifier=request.context.qualifier)
+        context = replace(context, covered=covered, pagination=request.context.pagination)
         answer.save("pull_request", text(member.get("url")), text(member.get("policy")), context, payload)
     if "user" in covered:
         follow_people(answer.node, bodies, PULL_REQUEST.people, beyond)
@@ -367,6 +368,7 @@ def _pull_alone(request: Request, member: JsonObject) -> Push:
         urn=text(member.get("urn")),
         scope=request.context.scope,
         private=request.context.private,
+        pagination=request.context.pagination,
         changed_at=text(member.get("changed_at")),
     )
     return _alone(request, "pull_request", member, context, text(member.get("url")))

@@ -159,8 +159,8 @@ def add(node: Node, listing: Listing, listings: Listings, owner: str, owner_url:
         return
     wide = listings.get((listing.covered_by, listing.type)) if listing.covered_by else None
     if wide is not None and _in_a_walk(node, wide.of, listings):
-        # A new issue says nothing of whether its repository was stored, whose name may have changed since.
-        known = wide.of == "repo" or node.visit.known
+        # A new issue does not say whether its siblings were stored: the list that led to it does.
+        known = node.visit.known or node.visit.request.context.pagination.known
         _follow(node, wide, *_covering(node, wide.of), known=known)
     else:
         known_only = listing.known_only and not (listing.quiet and node.visit.visited)

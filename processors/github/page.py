@@ -24,7 +24,7 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.policy import Fetch, parse
-from ghcrawl.values.requests import Context, Push, Request
+from ghcrawl.values.requests import Context, Pagination, Push, Request
 from ghcrawl.values.times import moment
 from processors.fields import mapping, mappings, sequence, text
 from processors.github import batches
@@ -283,7 +283,7 @@ def _follow_payload(
     item = _element(item, page.listing)
     payload = node.payload(embedded(item) if element.type == "user" else item)
     url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
-    context = replace(node.context(qualifier=node.qualifier), covered=covered)
+    context = replace(node.context(qualifier=node.qualifier), covered=covered, pagination=Pagination(known=page.known))
     node.follow(element.type, url, policy, context, payload=payload)
 
 
@@ -297,6 +297,7 @@ def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) ->
         urn=text(reference.get("urn")),
         scope=node.scope if scope is None else scope,
         private=node.private or reference.get("private") is True,
+        pagination=Pagination(known=page.known),
     )
     node.follow(element.type, url, policy, context)
 

@@ -9,7 +9,7 @@ import pytest
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save, Skip
-from ghcrawl.values.requests import Ancestor
+from ghcrawl.values.requests import Ancestor, Pagination
 from processors.github import ENTITIES
 from tests.support.builders import API, NOW
 from tests.support.github import (
@@ -278,7 +278,15 @@ def test_in_a_walk_the_comments_of_all_issues_are_one_list():
     (comments,) = [push.request for push in outcome.follow_ups if push.request.type == "issue_comments"]
     assert comments.context.qualifier == IN_REPO
     assert comments.context.only_known is False
-    assert comments.context.pagination.known  # though the issue is new: the list is compared with what is stored
+    assert not comments.context.pagination.known
+
+
+def test_the_comments_of_all_issues_are_compared_with_those_stored_though_the_issue_that_leads_to_them_is_new():
+    around = {"url": f"{REPO}/issues/34", "qualifier": IN_REPO, "history": ISSUES}
+    outcome = saved("issue", an_issue(comments=2), **around, pagination=Pagination(known=True))
+
+    (comments,) = [push.request for push in outcome.follow_ups if push.request.type == "issue_comments"]
+    assert comments.context.pagination.known
 
 
 def test_the_comments_of_an_issue_looked_at_by_itself_are_its_own_list():

@@ -351,6 +351,17 @@ def test_an_excerpt_of_a_relation_removes_nothing():
     assert not outcome.document.urn.startswith("urn:org:9:members:pages:2")
 
 
+def test_elements_say_whether_their_list_was_stored_before():
+    new = issues_page([an_issue(1)], pagination=Pagination(first=ISSUES))
+    known = issues_page([an_issue(1)], pagination=Pagination(first=ISSUES, known=True))
+
+    says = [
+        {push.request.context.pagination.known for push in each.follow_ups if push.request.type == "issue"}
+        for each in (new, known)
+    ]
+    assert says == [{False}, {True}]
+
+
 def test_a_page_that_leaves_things_out_is_no_part_of_a_generation_and_its_walk_counts_nothing():
     relation = members_page([a_user()], partial=True)
     issues = issues_page(
