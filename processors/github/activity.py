@@ -48,33 +48,15 @@ def has_reactions(body: JsonObject) -> bool:
     return bool(rollup) and count(rollup.get("total_count")) > 0
 
 
-ISSUE_EVENT = Entity(
-    type="issue_event",
-    endpoint="/repos/{owner}/{repo}/issues/events/{event_id}",
-    urn=issue_event_urn,
-    describe=describe_issue_event,
-    parent="issue",
-    changed=("created_at",),
-    lacks={"list": ("issue",)},
-    people=("actor", "assignee", "requested_reviewer"),
-)
-REACTION = Entity(
-    type="reaction",
-    endpoint="",
-    urn=reaction_urn,
-    url=reaction_url,
-    parent="on",
-    changed=("created_at",),
-    people=("user",),
-)
-DISCUSSION = Entity(
-    type="discussion",
-    endpoint="/repos/{owner}/{repo}/discussions/{discussion_number}",
-    urn=in_repo("discussion", "number"),
-    url=lambda body, base: f"{base}/discussions/{body.get('number')}",
-    parent="repo",
-    has_url=False,
-    people=("user",),
-)
+# fmt: off
+ISSUE_EVENT = Entity("issue_event", "/repos/{owner}/{repo}/issues/events/{event_id}", issue_event_urn,
+    describe=describe_issue_event, parent="issue", changed=("created_at",), lacks={"list": ("issue",)},
+    people=("actor", "assignee", "requested_reviewer"))
+REACTION = Entity("reaction", "", reaction_urn, url=reaction_url, parent="on", changed=("created_at",),
+    people=("user",))
+DISCUSSION = Entity("discussion", "/repos/{owner}/{repo}/discussions/{discussion_number}",
+    in_repo("discussion", "number"), url=lambda body, base: f"{base}/discussions/{body.get('number')}",
+    parent="repo", has_url=False, people=("user",))
+# fmt: on
 
 ENTITIES: Final = (ISSUE_EVENT, REACTION, DISCUSSION)

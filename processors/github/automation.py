@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from ghcrawl.values.jsontext import JsonObject
@@ -28,6 +29,11 @@ def _on_commit(type: str, sha: str, body: JsonObject, qualifier: str) -> str:
         sha = qualifier.rpartition(":")[2]
     commit = f"{repo_of(qualifier)}:commit:{required(sha, 'commit that it is on')}"
     return f"{commit}:{type}:{required(number(body.get('id')), 'id')}"
+
+
+def check_urn(type: str) -> Callable[[JsonObject, str], str]:
+    """How check runs and suites are named: `urn:repo:12:commit:<sha>:check_run:5`."""
+    return lambda body, qualifier: _on_commit(type, text(body.get("head_sha")), body, qualifier)
 
 
 def status_urn(body: JsonObject, qualifier: str) -> str:
@@ -89,123 +95,44 @@ def describe_artifact(node: Node) -> None:
     node.link_in_repo("commit", text(at(node.body, "workflow_run", "head_sha")))
 
 
-STATUS = Entity(
-    type="status",
-    endpoint="",
-    urn=status_urn,
-    url=status_url,
-    plural="statuses",
-    parent="commit",
-    has_url=False,
-    was="status",
-    people=("creator",),
-)
-CHECK_SUITE = Entity(
-    type="check_suite",
-    endpoint="/repos/{owner}/{repo}/check-suites/{check_suite_id}",
-    urn=lambda body, qualifier: _on_commit("check_suite", text(body.get("head_sha")), body, qualifier),
-    describe=link_pulls,
-    lacks=dict.fromkeys(("list", "webhook"), ("rerequestable", "runs_rerequestable")),
-    parent="commit",
-)
-CHECK_RUN = Entity(
-    type="check_run",
-    endpoint="/repos/{owner}/{repo}/check-runs/{check_run_id}",
-    urn=lambda body, qualifier: _on_commit("check_run", text(body.get("head_sha")), body, qualifier),
-    describe=describe_check_run,
-    parent="commit",
-    changed=("completed_at", "started_at"),
-)
-DEPLOYMENT = Entity(
-    type="deployment",
-    endpoint="/repos/{owner}/{repo}/deployments/{deployment_id}",
-    urn=in_repo("deployment", "id"),
-    describe=describe_deployment,
-    parent="repo",
-    was="deployment",
-    people=("creator",),
-)
-DEPLOYMENT_STATUS = Entity(
-    type="deployment_status",
-    endpoint="/repos/{owner}/{repo}/deployments/{deployment_id}/statuses/{status_id}",
-    urn=deployment_status_urn,
-    plural="deployment_statuses",
-    parent="deployment",
-    people=("creator",),
-)
-WORKFLOW = Entity(
-    type="workflow",
-    endpoint="/repos/{owner}/{repo}/actions/workflows/{workflow}",
-    urn=in_repo("workflow", "id"),
-    parent="repo",
-)
-WORKFLOW_RUN = Entity(
-    type="workflow_run",
-    endpoint="/repos/{owner}/{repo}/actions/runs/{run_id}",
-    urn=in_repo("workflow_run", "id"),
-    describe=describe_run,
-    parent="repo",
-    people=("actor", "triggering_actor"),
-)
-
-WORKFLOW_JOB = Entity(
-    type="workflow_job",
-    endpoint="/repos/{owner}/{repo}/actions/jobs/{job_id}",
-    urn=job_urn,
-    parent="workflow_run",
+# fmt: off
+STATUS = Entity("status", "", status_urn, url=status_url, plural="statuses", parent="commit", has_url=False,
+    was="status", people=("creator",))
+CHECK_SUITE = Entity("check_suite", "/repos/{owner}/{repo}/check-suites/{check_suite_id}", check_urn("check_suite"),
+    describe=link_pulls, parent="commit",
+    lacks=dict.fromkeys(("list", "webhook"), ("rerequestable", "runs_rerequestable")))
+CHECK_RUN = Entity("check_run", "/repos/{owner}/{repo}/check-runs/{check_run_id}", check_urn("check_run"),
+    describe=describe_check_run, parent="commit", changed=("completed_at", "started_at"))
+DEPLOYMENT = Entity("deployment", "/repos/{owner}/{repo}/deployments/{deployment_id}", in_repo("deployment", "id"),
+    describe=describe_deployment, parent="repo", was="deployment", people=("creator",))
+DEPLOYMENT_STATUS = Entity("deployment_status",
+    "/repos/{owner}/{repo}/deployments/{deployment_id}/statuses/{status_id}", deployment_status_urn,
+    plural="deployment_statuses", parent="deployment", people=("creator",))
+WORKFLOW = Entity("workflow", "/repos/{owner}/{repo}/actions/workflows/{workflow}", in_repo("workflow", "id"),
+    parent="repo")
+WORKFLOW_RUN = Entity("workflow_run", "/repos/{owner}/{repo}/actions/runs/{run_id}", in_repo("workflow_run", "id"),
+    describe=describe_run, parent="repo", people=("actor", "triggering_actor"))
+WORKFLOW_JOB = Entity("workflow_job", "/repos/{owner}/{repo}/actions/jobs/{job_id}", job_urn, parent="workflow_run",
     changed=("completed_at", "started_at", "created_at"),
     lists=(
-        Listing(
-            "workflow_run",
-            "workflow_jobs",
-            "workflow_job",
-            "/jobs",
-            name="jobs",
-            query="filter=all",
-            complete=True,
-            item_at="jobs",
-        ),
-    ),
-)
-ARTIFACT = Entity(
-    type="artifact",
-    endpoint="/repos/{owner}/{repo}/actions/artifacts/{artifact_id}",
-    urn=in_repo("artifact", "id"),
-    describe=describe_artifact,
+        Listing("workflow_run", "workflow_jobs", "workflow_job", "/jobs", name="jobs", query="filter=all",
+                complete=True, item_at="jobs"),
+    ))
+ARTIFACT = Entity("artifact", "/repos/{owner}/{repo}/actions/artifacts/{artifact_id}", in_repo("artifact", "id"),
+    describe=describe_artifact, parent="repo",
+    lists=(
+        Listing("repo", "artifacts", "artifact", "/actions/artifacts", complete=True, newest_first=True,
+                known_only=True, item_at="artifacts"),
+        Listing("workflow_run", "artifacts", "artifact", "/artifacts", complete=True, covered_by="repo",
+                item_at="artifacts"),
+    ))
+ENVIRONMENT = Entity("environment", "/repos/{owner}/{repo}/environments/{environment}", in_repo("environment", "id"),
     parent="repo",
     lists=(
-        Listing(
-            "repo",
-            "artifacts",
-            "artifact",
-            "/actions/artifacts",
-            complete=True,
-            newest_first=True,
-            known_only=True,
-            item_at="artifacts",
-        ),
-        Listing(
-            "workflow_run", "artifacts", "artifact", "/artifacts", complete=True, covered_by="repo", item_at="artifacts"
-        ),
-    ),
-)
-ENVIRONMENT = Entity(
-    type="environment",
-    endpoint="/repos/{owner}/{repo}/environments/{environment}",
-    urn=in_repo("environment", "id"),
-    parent="repo",
-    lists=(
-        Listing(
-            "repo",
-            "environments",
-            "environment",
-            "/environments",
-            complete=True,
-            item_at="environments",
-            when=HAS_FILES,
-        ),
-    ),
-)
+        Listing("repo", "environments", "environment", "/environments", complete=True, item_at="environments",
+                when=HAS_FILES),
+    ))
+# fmt: on
 
 ENTITIES: Final = (
     STATUS,

@@ -36,32 +36,17 @@ def membership_urn(body: JsonObject, _qualifier: str) -> str:
 
 HAS_GISTS: Final = Condition("`public_gists` > 0", lambda user: (number(user.get("public_gists")) or 0) > 0)
 """Where there is no such counter, nothing was said."""
-GIST = Entity(
-    type="gist",
-    endpoint="/gists/{gist_hash}",
-    urn=gist_urn,
-    lacks={"list": ("history",)},
-    describe=describe_gist,
-    lists=(Listing("user", "gists", "gist", "/gists", complete=True, dated=True, newest_first=True, when=HAS_GISTS),),
-)
-PACKAGE = Entity(
-    type="package",
-    endpoint="/orgs/{org}/packages/{package_type}/{package_name}",
-    also=("/users/{username}/packages/{package_type}/{package_name}",),
-    urn=package_urn,
-    parent="owner",
+# fmt: off
+GIST = Entity("gist", "/gists/{gist_hash}", gist_urn, lacks={"list": ("history",)}, describe=describe_gist,
+    lists=(Listing("user", "gists", "gist", "/gists", complete=True, dated=True, newest_first=True, when=HAS_GISTS),))
+PACKAGE = Entity("package", "/orgs/{org}/packages/{package_type}/{package_name}", package_urn,
+    also=("/users/{username}/packages/{package_type}/{package_name}",), parent="owner",
     lists=tuple(
         Listing(owner, "packages", "package", "/packages", query="package_type=container", complete=True)
         for owner in ("org", "user")
-    ),
-)
-MEMBERSHIP = Entity(
-    type="membership",
-    endpoint="/orgs/{org}/memberships/{username}",
-    urn=membership_urn,
-    parent="org",
-    changed=(),
-    people=("user",),
-)
+    ))
+MEMBERSHIP = Entity("membership", "/orgs/{org}/memberships/{username}", membership_urn, parent="org", changed=(),
+    people=("user",))
+# fmt: on
 
 ENTITIES: Final = (GIST, PACKAGE, MEMBERSHIP)

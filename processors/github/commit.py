@@ -48,25 +48,12 @@ def commit_comment_urn(body: JsonObject, qualifier: str) -> str:
     return f"{repo_of(qualifier)}:commit:{sha}:commit_comment:{required(number(body.get('id')), 'id')}"
 
 
-COMMIT = Entity(
-    type="commit",
-    was="commit pull_request_commit",
-    endpoint="/repos/{owner}/{repo}/commits/{ref}",
-    urn=commit_urn,
-    describe=describe_commit,
-    parent="repo",
-    changed=(),
-    immutable=True,
-    lacks=dict.fromkeys(("list", "webhook", "event", "batch"), ("files", "stats")),
-    people=("author", "committer"),
-)
-COMMIT_COMMENT = Entity(
-    type="commit_comment",
-    was="commit_comment pull_request_commit_comment",
-    endpoint="/repos/{owner}/{repo}/comments/{comment_id}",
-    urn=commit_comment_urn,
-    parent="commit",
-    people=("user",),
-)
+# fmt: off
+COMMIT = Entity("commit", "/repos/{owner}/{repo}/commits/{ref}", commit_urn, was="commit pull_request_commit",
+    describe=describe_commit, parent="repo", changed=(), immutable=True, people=("author", "committer"),
+    lacks=dict.fromkeys(("list", "webhook", "event", "batch"), ("files", "stats")))
+COMMIT_COMMENT = Entity("commit_comment", "/repos/{owner}/{repo}/comments/{comment_id}", commit_comment_urn,
+    was="commit_comment pull_request_commit_comment", parent="commit", people=("user",))
+# fmt: on
 
 ENTITIES: Final = (COMMIT, COMMIT_COMMENT)

@@ -46,12 +46,22 @@ def own_url(body: JsonObject, _base: str) -> str:
     return text(body.get("url"))
 
 
-class Entity(Struct, frozen=True, kw_only=True):
-    """One type of thing.
+class Named(Struct, frozen=True):
+    """The columns of a row that are given by position.
 
     endpoint: path of its own URL, as GitHub's documentation writes it.
-    also: other paths that are answered with one of them.
     urn: its name, from its body and the URN of what it was found under. Raises Malformed.
+    """
+
+    type: str
+    endpoint: str
+    urn: Callable[[JsonObject, str], str]
+
+
+class Entity(Named, frozen=True, kw_only=True):
+    """One type of thing.
+
+    also: other paths that are answered with one of them.
     people: names of the links to persons, which are fields of its body: each is linked and followed.
     describe: adds its other links and follow-ups to its node.
     lists: the lists whose elements it is, if they are not in `listings`.
@@ -67,9 +77,6 @@ class Entity(Struct, frozen=True, kw_only=True):
     version: raised when its documents change shape.
     """
 
-    type: str
-    endpoint: str
-    urn: Callable[[JsonObject, str], str]
     describe: Callable[[Node], None] = plain
     people: tuple[str, ...] = ()
     lists: tuple[Listing, ...] = ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -114,19 +115,34 @@ def _on(*actions: str) -> frozenset[str]:
     return frozenset(actions)
 
 
-REPO: Final = EventRule(Action.FETCH, "repo")
-REPO_LATER: Final = EventRule(Action.FETCH_LATER, "repo")
+_save = partial(EventRule, Action.SAVE)
+_delete = partial(EventRule, Action.DELETE)
+_fetch = partial(EventRule, Action.FETCH)
+_fetch_missing = partial(EventRule, Action.FETCH_MISSING)
+_fetch_all = partial(EventRule, Action.FETCH_ALL)
+_fetch_later = partial(EventRule, Action.FETCH_LATER)
+_read_list = partial(EventRule, Action.READ_LIST)
+_ISSUE: Final = ("issue",)
+_ORG: Final = ("organization",)
+_REF: Final = ("ref",)
+_MILESTONE: Final = ("title", "open_issues")
+_DEPLOYMENT: Final = ("task", "statuses_url")
+_NEW_ISSUE: Final = ("changes", "new_issue")
+_NEW_REPO: Final = ("changes", "new_repository")
+_BRANCH_AND_TAG: Final = (_fetch("branch", at=_REF, when=on_branch), _fetch("tag", at=_REF, when=on_tag))
+REPO: Final = _fetch("repo")
+REPO_LATER: Final = _fetch_later("repo")
 ISSUES_LATER: Final = (
-    EventRule(Action.FETCH_LATER, "issues"),
-    EventRule(Action.FETCH_LATER, "issue_events"),
+    _fetch_later("issues"),
+    _fetch_later("issue_events"),
 )
 """The issue side of pull requests, changes within one second, and changes without a webhook: one call for all."""
-PROJECTS_LATER: Final = EventRule(Action.FETCH_LATER, "projects", at=("organization",))
+PROJECTS_LATER: Final = _fetch_later("projects", at=_ORG)
 """An item names its project by nothing that a URL could be made of; the list says which of them changed."""
-TEAM: Final = EventRule(Action.FETCH, "team", at=("team",))
+TEAM: Final = _fetch("team", at=("team",))
 PULL: Final = ("pull_request",)
-ISSUE: Final = EventRule(Action.SAVE, "issue", at=("issue",), never_on=_on("deleted"), whole=whole_issue)
-PULL_LATER: Final = EventRule(Action.FETCH_LATER, "pull_request", at=PULL)
+ISSUE: Final = _save("issue", at=_ISSUE, never_on=_on("deleted"), whole=whole_issue)
+PULL_LATER: Final = _fetch_later("pull_request", at=PULL)
 APPEARING: Final = _on("created", "publicized", "transferred")
 """After that there may be more of a repository to see than we hold."""
 COUNTED: Final = _on("opened", "closed", "reopened", "deleted", "transferred")
@@ -138,8 +154,8 @@ def _taken(
 ) -> tuple[EventRule, ...]:
     """It is saved from the payload, until it is deleted."""
     return (
-        EventRule(Action.SAVE, type, at=at, never_on=_on(gone), whole=has(*whole), dated=dated),
-        EventRule(Action.DELETE, type, at=at, on=_on(gone)),
+        _save(type, at=at, never_on=_on(gone), whole=has(*whole), dated=dated),
+        _delete(type, at=at, on=_on(gone)),
     )
 
 
@@ -148,105 +164,77 @@ _ROWS: Final[Mapping[str, tuple[EventRule, ...]]] = {
     "check_suite": _taken("check_suite", "check_suite", whole=("status", "check_runs_url")),
     "commit_comment": _taken("commit_comment", "comment", whole=("body", "commit_id", "author_association")),
     "create": (
-        EventRule(Action.FETCH_MISSING, "repo", when=lambda payload: payload.get("ref_type") == "repository"),
-        EventRule(Action.FETCH, "branch", at=("ref",), when=on_branch),
-        EventRule(Action.FETCH, "tag", at=("ref",), when=on_tag),
+        _fetch_missing("repo", when=lambda payload: payload.get("ref_type") == "repository"),
+        *_BRANCH_AND_TAG,
         REPO_LATER,
     ),
     "delete": (
-        EventRule(Action.FETCH, "branch", at=("ref",), when=on_branch),
-        EventRule(Action.FETCH, "tag", at=("ref",), when=on_tag),
+        *_BRANCH_AND_TAG,
         REPO_LATER,
     ),
     "dependabot_alert": _taken("dependabot_alert", "alert", whole=("number", "state", "security_advisory")),
-    "deployment": _taken("deployment", "deployment", whole=("task", "statuses_url")),
+    "deployment": _taken("deployment", "deployment", whole=_DEPLOYMENT),
     "deployment_status": (
         *_taken("deployment_status", "deployment_status", whole=("state", "deployment_url")),
-        *_taken("deployment", "deployment", whole=("task", "statuses_url")),
+        *_taken("deployment", "deployment", whole=_DEPLOYMENT),
     ),
     "discussion": _taken("discussion", "discussion", whole=("title", "body", "comments")),
-    "discussion_comment": (
-        EventRule(Action.SAVE, "discussion", at=("discussion",), whole=has("title", "body", "comments")),
-    ),
+    "discussion_comment": (_save("discussion", at=("discussion",), whole=has("title", "body", "comments")),),
     "fork": (REPO_LATER,),
     "installation_repositories": (
-        EventRule(Action.FETCH_MISSING, "repo", at=("repositories_added",)),
-        EventRule(Action.FETCH, "repo", at=("repositories_removed",)),
+        _fetch_missing("repo", at=("repositories_added",)),
+        _fetch("repo", at=("repositories_removed",)),
     ),
     "installation": (
-        EventRule(Action.FETCH_MISSING, "repo", at=("repositories",), on=_on("created", "unsuspend")),
-        EventRule(Action.FETCH, "repo", at=("repositories",), on=_on("deleted", "suspend")),
+        _fetch_missing("repo", at=("repositories",), on=_on("created", "unsuspend")),
+        _fetch("repo", at=("repositories",), on=_on("deleted", "suspend")),
     ),
     "issue_comment": (
         *_taken("issue_comment", "comment", whole=("body", "issue_url", "author_association")),
         ISSUE,
-        EventRule(Action.FETCH, "issue", at=("issue",), on=_on("deleted")),
-        EventRule(Action.FETCH_LATER, "pull_request", at=("issue",), when=on_a_pull),
+        _fetch("issue", at=_ISSUE, on=_on("deleted")),
+        _fetch_later("pull_request", at=_ISSUE, when=on_a_pull),
     ),
     "issues": (
-        EventRule(
-            Action.SAVE,
-            "issue",
-            at=("issue",),
-            never_on=_on("deleted", "transferred"),
-            whole=whole_issue,
+        _save("issue", at=_ISSUE, never_on=_on("deleted", "transferred"), whole=whole_issue),
+        _delete("issue", at=_ISSUE, on=_on("deleted", "transferred")),
+        _save("issue", at=_NEW_ISSUE, lies_in=_NEW_REPO, on=_on("transferred"), whole=whole_issue),
+        _read_list(
+            "issue_comments", of="issue", at=_NEW_ISSUE, lies_in=_NEW_REPO, on=_on("transferred"), when=with_comments
         ),
-        EventRule(Action.DELETE, "issue", at=("issue",), on=_on("deleted", "transferred")),
-        EventRule(
-            Action.SAVE,
-            "issue",
-            at=("changes", "new_issue"),
-            lies_in=("changes", "new_repository"),
-            on=_on("transferred"),
-            whole=whole_issue,
-        ),
-        EventRule(
-            Action.READ_LIST,
-            "issue_comments",
-            of="issue",
-            at=("changes", "new_issue"),
-            lies_in=("changes", "new_repository"),
-            on=_on("transferred"),
-            when=with_comments,
-        ),
-        EventRule(Action.SAVE, "milestone", at=("issue", "milestone"), whole=has("title", "open_issues")),
-        EventRule(Action.FETCH_LATER, "milestone", at=("issue", "milestone"), on=_on("deleted", "transferred")),
-        EventRule(Action.SAVE, "milestone", at=("milestone",), whole=has("title", "open_issues")),
-        EventRule(Action.FETCH_LATER, "repo", on=COUNTED),
-        EventRule(Action.FETCH_LATER, "repo", at=("changes", "new_repository"), on=_on("transferred")),
+        _save("milestone", at=("issue", "milestone"), whole=has(*_MILESTONE)),
+        _fetch_later("milestone", at=("issue", "milestone"), on=_on("deleted", "transferred")),
+        _save("milestone", at=("milestone",), whole=has(*_MILESTONE)),
+        _fetch_later("repo", on=COUNTED),
+        _fetch_later("repo", at=_NEW_REPO, on=_on("transferred")),
         *ISSUES_LATER,
     ),
     "label": _taken("label", "label", whole=("name", "color"), dated=False),
-    "member": (EventRule(Action.READ_LIST, "collaborators"),),
+    "member": (_read_list("collaborators"),),
     "membership": (TEAM,),
-    "milestone": _taken("milestone", "milestone", whole=("title", "open_issues")),
+    "milestone": _taken("milestone", "milestone", whole=_MILESTONE),
     "organization": (
-        EventRule(Action.FETCH, "org", at=("organization",), never_on=_on("deleted")),
-        EventRule(Action.DELETE, "org", at=("organization",), on=_on("deleted")),
-        EventRule(Action.READ_LIST, "members", at=("organization",), on=_on("member_added", "member_removed")),
-        EventRule(Action.READ_LIST, "teams", at=("organization",), on=_on("member_removed")),
-        EventRule(Action.READ_LIST, "repos", at=("organization",), on=_on("renamed")),
+        _fetch("org", at=_ORG, never_on=_on("deleted")),
+        _delete("org", at=_ORG, on=_on("deleted")),
+        _read_list("members", at=_ORG, on=_on("member_added", "member_removed")),
+        _read_list("teams", at=_ORG, on=_on("member_removed")),
+        _read_list("repos", at=_ORG, on=_on("renamed")),
     ),
     "projects_v2": (
-        EventRule(Action.READ_LIST, "projects", at=("organization",), never_on=_on("deleted")),
-        EventRule(Action.DELETE, "project", at=("projects_v2",), on=_on("deleted")),
+        _read_list("projects", at=_ORG, never_on=_on("deleted")),
+        _delete("project", at=("projects_v2",), on=_on("deleted")),
     ),
     "projects_v2_item": (PROJECTS_LATER,),
     "projects_v2_status_update": (PROJECTS_LATER,),
     "public": (REPO,),
     "pull_request": (
-        EventRule(Action.SAVE, "pull_request", at=PULL, whole=has("additions", "merged", "base", "head")),
-        EventRule(Action.SAVE, "milestone", at=("pull_request", "milestone"), whole=has("title", "open_issues")),
-        EventRule(Action.FETCH_LATER, "repo", on=COUNTED),
+        _save("pull_request", at=PULL, whole=has("additions", "merged", "base", "head")),
+        _save("milestone", at=("pull_request", "milestone"), whole=has(*_MILESTONE)),
+        _fetch_later("repo", on=COUNTED),
         *ISSUES_LATER,
     ),
     "pull_request_review": (
-        EventRule(
-            Action.SAVE,
-            "review",
-            at=("review",),
-            whole=has("state", "submitted_at", "pull_request_url", "author_association"),
-        ),
+        _save("review", at=("review",), whole=has("state", "submitted_at", "pull_request_url", "author_association")),
         PULL_LATER,
         *ISSUES_LATER,
     ),
@@ -257,76 +245,44 @@ _ROWS: Final[Mapping[str, tuple[EventRule, ...]]] = {
     ),
     "pull_request_review_thread": (PULL_LATER,),
     "push": (
-        EventRule(Action.FETCH, "branch", at=("ref",), when=on_branch),
-        EventRule(Action.FETCH, "tag", at=("ref",), when=on_tag),
-        EventRule(Action.READ_LIST, "commits", when=on_default_branch),
+        *_BRANCH_AND_TAG,
+        _read_list("commits", when=on_default_branch),
         REPO_LATER,
     ),
     "release": _taken("release", "release", whole=("tag_name", "assets", "body", "draft")),
     "repository": (
-        EventRule(Action.FETCH, "repo", never_on=APPEARING | _on("deleted")),
-        EventRule(Action.FETCH_ALL, "repo", on=APPEARING),
-        EventRule(Action.DELETE, "repo", on=_on("deleted")),
-        EventRule(Action.FETCH_LATER, "org", at=("organization",)),
+        _fetch("repo", never_on=APPEARING | _on("deleted")),
+        _fetch_all("repo", on=APPEARING),
+        _delete("repo", on=_on("deleted")),
+        _fetch_later("org", at=_ORG),
     ),
     "repository_advisory": _taken("security_advisory", "repository_advisory", whole=("ghsa_id", "summary")),
     "repository_import": (REPO,),
-    "star": (REPO_LATER, EventRule(Action.FETCH_LATER, "stargazers")),
-    "status": (EventRule(Action.READ_LIST, "statuses", of="commit", at=("commit",)),),
+    "star": (REPO_LATER, _fetch_later("stargazers")),
+    "status": (_read_list("statuses", of="commit", at=("commit",)),),
     "team": (
-        EventRule(Action.FETCH, "team", at=("team",), never_on=_on("deleted")),
-        EventRule(Action.DELETE, "team", at=("team",), on=_on("deleted")),
-        EventRule(Action.READ_LIST, "teams", at=("organization",), on=_on("created", "deleted", "edited")),
+        _fetch("team", at=("team",), never_on=_on("deleted")),
+        _delete("team", at=("team",), on=_on("deleted")),
+        _read_list("teams", at=_ORG, on=_on("created", "deleted", "edited")),
     ),
     "team_add": (TEAM,),
-    "watch": (REPO_LATER, EventRule(Action.FETCH_LATER, "stargazers")),
+    "watch": (REPO_LATER, _fetch_later("stargazers")),
     "workflow_run": _taken("workflow_run", "workflow_run", whole=("run_number", "jobs_url")),
 }
 
-_UNTOLD: Final = frozenset(
-    {
-        "branch_protection_configuration",
-        "branch_protection_rule",
-        "code_scanning_alert",
-        "custom_property",
-        "custom_property_promotion",
-        "custom_property_values",
-        "deploy_key",
-        "deployment_protection_rule",
-        "deployment_review",
-        "exemption_request_push_ruleset",
-        "exemption_request_secret_scanning",
-        "github_app_authorization",
-        "gollum",
-        "installation_target",
-        "issue_dependencies",
-        "issue_relates_to",
-        "marketplace_purchase",
-        "merge_group",
-        "meta",
-        "org_block",
-        "package",
-        "page_build",
-        "personal_access_token_request",
-        "ping",
-        "project",
-        "project_card",
-        "project_column",
-        "registry_package",
-        "repository_dispatch",
-        "repository_ruleset",
-        "repository_vulnerability_alert",
-        "secret_scanning_alert",
-        "secret_scanning_alert_location",
-        "secret_scanning_scan",
-        "security_advisory",
-        "security_and_analysis",
-        "sponsorship",
-        "sub_issues",
-        "workflow_dispatch",
-        "workflow_job",
-    }
-)
+# fmt: off
+_UNTOLD: Final = frozenset({
+    "branch_protection_configuration", "branch_protection_rule", "code_scanning_alert", "custom_property",
+    "custom_property_promotion", "custom_property_values", "deploy_key", "deployment_protection_rule",
+    "deployment_review", "exemption_request_push_ruleset", "exemption_request_secret_scanning",
+    "github_app_authorization", "gollum", "installation_target", "issue_dependencies", "issue_relates_to",
+    "marketplace_purchase", "merge_group", "meta", "org_block", "package", "page_build",
+    "personal_access_token_request", "ping", "project", "project_card", "project_column", "registry_package",
+    "repository_dispatch", "repository_ruleset", "repository_vulnerability_alert", "secret_scanning_alert",
+    "secret_scanning_alert_location", "secret_scanning_scan", "security_advisory", "security_and_analysis",
+    "sponsorship", "sub_issues", "workflow_dispatch", "workflow_job",
+})
+# fmt: on
 """Events that are kept and tell of nothing that is crawled here."""
 
 NAMES: Final = frozenset({*_ROWS, *_UNTOLD})

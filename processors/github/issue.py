@@ -81,25 +81,12 @@ def comment_urn(body: JsonObject, qualifier: str) -> str:
     return f"{issue}:issue_comment:{required(number(body.get('id')), 'id')}"
 
 
-ISSUE = Entity(
-    type="issue",
-    was="issue",
-    endpoint="/repos/{owner}/{repo}/issues/{issue_number}",
-    urn=issue_urn,
-    describe=describe_issue,
-    parent="repo",
-    moved=transferred,
-    as_rest=issue_as_rest,
-    lacks=dict.fromkeys(("list", "webhook", "event", "batch"), ("closed_by",)),
-    people=("user", "assignee", "assignees", "closed_by"),
-)
-ISSUE_COMMENT = Entity(
-    type="issue_comment",
-    was="issue_comment",
-    endpoint="/repos/{owner}/{repo}/issues/comments/{comment_id}",
-    urn=comment_urn,
-    parent="issue",
-    people=("user",),
-)
+# fmt: off
+ISSUE = Entity("issue", "/repos/{owner}/{repo}/issues/{issue_number}", issue_urn, was="issue", describe=describe_issue,
+    parent="repo", moved=transferred, as_rest=issue_as_rest, people=("user", "assignee", "assignees", "closed_by"),
+    lacks=dict.fromkeys(("list", "webhook", "event", "batch"), ("closed_by",)))
+ISSUE_COMMENT = Entity("issue_comment", "/repos/{owner}/{repo}/issues/comments/{comment_id}", comment_urn,
+    was="issue_comment", parent="issue", people=("user",))
+# fmt: on
 
 ENTITIES: Final = (ISSUE, ISSUE_COMMENT)

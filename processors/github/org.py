@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from ghcrawl.values.frozen import replace
@@ -15,9 +16,9 @@ from processors.github.graph import Node, here, org_url, required
 from processors.github.webhook import POLICY
 
 
-def account_urn(kind: str, body: JsonObject) -> str:
-    """`urn:org:9`, `urn:user:5`: accounts share one number space, and their ids outlive their names."""
-    return f"urn:{kind}:{required(number(body.get('id')), 'id')}"
+def account_urn(kind: str) -> Callable[[JsonObject, str], str]:
+    """How accounts are named: `urn:org:9`, `urn:user:5`. They share one number space; ids outlive names."""
+    return lambda body, _qualifier: f"urn:{kind}:{required(number(body.get('id')), 'id')}"
 
 
 def describe_org(node: Node) -> None:
@@ -65,33 +66,15 @@ def describe_team(node: Node) -> None:
         node.link("parent", f"urn:team:{parent['id']}")
 
 
-ORG = Entity(
-    type="org",
-    was="org",
-    endpoint="/orgs/{org}",
-    urn=lambda body, _: account_urn("org", body),
-    describe=describe_org,
-    lacks={"own": ("plan",), "list": ("name", "has_organization_projects"), "batch": ("plan",)},
-    version=2,
-)
-USER = Entity(
-    type="user",
-    was="user",
-    endpoint="/users/{username}",
-    urn=lambda body, _: account_urn("user", body),
-    describe=describe_user,
-    moved=an_organization,
-    lacks={"own": ("plan",), "list": ("name", "created_at")},  # batches leave one's own profile to REST
-)
-TEAM = Entity(
-    type="team",
-    was="team",
-    endpoint="/orgs/{org}/teams/{team_slug}",
-    urn=lambda body, _: account_urn("team", body),
-    describe=describe_team,
-    lacks=dict.fromkeys(
-        ("list", "webhook"), ("members_count", "repos_count", "created_at", "updated_at", "organization")
-    ),
-)
+_TEAMS_LACK: Final = ("members_count", "repos_count", "created_at", "updated_at", "organization")
+# fmt: off
+ORG = Entity("org", "/orgs/{org}", account_urn("org"), was="org", describe=describe_org,
+    lacks={"own": ("plan",), "list": ("name", "has_organization_projects"), "batch": ("plan",)}, version=2)
+USER = Entity("user", "/users/{username}", account_urn("user"), was="user",
+    describe=describe_user, moved=an_organization,
+    lacks={"own": ("plan",), "list": ("name", "created_at")})  # batches leave one's own profile to REST
+TEAM = Entity("team", "/orgs/{org}/teams/{team_slug}", account_urn("team"), was="team", describe=describe_team,
+    lacks=dict.fromkeys(("list", "webhook"), _TEAMS_LACK))
+# fmt: on
 
 ENTITIES: Final = (ORG, USER, TEAM)

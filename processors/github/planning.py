@@ -38,38 +38,15 @@ def advisory_urn(body: JsonObject, qualifier: str) -> str:
     return f"{repo_of(qualifier)}:security_advisory:{required(text(body.get('ghsa_id')), 'ghsa_id')}"
 
 
-PROJECT = Entity(
-    type="project",
-    endpoint="/orgs/{org}/projectsV2/{project_number}",
-    urn=project_urn,
-    url=project_url,
-    parent="org",
-    has_url=False,
-    people=("creator",),
-)
-PROJECT_ITEM = Entity(
-    type="project_item",
-    endpoint="/orgs/{org}/projectsV2/{project_number}/items/{item_id}",
-    urn=project_item_urn,
-    url=project_item_url,
-    parent="project",
-    has_url=False,
-    people=("creator",),
-)
-SECURITY_ADVISORY = Entity(
-    type="security_advisory",
-    endpoint="/repos/{owner}/{repo}/security-advisories/{ghsa}",
-    urn=advisory_urn,
-    plural="security_advisories",
-    parent="repo",
-    people=("author", "publisher"),
-)
-DEPENDABOT_ALERT = Entity(
-    type="dependabot_alert",
-    endpoint="/repos/{owner}/{repo}/dependabot/alerts/{alert_number}",
-    urn=in_repo("dependabot_alert", "number"),
-    parent="repo",
-    people=("dismissed_by",),
-)
+# fmt: off
+PROJECT = Entity("project", "/orgs/{org}/projectsV2/{project_number}", project_urn, url=project_url, parent="org",
+    has_url=False, people=("creator",))
+PROJECT_ITEM = Entity("project_item", "/orgs/{org}/projectsV2/{project_number}/items/{item_id}", project_item_urn,
+    url=project_item_url, parent="project", has_url=False, people=("creator",))
+SECURITY_ADVISORY = Entity("security_advisory", "/repos/{owner}/{repo}/security-advisories/{ghsa}", advisory_urn,
+    plural="security_advisories", parent="repo", people=("author", "publisher"))
+DEPENDABOT_ALERT = Entity("dependabot_alert", "/repos/{owner}/{repo}/dependabot/alerts/{alert_number}",
+    in_repo("dependabot_alert", "number"), parent="repo", people=("dismissed_by",))
+# fmt: on
 
 ENTITIES: Final = (PROJECT, PROJECT_ITEM, SECURITY_ADVISORY, DEPENDABOT_ALERT)

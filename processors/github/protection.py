@@ -47,61 +47,25 @@ def without_secret(body: JsonObject, _origin: Origin) -> JsonObject:
     return {name: value for name, value in body.items() if name != "secret"}
 
 
-RULESET = Entity(
-    type="ruleset",
-    endpoint="/repos/{owner}/{repo}/rulesets/{ruleset_id}",
-    urn=in_repo("ruleset", "id"),
-    url=lambda body, base: f"{base}/rulesets/{body.get('id')}",
-    has_url=False,
-    parent="repo",
+# fmt: off
+RULESET = Entity("ruleset", "/repos/{owner}/{repo}/rulesets/{ruleset_id}", in_repo("ruleset", "id"),
+    url=lambda body, base: f"{base}/rulesets/{body.get('id')}", has_url=False, parent="repo",
     lacks={"list": ("rules", "conditions")},
-    lists=(Listing("repo", "rulesets", "ruleset", "/rulesets"),),
-)
-BRANCH_PROTECTION = Entity(
-    type="branch_protection",
-    endpoint="/repos/{owner}/{repo}/branches/{branch...}/protection",
-    urn=protection_urn,
-    describe=describe_protection,
-    parent="repo",
-    changed=(),
-)
-CODE_SCANNING_ALERT = Entity(
-    type="code_scanning_alert",
-    endpoint="/repos/{owner}/{repo}/code-scanning/alerts/{alert_number}",
-    urn=in_repo("code_scanning_alert", "number"),
-    parent="repo",
-    people=("dismissed_by",),
+    lists=(Listing("repo", "rulesets", "ruleset", "/rulesets"),))
+BRANCH_PROTECTION = Entity("branch_protection", "/repos/{owner}/{repo}/branches/{branch...}/protection", protection_urn,
+    describe=describe_protection, parent="repo", changed=())
+CODE_SCANNING_ALERT = Entity("code_scanning_alert", "/repos/{owner}/{repo}/code-scanning/alerts/{alert_number}",
+    in_repo("code_scanning_alert", "number"), parent="repo", people=("dismissed_by",),
     lists=(
-        Listing(
-            "repo",
-            "code_scanning_alerts",
-            "code_scanning_alert",
-            "/code-scanning/alerts",
-            complete=True,
-            newest_first=True,
-            when=MAY_PUSH,
-        ),
-    ),
-)
-SECRET_SCANNING_ALERT = Entity(
-    type="secret_scanning_alert",
-    endpoint="/repos/{owner}/{repo}/secret-scanning/alerts/{alert_number}",
-    urn=in_repo("secret_scanning_alert", "number"),
-    parent="repo",
-    people=("resolved_by",),
-    as_rest=without_secret,
+        Listing("repo", "code_scanning_alerts", "code_scanning_alert", "/code-scanning/alerts", complete=True,
+                newest_first=True, when=MAY_PUSH),
+    ))
+SECRET_SCANNING_ALERT = Entity("secret_scanning_alert", "/repos/{owner}/{repo}/secret-scanning/alerts/{alert_number}",
+    in_repo("secret_scanning_alert", "number"), parent="repo", people=("resolved_by",), as_rest=without_secret,
     lists=(
-        Listing(
-            "repo",
-            "secret_scanning_alerts",
-            "secret_scanning_alert",
-            "/secret-scanning/alerts",
-            query="hide_secret=true",
-            complete=True,
-            newest_first=True,
-            when=SECRETS_ARE_SCANNED,
-        ),
-    ),
-)
+        Listing("repo", "secret_scanning_alerts", "secret_scanning_alert", "/secret-scanning/alerts",
+                query="hide_secret=true", complete=True, newest_first=True, when=SECRETS_ARE_SCANNED),
+    ))
+# fmt: on
 
 ENTITIES: Final = (RULESET, BRANCH_PROTECTION, CODE_SCANNING_ALERT, SECRET_SCANNING_ALERT)

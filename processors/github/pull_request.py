@@ -79,36 +79,14 @@ LISTS_LEAVE_OUT: Final = (
     "deletions",
     "changed_files",
 )
-PULL_REQUEST = Entity(
-    type="pull_request",
-    was="pull_request",
-    endpoint="/repos/{owner}/{repo}/pulls/{pull_number}",
-    urn=pull_request_urn,
-    describe=describe_pull_request,
-    parent="repo",
-    version=2,
-    lacks=dict.fromkeys(("list", "event"), LISTS_LEAVE_OUT),
-    people=("user", "merged_by", "assignee", "assignees", "requested_reviewers"),
-)
-REVIEW = Entity(
-    type="review",
-    was="review",
-    endpoint="/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}",
-    urn=review_urn,
-    url=review_url,
-    as_rest=review_as_rest,
-    parent="pull_request",
-    changed=("submitted_at",),
-    people=("user",),
-)
-REVIEW_COMMENT = Entity(
-    type="review_comment",
-    was="review_comment",
-    endpoint="/repos/{owner}/{repo}/pulls/comments/{comment_id}",
-    urn=review_comment_urn,
-    describe=describe_review_comment,
-    parent="pull_request",
-    people=("user",),
-)
+# fmt: off
+PULL_REQUEST = Entity("pull_request", "/repos/{owner}/{repo}/pulls/{pull_number}", pull_request_urn, was="pull_request",
+    describe=describe_pull_request, parent="repo", version=2, lacks=dict.fromkeys(("list", "event"), LISTS_LEAVE_OUT),
+    people=("user", "merged_by", "assignee", "assignees", "requested_reviewers"))
+REVIEW = Entity("review", "/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}", review_urn, was="review",
+    url=review_url, as_rest=review_as_rest, parent="pull_request", changed=("submitted_at",), people=("user",))
+REVIEW_COMMENT = Entity("review_comment", "/repos/{owner}/{repo}/pulls/comments/{comment_id}", review_comment_urn,
+    was="review_comment", describe=describe_review_comment, parent="pull_request", people=("user",))
+# fmt: on
 
 ENTITIES: Final = (PULL_REQUEST, REVIEW, REVIEW_COMMENT)

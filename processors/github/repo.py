@@ -134,86 +134,35 @@ def repo_urn(body: JsonObject, _qualifier: str) -> str:
     return f"urn:repo:{required(number(body.get('id')), 'id')}"
 
 
-REPO = Entity(
-    type="repo",
-    was="repo",
-    endpoint="/repos/{owner}/{repo}",
-    urn=repo_urn,
-    describe=describe_repo,
-    lacks={"own": ("permissions",), **dict.fromkeys(("list", "webhook"), ("network_count", "subscribers_count"))},
-    version=2,
-)
-LABEL = Entity(
-    type="label",
-    was="label",
-    endpoint="/repos/{owner}/{repo}/labels/{name}",
-    urn=label_urn,
-    parent="repo",
-    lists=(Listing("repo", "labels", "label", "/labels", topic="issues", complete=True),),
-)
-MILESTONE = Entity(
-    type="milestone",
-    endpoint="/repos/{owner}/{repo}/milestones/{milestone_number}",
-    urn=in_repo("milestone", "number"),
-    parent="repo",
-    people=("creator",),
+# fmt: off
+REPO = Entity("repo", "/repos/{owner}/{repo}", repo_urn, was="repo", describe=describe_repo, version=2,
+    lacks={"own": ("permissions",), **dict.fromkeys(("list", "webhook"), ("network_count", "subscribers_count"))})
+LABEL = Entity("label", "/repos/{owner}/{repo}/labels/{name}", label_urn, was="label", parent="repo",
+    lists=(Listing("repo", "labels", "label", "/labels", topic="issues", complete=True),))
+MILESTONE = Entity("milestone", "/repos/{owner}/{repo}/milestones/{milestone_number}", in_repo("milestone", "number"),
+    parent="repo", people=("creator",),
     lists=(
         Listing("repo", "milestones", "milestone", "/milestones", topic="issues", query="state=all", complete=True),
-    ),
-)
-RELEASE = Entity(
-    type="release",
-    endpoint="/repos/{owner}/{repo}/releases/{release_id}",
+    ))
+RELEASE = Entity("release", "/repos/{owner}/{repo}/releases/{release_id}", in_repo("release", "id"),
     also=("/repos/{owner}/{repo}/releases/latest", "/repos/{owner}/{repo}/releases/tags/{tag...}"),
-    urn=in_repo("release", "id"),
-    describe=describe_release,
-    parent="repo",
-    changed=("updated_at", "published_at", "created_at"),
-    people=("author",),
-    lists=(Listing("repo", "releases", "release", "/releases", topic="code", complete=True, newest_first=True),),
-)
-RELEASE_ASSET = Entity(
-    type="release_asset",
-    endpoint="/repos/{owner}/{repo}/releases/assets/{asset_id}",
-    urn=in_repo("release_asset", "id"),
-    parent="repo",
-    people=("uploader",),
-)
-BRANCH = Entity(
-    type="branch",
-    endpoint="/repos/{owner}/{repo}/branches/{branch...}",
-    urn=in_repo("branch", "name"),
-    describe=describe_branch,
-    url=branch_url,
+    describe=describe_release, parent="repo", changed=("updated_at", "published_at", "created_at"), people=("author",),
+    lists=(Listing("repo", "releases", "release", "/releases", topic="code", complete=True, newest_first=True),))
+RELEASE_ASSET = Entity("release_asset", "/repos/{owner}/{repo}/releases/assets/{asset_id}",
+    in_repo("release_asset", "id"), parent="repo", people=("uploader",))
+BRANCH = Entity("branch", "/repos/{owner}/{repo}/branches/{branch...}", in_repo("branch", "name"),
+    describe=describe_branch, url=branch_url, parent="repo", plural="branches",
     lacks={"list": ("_links", "commit.commit")},
-    parent="repo",
-    plural="branches",
-    lists=(Listing("repo", "branches", "branch", "/branches", topic="code", complete=True, skip_if_empty=True),),
-)
-TAG = Entity(
-    type="tag",
-    endpoint="/repos/{owner}/{repo}/git/ref/tags/{tag...}",
-    urn=tag_urn,
-    describe=describe_tag,
-    url=tag_url,
-    lacks={"own": ("name", "commit"), "list": ("ref", "object")},
-    parent="repo",
-    lists=(Listing("repo", "tags", "tag", "/tags", topic="code", complete=True, skip_if_empty=True),),
-)
-TAG_OBJECT = Entity(
-    type="tag_object",
-    endpoint="/repos/{owner}/{repo}/git/tags/{sha}",
-    urn=tag_object_urn,
-    url=tag_object_url,
-    describe=describe_tag_object,
-    parent="repo",
-    changed=(),
-    immutable=True,
+    lists=(Listing("repo", "branches", "branch", "/branches", topic="code", complete=True, skip_if_empty=True),))
+TAG = Entity("tag", "/repos/{owner}/{repo}/git/ref/tags/{tag...}", tag_urn, describe=describe_tag, url=tag_url,
+    lacks={"own": ("name", "commit"), "list": ("ref", "object")}, parent="repo",
+    lists=(Listing("repo", "tags", "tag", "/tags", topic="code", complete=True, skip_if_empty=True),))
+TAG_OBJECT = Entity("tag_object", "/repos/{owner}/{repo}/git/tags/{sha}", tag_object_urn, url=tag_object_url,
+    describe=describe_tag_object, parent="repo", changed=(), immutable=True,
     lists=(
-        Listing(
-            "repo", "tag_refs", "tag_object", "/git/matching-refs/tags", relation=True, inside="object", when=HAS_FILES
-        ),
-    ),
-)
+        Listing("repo", "tag_refs", "tag_object", "/git/matching-refs/tags", relation=True, inside="object",
+                when=HAS_FILES),
+    ))
+# fmt: on
 
 ENTITIES: Final = (REPO, LABEL, MILESTONE, RELEASE, BRANCH, TAG, TAG_OBJECT, RELEASE_ASSET)
