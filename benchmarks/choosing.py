@@ -24,7 +24,7 @@ from ghcrawl.backend import open_backend
 from ghcrawl.schedule.ticker import watched
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.source import Estimate, Source, days
+from ghcrawl.values.source import Estimate, WatchedSource, days
 from tests.support.scheduled import FEED, MINUTE, World, a_blog
 
 FEW: Final = 1000
@@ -59,7 +59,7 @@ async def fill(world: World, sources: int) -> None:
     await world.name("first")
 
 
-def _known(source: Source, now: float, random: Random) -> Source:
+def _known(source: WatchedSource, now: float, random: Random) -> WatchedSource:
     rate, last = random.lognormvariate(-1.0, 1.5), now - random.random()
     estimate = Estimate(last=last, slow_items=rate * 20, slow_days=20.0, fast_items=rate, fast_days=1.0)
     return replace(source, estimate=estimate, due=now + random.uniform(-0.01, 1.0))

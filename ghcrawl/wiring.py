@@ -22,8 +22,8 @@ from ghcrawl.engine.supervisor import Supervisor
 from ghcrawl.fetch.call_budget import Budgeted, Spending
 from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
 from ghcrawl.fetch.redaction import REDACTOR
-from ghcrawl.platforms import contract as platform_contract
-from ghcrawl.platforms.contract import Platform, Sourced
+from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.credentials import CredentialHandling, LoadedCredential
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.platforms.mount import Mount, Mounts
 from ghcrawl.platforms.registry import PLATFORMS as PLATFORMS  # noqa: PLC0414  # only wiring may import it
@@ -492,7 +492,7 @@ def read_credentials(settings: Settings, environ: Mapping[str, str]) -> Credenti
     return {name: [each.credential for each in sourced] for name, sourced in found.items()}
 
 
-def source_credentials(settings: Settings, environ: Mapping[str, str]) -> Mapping[str, Sequence[Sourced]]:
+def source_credentials(settings: Settings, environ: Mapping[str, str]) -> Mapping[str, Sequence[LoadedCredential]]:
     """The same, each with where it comes from."""
     found = {}
     for platform in PLATFORMS:
@@ -513,7 +513,7 @@ def simulator(name: str) -> tuple[Platform, Simulator]:
     return known[name or next(iter(known))]
 
 
-def credentials_of(name: str) -> platform_contract.Credentials:
+def credentials_of(name: str) -> CredentialHandling:
     """Where those of platform `name` come from, how they are checked, and what to tell a person about them."""
     mine = next(platform.credentials for platform in PLATFORMS if platform.name == name)
     assert mine is not None, "they are its credentials"

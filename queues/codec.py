@@ -74,7 +74,7 @@ def _message(request: Request) -> dict[str, Any]:
     if request.attempt:
         message["attempt"] = request.attempt
     if request.failures:
-        message["failures"] = [_failure(failure) for failure in request.failures]
+        message["failures"] = [failure.to_json(at=_time(failure.at)) for failure in request.failures]
     if request.asked_at is not None:
         message["asked_at"] = _time(request.asked_at)
     if request.root:
@@ -139,16 +139,6 @@ def _payload(payload: Payload) -> dict[str, Any]:
     if payload.validator is not None:
         value["validator"] = payload.validator.to_json()
     return value
-
-
-def _failure(failure: Failure) -> dict[str, Any]:
-    return {
-        "at": _time(failure.at),
-        "cause": failure.cause,
-        "message": failure.message,
-        "status": failure.status,
-        "worker": failure.worker,
-    }
 
 
 def _time(moment: datetime) -> str:

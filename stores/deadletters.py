@@ -87,19 +87,8 @@ def _bytes_of(letter: Deadletter) -> int:
     return len(letter.raw or b"") + len(letter.traceback) + (len(dumps(payload.body)) if payload else 0)
 
 
-def failure_json(failure: Failure, *, at: str) -> dict[str, Any]:
-    """`failure` as JSON. at: its time, in the store's own format."""
-    return {
-        "at": at,
-        "cause": failure.cause,
-        "message": failure.message,
-        "status": failure.status,
-        "worker": failure.worker,
-    }
-
-
 def failure_from(value: Mapping[str, Any]) -> Failure:
-    """The failure that `failure_json` wrote."""
+    """The failure that `Failure.to_json` wrote."""
     return Failure(
         at=moment(value["at"]),
         cause=value["cause"],

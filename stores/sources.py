@@ -10,7 +10,7 @@ from typing import Final
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps, loads
-from ghcrawl.values.source import HOURS, TRACE_DAYS, Estimate, Source, Trace
+from ghcrawl.values.source import HOURS, TRACE_DAYS, Estimate, Trace, WatchedSource
 
 _FORM: Final = 1
 _NUMBERS: Final = struct.Struct("<Bdddddddd ffII HI ?H 24e")
@@ -21,12 +21,12 @@ _LARGEST: Final = 60_000.0
 """Upper bound for half-precision floats, whose maximum is 65,504."""
 
 
-def read_at(source: Source) -> float:
+def read_at(source: WatchedSource) -> float:
     """The column `read`: when the source was last read, or -1 if never."""
     return _NEVER if source.estimate.last is None else source.estimate.last
 
 
-def pack(source: Source) -> bytes:
+def pack(source: WatchedSource) -> bytes:
     """A source as bytes, without key, platform, due, last reading and version, which have columns of their own."""
     estimate, trace = source.estimate, source.trace
     numbers = _NUMBERS.pack(
@@ -53,7 +53,7 @@ def pack(source: Source) -> bytes:
     return numbers + trace.days + trace.hours + texts
 
 
-def unpack(key: str, platform: str, due: float, read: float, version: int, data: bytes) -> Source:
+def unpack(key: str, platform: str, due: float, read: float, version: int, data: bytes) -> WatchedSource:
     """The inverse of `pack`. Raises StoreError for a row in another format."""
     if not data or data[0] != _FORM:
         raise StoreError(f"the source {key} was written by another version of ghcrawl")
@@ -61,7 +61,7 @@ def unpack(key: str, platform: str, due: float, read: float, version: int, data:
     days = _NUMBERS.size
     hours, texts = days + TRACE_DAYS, days + TRACE_DAYS + HOURS
     type, url, policy, scope, named_by = loads(data[texts:])
-    return Source(
+    return WatchedSource(
         key=key,
         platform=platform,
         type=type,
@@ -91,12 +91,12 @@ class MemorySources:
     """The reference implementation."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, Source] = {}
+        self._rows: dict[str, WatchedSource] = {}
         self._due: dict[str, list[tuple[float, str]]] = {}
         self._read: dict[str, list[tuple[float, str]]] = {}
         self._keys: list[str] = []
 
-    async def add(self, sources: Sequence[Source]) -> int:
+    async def add(self, sources: Sequence[WatchedSource]) -> int:
         """As the port says."""
         before = len(self._rows)
         for each in sources:
@@ -105,7 +105,7 @@ class MemorySources:
                 self._place(each)
         return len(self._rows) - before
 
-    async def write(self, sources: Sequence[Source]) -> frozenset[str]:
+    async def write(self, sources: Sequence[WatchedSource]) -> frozenset[str]:
         """As the port says."""
         written = set()
         for each in sources:
@@ -124,21 +124,21 @@ class MemorySources:
             del self._keys[bisect_left(self._keys, each.key)]
         return len(gone)
 
-    async def get(self, key: str) -> Source | None:
+    async def get(self, key: str) -> WatchedSource | None:
         """As the port says."""
         return self._rows.get(key)
 
-    async def due(self, platform: str, limit: int) -> Sequence[Source]:
+    async def due(self, platform: str, limit: int) -> Sequence[WatchedSource]:
         """As the port says."""
         return [self._rows[key] for _, key in self._due.get(platform, [])[:limit]]
 
-    async def oldest(self, platform: str, limit: int, *, before: float) -> Sequence[Source]:
+    async def oldest(self, platform: str, limit: int, *, before: float) -> Sequence[WatchedSource]:
         """As the port says."""
         rows = self._read.get(platform, [])
         begin = bisect_left(rows, (0.0, ""))
         return [self._rows[key] for read, key in rows[begin : begin + limit] if read < before]
 
-    async def list(self, platform: str = "", *, limit: int, after: str = "") -> Sequence[Source]:
+    async def list(self, platform: str = "", *, limit: int, after: str = "") -> Sequence[WatchedSource]:
         """As the port says."""
         begin = bisect_left(self._keys, after + "\0") if after else 0
         rows = (self._rows[key] for key in self._keys[begin:])
@@ -148,12 +148,12 @@ class MemorySources:
         """As the port says."""
         return len(self._due.get(platform, []))
 
-    def _place(self, source: Source) -> None:
+    def _place(self, source: WatchedSource) -> None:
         self._rows[source.key] = source
         insort(self._due.setdefault(source.platform, []), (source.due, source.key))
         insort(self._read.setdefault(source.platform, []), (read_at(source), source.key))
 
-    def _displace(self, source: Source) -> None:
+    def _displace(self, source: WatchedSource) -> None:
         for rows, value in ((self._due, source.due), (self._read, read_at(source))):
             mine = rows[source.platform]
             del mine[bisect_left(mine, (value, source.key))]

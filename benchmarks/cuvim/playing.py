@@ -19,7 +19,7 @@ from ghcrawl.schedule.estimator import Reading
 from ghcrawl.schedule.pool import Outlook, Pool
 from ghcrawl.schedule.strategies import Strategy
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.source import Source, source_key
+from ghcrawl.values.source import WatchedSource, source_key
 
 PAGE: Final = 100
 HOUR: Final = 1.0 / 24.0
@@ -91,17 +91,17 @@ class SimulatedApi:
 class Table:
     """The sources, ordered by when they are due and by when they were read."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[WatchedSource]) -> None:
         self.rows = {each.key: each for each in sources}
         self.number = {each.key: number for number, each in enumerate(sources)}
         self._due = sorted((each.due, each.key) for each in sources)
         self._read = sorted((each.estimate.last or 0.0, each.key) for each in sources)
 
-    def first(self, count: int) -> list[Source]:
+    def first(self, count: int) -> list[WatchedSource]:
         """Those that are due first."""
         return [self.rows[key] for _, key in self._due[:count]]
 
-    def oldest(self, count: int, before: float) -> list[Source]:
+    def oldest(self, count: int, before: float) -> list[WatchedSource]:
         """Those that were read longest ago, before a moment."""
         return [self.rows[key] for last, key in self._read[:count] if last < before]
 
@@ -110,7 +110,7 @@ class Table:
         """When the one that was read longest ago was read."""
         return self._read[0][0]
 
-    def put(self, source: Source) -> None:
+    def put(self, source: WatchedSource) -> None:
         """Replace a source."""
         old = self.rows[source.key]
         _move(self._due, (old.due, old.key), (source.due, source.key))
@@ -169,9 +169,9 @@ class Player:
             self._tick(api, table, hour, rest)
         return api.score(self.oldest_d)
 
-    def _source(self, number: int) -> Source:
+    def _source(self, number: int) -> WatchedSource:
         key = source_key("world", "source", str(number))
-        return Source(key=key, platform="world", type="source", url=str(number), page=self.page, free=self.free)
+        return WatchedSource(key=key, platform="world", type="source", url=str(number), page=self.page, free=self.free)
 
     def _survey(self, table: Table) -> None:
         keys = sorted(table.rows)
@@ -186,7 +186,7 @@ class Player:
         self.pool = replace(self.pool, price=price)
         self.plan = replace(self.plan, price=price)
 
-    def _ask(self, api: SimulatedApi, table: Table, source: Source, number: int, now: float) -> None:
+    def _ask(self, api: SimulatedApi, table: Table, source: WatchedSource, number: int, now: float) -> None:
         reading = api.ask(number, now)
         reading = replace(reading, reach=self.pool.reach)
         self.charged += bool(reading.times) or source.estimate.last is None or not self.free

@@ -125,7 +125,7 @@ def _line(document: Document, mounts: Mounts, *, flat: bool) -> str:
 def _flat(document: Document, mounts: Mounts) -> JsonObject:
     """The body with what tells it from all others: in an export of everything, rows of one type can be chosen."""
     mount = mounts.get(document.platform)
-    more = mount.platform.flat(document) if mount is not None else {}
+    more = mount.platform.export_fields(document) if mount is not None else {}
     return {**document.body, "_urn": document.urn, "_type": document.type, **more}
 
 

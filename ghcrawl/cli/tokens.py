@@ -16,7 +16,7 @@ from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.unrecoverable import unanswered
 from ghcrawl.cli.words import number, stamp, time_of_day
 from ghcrawl.engine import differences
-from ghcrawl.platforms.contract import Checked, Sourced
+from ghcrawl.platforms.credentials import CredentialCheck, LoadedCredential
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import sections as setting
 from ghcrawl.settings.sections import Settings
@@ -80,7 +80,7 @@ async def _differing(settings: Settings) -> Sequence[str]:
         return [served.differ(*found) for found in await differences.read_all(backend.store, mounts(settings))]
 
 
-async def _checked(settings: Settings, name: str, found: Sequence[Sourced]) -> Sequence[Checked]:
+async def _checked(settings: Settings, name: str, found: Sequence[LoadedCredential]) -> Sequence[CredentialCheck]:
     """What the API of platform `name` says of its credentials. Raises FetchError."""
     asking = credentials_of(name).check(settings.section(name), [one.credential for one in found], SystemClock())
     try:
@@ -102,7 +102,7 @@ def _without_platform(titles: Sequence[str], rows: Rows) -> tuple[Sequence[str],
     return titles[1:], [row[1:] for row in rows]
 
 
-def _show(checks: Sequence[tuple[str, Checked]], now: datetime) -> None:
+def _show(checks: Sequence[tuple[str, CredentialCheck]], now: datetime) -> None:
     rows = []
     for name, one in checks:
         left = "no limit" if one.limit is None else f"{number(one.remaining or 0)} of {number(one.limit)}"
@@ -124,7 +124,7 @@ def _server(place: Place) -> str | None:
     return place.server
 
 
-def _expiring(checks: Sequence[Checked], now: datetime) -> Iterable[str]:
+def _expiring(checks: Sequence[CredentialCheck], now: datetime) -> Iterable[str]:
     for one in checks:
         if one.expires_at is not None and one.expires_at - now < SOON:
             yield f"{one.label} expires at {stamp(one.expires_at)}."
@@ -140,7 +140,7 @@ def _scopes(scopes: tuple[str, ...] | None) -> str:
     return ", ".join(scopes) or "none: public data only"
 
 
-def _brief(name: str, one: Sourced) -> Mapping[str, Any]:
+def _brief(name: str, one: LoadedCredential) -> Mapping[str, Any]:
     return {
         "label": one.credential.label,
         "platform": name,
@@ -150,7 +150,7 @@ def _brief(name: str, one: Sourced) -> Mapping[str, Any]:
     }
 
 
-def _figures(one: Checked) -> Mapping[str, Any]:
+def _figures(one: CredentialCheck) -> Mapping[str, Any]:
     return {
         "login": one.login or None,
         "limit": one.limit,

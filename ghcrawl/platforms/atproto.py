@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import Field, PositiveFloat
@@ -12,7 +11,8 @@ from pydantic import Field, PositiveFloat
 from ghcrawl.fetch.atproto.fetcher import AtprotoFetcher, AtprotoSettings
 from ghcrawl.fetch.atproto.sessions import Account, read_accounts
 from ghcrawl.fetch.atproto.streams import stream_of
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
+from ghcrawl.platforms.contract import Platform, Streaming
+from ghcrawl.platforms.credentials import CredentialCheck, CredentialHandling, LoadedCredential, read_credentials_file
 from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock
@@ -26,7 +26,7 @@ from ghcrawl.values.visitor_map import Scenarios
 from processors.atproto.events import Subscription, missed_by
 from processors.atproto.names import NAME, did_in
 from processors.atproto.registry import KINDS, SCENARIOS
-from processors.atproto.spec import read_spec, respelled
+from processors.atproto.spec import other_spelling, read_spec
 from processors.atproto.tables import TABLES
 
 VARIABLE: Final = "GHCRAWL_BLUESKY_ACCOUNTS"
@@ -130,27 +130,25 @@ async def _simulated(options: Simulation) -> AsyncIterator[Simulated]:
 # Accounts -----------------------------------------------------------------------------------------------------
 
 
-def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
+def _read(section: Section, text: str, variable: str) -> Sequence[LoadedCredential]:
     """The accounts of the accounts file. An app password can write posts: it belongs in a file."""
     if text:
         raise ConfigError(f"{variable}: app passwords are read from a file only; name it with {NAME}.accounts_file")
     name = _mine(section).accounts_file
     if not name:
         return ()
-    path = Path(name).expanduser()
-    try:
-        lines = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the accounts file {path}: {type(error).__name__}") from None
+    path, lines = read_credentials_file(name, "accounts file")
     found = read_accounts(lines, source=f"the accounts file {path}")
-    return [Sourced(credential=account, source=str(path), traits=account.service) for account in found]
+    return [LoadedCredential(credential=account, source=str(path), traits=account.service) for account in found]
 
 
-async def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[Checked]:
+async def _check(
+    section: Section, credentials: Sequence[ports.Credential], clock: Clock
+) -> AsyncIterator[CredentialCheck]:
     """Each account, with a session made for it."""
     async with BlueskySource(_settings(_mine(section)), (), clock, _Unobserved()) as source:
         for account in _ours(credentials):
-            yield Checked(label=account.label, login=account.identifier, trouble=await source.trouble(account))
+            yield CredentialCheck(label=account.label, login=account.identifier, trouble=await source.trouble(account))
 
 
 class _Unobserved:
@@ -168,7 +166,7 @@ BLUESKY: Final = Platform(
     kinds=KINDS,
     scenarios=Scenarios(SCENARIOS),
     read_spec=read_spec,
-    respelled=respelled,
+    other_spelling=other_spelling,
     open=_open,
     section=BlueskySection,
     scope=lambda request: did_in(request.url),
@@ -177,7 +175,7 @@ BLUESKY: Final = Platform(
     simulator=Simulator(run=_simulated, title="Bluesky", options=frozenset({"--limit", "--window"})),
     tables=TABLES,
     streaming=Streaming(type="stream", open=_stream),
-    credentials=Credentials(
+    credentials=CredentialHandling(
         variable=VARIABLE,
         file="accounts_file",
         read=_read,

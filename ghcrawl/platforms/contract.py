@@ -5,14 +5,15 @@ Everything else in `ghcrawl`, `queues` and `stores` works on this value and impo
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from ghcrawl.platforms.kind import Described, Event, Kind, Part, Respelled, Thing
+from ghcrawl.platforms.credentials import CredentialHandling
+from ghcrawl.platforms.kind import Described, Event, Kind, OtherSpelling, Part, Thing
 from ghcrawl.platforms.simulation import Simulator
 from ghcrawl.platforms.survey import Survey
 from ghcrawl.platforms.tables import NO_TABLES, Schema
@@ -29,61 +30,6 @@ from ghcrawl.values.requests import Request
 from ghcrawl.values.section import Section
 from ghcrawl.values.type_names import TypeName
 from ghcrawl.values.visitor_map import Scenarios
-
-# Credentials --------------------------------------------------------------------------------------------------
-
-
-class Sourced(Struct, frozen=True, kw_only=True):
-    """A credential with what people may know of it. source: where it comes from; traits: what it is used for."""
-
-    credential: Credential
-    source: str
-    traits: str = ""
-
-
-class Checked(Struct, frozen=True, kw_only=True):
-    """One credential as the API knows it.
-
-    login: empty where it belongs to no account. limit, remaining, reset_at: of the main budget; None: it has none.
-    scopes: None where the API does not tell. trouble: why it cannot be used.
-    """
-
-    label: str
-    login: str = ""
-    limit: int | None = None
-    remaining: int | None = None
-    reset_at: datetime | None = None
-    scopes: tuple[str, ...] | None = None
-    expires_at: datetime | None = None
-    trouble: str = ""
-
-
-def _no_remarks(_found: Sequence[Sourced], _checks: Sequence[Checked]) -> Iterable[str]:
-    return ()
-
-
-class Credentials(Struct, frozen=True, kw_only=True):
-    """Where a platform's credentials come from.
-
-    variable: of the environment. file: name of the setting that holds the path of a file with more; empty: no such.
-    read: all of them, given the section, the text of the variable, and what to call the variable in errors.
-        Raises ConfigError, which never shows a secret.
-    secret: what must never be logged of one; empty: nothing.
-    check: asks the API about each. Raises ConfigError, FetchError.
-    remarks: what a person should change, given the credentials and what the API said of them.
-    without: a few words on a crawl that has none.
-    missing: what to tell a person who has none, and how to get one.
-    """
-
-    variable: str
-    read: Callable[[Section, str, str], Sequence[Sourced]]
-    secret: Callable[[Credential], str]
-    check: Callable[[Section, Sequence[Credential], Clock], AsyncIterator[Checked]]
-    file: str = ""
-    without: Callable[[Section], str] = lambda _section: "without credentials"
-    remarks: Callable[[Sequence[Sourced], Sequence[Checked]], Iterable[str]] = _no_remarks
-    missing: str = ""
-
 
 # Optional abilities -------------------------------------------------------------------------------------------
 
@@ -183,7 +129,7 @@ class Platform(Struct, frozen=True, kw_only=True):
     free_unchanged: its answer that something is unchanged (304) is not counted against any limit.
     base: name of the setting that holds the base URL of its API; empty: every URL names its own host.
     scheme: of its URLs, which name things and not places to ask; empty: they are those of its API.
-    named_only: it understands any URL, so words are its own only where its name stands before them (`web:URL`).
+    requires_prefix: it understands any URL, so words are its own only where its name stands before them (`web:URL`).
     options: options of the command line that are settings of this section: `--api-url` → `api_url`.
     configured: the same platform as its settings have it, where a setting changes what it is.
     tie_window: how long after its last change a thing may change again without showing another date; see
@@ -197,8 +143,8 @@ class Platform(Struct, frozen=True, kw_only=True):
     described: the entity that a URL names by the start of its id (`1a2b3c4`) or by what it says, given the base URL of
         the API; None: the URL is its own.
     namesakes: URLs of other things that people call the same: the pull request of an issue, and the other way round.
-    respelled: a URL without regard to the case of the names in it; None: no name in it ignores case.
-    flat: what `documents export --flat` says of a document besides its body, URN and type; names start with `_`.
+    other_spelling: the URL of the same thing with its names spelled otherwise; None: there is no other spelling.
+    export_fields: fields that `documents export --flat` adds to a document's body; their names start with `_`.
     """
 
     name: str
@@ -215,10 +161,10 @@ class Platform(Struct, frozen=True, kw_only=True):
     free_unchanged: bool = False
     base: str = ""
     scheme: str = ""
-    named_only: bool = False
+    requires_prefix: bool = False
     options: Mapping[str, str] = {}
     configured: Callable[[Platform, Section], Platform] = lambda platform, _section: platform
-    credentials: Credentials | None = None
+    credentials: CredentialHandling | None = None
     tie_window: timedelta = timedelta(seconds=4)
     survey: Callable[[Scenarios, Request, str, frozenset[str]], Survey | None] = lambda _maps, _root, _policy, _all: (
         None
@@ -231,8 +177,8 @@ class Platform(Struct, frozen=True, kw_only=True):
     tables: Schema = NO_TABLES
     described: Callable[[str, str], Described | None] = lambda _url, _base: None
     namesakes: Callable[[str], Sequence[str]] = lambda _url: ()
-    respelled: Callable[[str], Respelled | None] = lambda _url: None
-    flat: Callable[[Document], Mapping[str, str]] = lambda _document: {}
+    other_spelling: Callable[[str], OtherSpelling | None] = lambda _url: None
+    export_fields: Callable[[Document], Mapping[str, str]] = lambda _document: {}
 
     @property
     def types(self) -> tuple[TypeName, ...]:

@@ -19,7 +19,8 @@ from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.hooks import GitHubHooks, demand_names
 from ghcrawl.fetch.github.principals import Credential, Installation, Token, Traits, read_tokens
 from ghcrawl.fetch.github.settings import GitHubSettings
-from ghcrawl.platforms.contract import Checked, Credentials, Deliveries, Feed, Platform, Sourced
+from ghcrawl.platforms.contract import Deliveries, Feed, Platform
+from ghcrawl.platforms.credentials import CredentialCheck, CredentialHandling, LoadedCredential, read_credentials_file
 from ghcrawl.platforms.kind import Kind
 from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports import source as ports
@@ -39,7 +40,7 @@ from processors.github.events_feed import feed_request
 from processors.github.maps import SCENARIOS
 from processors.github.registry import DOCUMENT_TYPES, USUAL, Depth, Depths, behind
 from processors.github.scenarios import Narrowed
-from processors.github.spec import described, flat, namesakes, reader, respelled
+from processors.github.spec import described, export_fields, namesakes, other_spelling, reader
 from processors.github.tables import TABLES
 from processors.github.webhook import delivery_request
 
@@ -148,10 +149,10 @@ def _ours(credentials: Sequence[ports.Credential]) -> Sequence[Credential]:
     return [each for each in credentials if isinstance(each, Token | Installation)]
 
 
-# Credentials --------------------------------------------------------------------------------------------------
+# CredentialHandling --------------------------------------------------------------------------------------------------
 
 
-def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
+def _read(section: Section, text: str, variable: str) -> Sequence[LoadedCredential]:
     """The tokens of the variable and of the tokens file, and the Apps. None at all: requests are unauthenticated."""
     mine = _mine(section)
     tokens = read_tokens(text, source=variable)
@@ -166,24 +167,18 @@ def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
     return found
 
 
-def _sourced(credential: Token | Installation, source: str) -> Sourced:
+def _sourced(credential: Token | Installation, source: str) -> LoadedCredential:
     traits = credential.traits
     flags = [name for name in ("public", "private", "admin") if getattr(traits, name)]
     words = ", ".join([*flags, *(f"org:{org}" for org in sorted(traits.orgs))])
-    return Sourced(credential=credential, source=source, traits=words)
+    return LoadedCredential(credential=credential, source=source, traits=words)
 
 
 def _tokens_file(name: str, earlier: Sequence[Token]) -> Sequence[Token]:
     """The tokens in that file; none where none is set. Raises ConfigError, also where there is no such file."""
     if not name:
         return ()
-    path = Path(name).expanduser()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ConfigError(f"tokens file {path} not found") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the tokens file {path}: {type(error).__name__}") from None
+    path, text = read_credentials_file(name, "tokens file")
     found = read_tokens(text, source=f"the tokens file {path}", earlier=earlier)
     if not found:
         raise ConfigError(f"the tokens file {path} contains no token; write one per line, or unset {NAME}.tokens_file")
@@ -196,11 +191,11 @@ def _without(section: Section) -> str:
     return f"without a token: 60 calls per hour (5,000 with a token in {VARIABLE})"
 
 
-def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[Checked]:
+def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[CredentialCheck]:
     return checks.check(_settings(_mine(section)), _ours(credentials), clock)
 
 
-def _remarks(found: Sequence[Sourced], checked: Sequence[Checked]) -> Iterable[str]:
+def _remarks(found: Sequence[LoadedCredential], checked: Sequence[CredentialCheck]) -> Iterable[str]:
     """Tokens of one user have one budget, and must be said to."""
     logins = [one.login for one in checked]
     principals: dict[str, set[str]] = {}
@@ -255,7 +250,7 @@ NO_TOKENS: Final = (
 )
 
 
-_CREDENTIALS: Final = Credentials(
+_CREDENTIALS: Final = CredentialHandling(
     variable=VARIABLE,
     file="tokens_file",
     read=_read,
@@ -301,10 +296,10 @@ def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Nod
         hooks=_hooks,
         simulator=_SIMULATOR,
         tables=TABLES,
-        flat=flat,
+        export_fields=export_fields,
         described=described,
         namesakes=namesakes,
-        respelled=respelled,
+        other_spelling=other_spelling,
     )
 
 

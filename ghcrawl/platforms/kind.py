@@ -195,7 +195,7 @@ class Described(Struct, frozen=True, kw_only=True):
     is_it: Callable[[JsonObject], bool] = lambda _body: True
 
 
-class Respelled(Struct, frozen=True, kw_only=True):
+class OtherSpelling(Struct, frozen=True, kw_only=True):
     """A URL with a name whose case does not matter.
 
     named: URL of what has the name, in lower case; its document is saved under that URL, too. below: the rest.

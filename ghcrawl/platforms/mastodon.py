@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from pydantic import PositiveFloat, PositiveInt
@@ -15,7 +14,8 @@ from ghcrawl.fetch.mastodon.checks import check
 from ghcrawl.fetch.mastodon.fetcher import MastodonFetcher, MastodonSettings
 from ghcrawl.fetch.mastodon.streams import MastodonStream, Subscription, Transport
 from ghcrawl.fetch.mastodon.tokens import HostToken, read_tokens
-from ghcrawl.platforms.contract import Checked, Credentials, Platform, Sourced, Streaming
+from ghcrawl.platforms.contract import Platform, Streaming
+from ghcrawl.platforms.credentials import CredentialCheck, CredentialHandling, LoadedCredential, read_credentials_file
 from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports import source as ports
 from ghcrawl.ports.clock import Clock, SystemClock
@@ -23,7 +23,6 @@ from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.stream import Stream
 from ghcrawl.values.documents import Document
-from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
 from processors.mastodon.names import NAME, host_of
@@ -101,27 +100,23 @@ def _ours(credentials: Sequence[ports.Credential]) -> Sequence[HostToken]:
     return [each for each in credentials if isinstance(each, HostToken)]
 
 
-def _read(section: Section, text: str, variable: str) -> Sequence[Sourced]:
+def _read(section: Section, text: str, variable: str) -> Sequence[LoadedCredential]:
     """The tokens of the variable and of the tokens file."""
     found = [_sourced(token, variable) for token in read_tokens(text, source=variable)]
     name = _mine(section).tokens_file
     if not name:
         return found
-    path = Path(name).expanduser()
-    try:
-        lines = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the tokens file {path}: {type(error).__name__}") from None
+    path, lines = read_credentials_file(name, "tokens file")
     known = {each.credential for each in found}
     tokens = read_tokens(lines, source=f"the tokens file {path}")
     return [*found, *(_sourced(token, name) for token in tokens if token not in known)]
 
 
-def _sourced(token: HostToken, source: str) -> Sourced:
-    return Sourced(credential=token, source=source, traits=token.host)
+def _sourced(token: HostToken, source: str) -> LoadedCredential:
+    return LoadedCredential(credential=token, source=source, traits=token.host)
 
 
-def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[Checked]:
+def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[CredentialCheck]:
     return check(_settings(_mine(section)), _ours(credentials), clock)
 
 
@@ -152,7 +147,7 @@ MASTODON: Final = Platform(
     streaming=Streaming(type="stream", open=_stream),
     simulator=Simulator(run=_simulated, title="Mastodon", options=frozenset({"--limit"})),
     tables=TABLES,
-    credentials=Credentials(
+    credentials=CredentialHandling(
         variable=VARIABLE,
         file="tokens_file",
         read=_read,

@@ -106,7 +106,7 @@ class Mounts:
     @property
     def _asked(self) -> Iterable[Mount]:
         """Those that are asked what words without a platform's name mean."""
-        return [mount for mount in self if not mount.platform.named_only]
+        return [mount for mount in self if not mount.platform.requires_prefix]
 
     def read_spec(self, spec: str, policy: str) -> Request:
         """The request that `spec` means: `platform:spec`, or words that exactly one platform understands.

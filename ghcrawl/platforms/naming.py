@@ -113,7 +113,7 @@ async def _respelled(mounts: Mounts, documents: Documents, url: str) -> Sequence
     place = host[0].lower() + url[host.end() :] if host else url
     found = [place]
     for mount in mounts:
-        if (other := mount.platform.respelled(place)) is not None:
+        if (other := mount.platform.other_spelling(place)) is not None:
             known = await documents.find(other.named)
             found += [f"{above}{other.below}" for above in (other.named, *(each.url for each in known))]
     return [each for each in dict.fromkeys(found) if each != url]

@@ -26,7 +26,7 @@ from ghcrawl.values.outcome import Retrieved
 from ghcrawl.values.requests import Request
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Scenarios
-from processors.web.kinds import SCENARIOS, kinds, read_page, read_spec, respelled
+from processors.web.kinds import SCENARIOS, kinds, other_spelling, read_page, read_spec
 from processors.web.tables import TABLES
 
 NAME: Final = "web"
@@ -136,8 +136,8 @@ WEB: Final = Platform(
     live=("delay_s",),
     page=read_page,
     scope=lambda request: urlsplit(request.url).netloc,
-    named_only=True,
-    respelled=respelled,
+    requires_prefix=True,
+    other_spelling=other_spelling,
     configured=_configured,
     simulator=Simulator(run=_simulated, title="a blog"),
     tables=TABLES,

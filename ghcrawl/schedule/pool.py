@@ -11,7 +11,7 @@ from msgspec import Struct
 from ghcrawl.schedule.estimator import REACH_CAP_D, Reading, rates
 from ghcrawl.schedule.profile import FLAT, SLOTS, WEEK, Profile, counted, profile_of
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.source import Estimate, Source
+from ghcrawl.values.source import Estimate, WatchedSource
 
 DEFAULT_PRIOR: Final = 1.0
 """Items a day of a source of which nothing is known, in a pool of which nothing is known."""
@@ -74,7 +74,7 @@ def noticed(pool: Pool, before: Estimate, reading: Reading) -> Pool:
     return replace(pool, reach=reach, counts=counted(pool.counts, times), counted_at=reading.now)
 
 
-def surveyed(pool: Pool, sample: Sequence[Source], *, size: int) -> Pool:
+def surveyed(pool: Pool, sample: Sequence[WatchedSource], *, size: int) -> Pool:
     """`pool` with its mean rate and the quantiles of rates taken from a random `sample` of its `size` sources."""
     known = [each.estimate for each in sample if each.estimate.last is not None]
     if not known:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from ghcrawl.schedule.estimator import expected, rates
 from ghcrawl.schedule.pool import Outlook
 from ghcrawl.schedule.trace import pending
-from ghcrawl.values.source import Source, StrategyName
+from ghcrawl.values.source import StrategyName, WatchedSource
 
 EXPONENT: Final = 0.5
 FREE_RHO: Final = 0.01
@@ -33,10 +33,10 @@ CLOSE: Final = 1e-4
 class Strategy(Protocol):
     """Decides between sources; holds no state. Both methods assume that the source has been read before."""
 
-    def value(self, source: Source, now: float, outlook: Outlook) -> float:
+    def value(self, source: WatchedSource, now: float, outlook: Outlook) -> float:
         """What a call now is worth."""
 
-    def due(self, source: Source, price: float, outlook: Outlook) -> float:
+    def due(self, source: WatchedSource, price: float, outlook: Outlook) -> float:
         """The first moment at which a call is worth at least `price`, 400 days ahead at most."""
 
 
@@ -48,7 +48,7 @@ class Power(Struct, frozen=True):
 
     exponent: float = EXPONENT
 
-    def value(self, source: Source, now: float, outlook: Outlook) -> float:
+    def value(self, source: WatchedSource, now: float, outlook: Outlook) -> float:
         """What a call now is worth."""
         estimate = source.estimate
         age = now - _last(source)
@@ -58,7 +58,7 @@ class Power(Struct, frozen=True):
         items = expected(slow, fast, outlook.profile.elapsed(now - age, now))
         return _worth(source, items, age * 24.0, self.exponent)
 
-    def due(self, source: Source, price: float, outlook: Outlook) -> float:
+    def due(self, source: WatchedSource, price: float, outlook: Outlook) -> float:
         """The first moment at which a call is worth at least `price`."""
         slow, fast = rates(source.estimate, outlook.prior)
         last, phi = _last(source), outlook.profile.at
@@ -75,12 +75,12 @@ class Power(Struct, frozen=True):
 class Poisson(Struct, frozen=True):
     """CUVIM's Poisson model: a constant rate, and the most expected new items first."""
 
-    def value(self, source: Source, now: float, outlook: Outlook) -> float:
+    def value(self, source: WatchedSource, now: float, outlook: Outlook) -> float:
         """Expected new items, at most a page."""
         slow, _ = rates(source.estimate, outlook.prior)
         return source.weight * _paged(slow * (now - _last(source)), source.page)
 
-    def due(self, source: Source, price: float, outlook: Outlook) -> float:
+    def due(self, source: WatchedSource, price: float, outlook: Outlook) -> float:
         """When this many items are expected."""
         slow, _ = rates(source.estimate, outlook.prior)
         part = price / source.weight / source.page
@@ -91,11 +91,11 @@ class Poisson(Struct, frozen=True):
 class RoundRobin(Struct, frozen=True):
     """All alike: the one that was asked longest ago."""
 
-    def value(self, source: Source, now: float, _outlook: Outlook) -> float:
+    def value(self, source: WatchedSource, now: float, _outlook: Outlook) -> float:
         """Its age in days."""
         return now - _last(source)
 
-    def due(self, source: Source, price: float, _outlook: Outlook) -> float:
+    def due(self, source: WatchedSource, price: float, _outlook: Outlook) -> float:
         """When it reaches this age."""
         return _last(source) + min(price, HORIZON_D)
 
@@ -107,11 +107,11 @@ class Hash(Struct, frozen=True):
     cost a third of what the strategy finds at 27 calls an hour for 10,000 sources.
     """
 
-    def value(self, source: Source, now: float, _outlook: Outlook) -> float:
+    def value(self, source: WatchedSource, now: float, _outlook: Outlook) -> float:
         """What its table expects since the last call."""
         return pending(source.trace, _last(source), now)
 
-    def due(self, source: Source, price: float, _outlook: Outlook) -> float:
+    def due(self, source: WatchedSource, price: float, _outlook: Outlook) -> float:
         """When its table has filled up to `price`, or after 30 days."""
         last, daily = _last(source), sum(source.trace.table)
         if daily * HASH_SPAN_D <= price:
@@ -127,15 +127,15 @@ class Hash(Struct, frozen=True):
 class OrganPipe(Struct, frozen=True):
     """CUVIM's Algorithm 1: in each cycle once, the quiet at its ends and the busy in its middle."""
 
-    def value(self, source: Source, now: float, outlook: Outlook) -> float:
+    def value(self, source: WatchedSource, now: float, outlook: Outlook) -> float:
         """By how many cycles its slot has passed; one source has one slot in a cycle."""
         return max(0.0, 1.0 + (now - self._slot(source, outlook)) / outlook.cycle)
 
-    def due(self, source: Source, _price: float, outlook: Outlook) -> float:
+    def due(self, source: WatchedSource, _price: float, outlook: Outlook) -> float:
         """Its slot in the next cycle; the price does not matter."""
         return min(self._slot(source, outlook), _last(source) + HORIZON_D)
 
-    def _slot(self, source: Source, outlook: Outlook) -> float:
+    def _slot(self, source: WatchedSource, outlook: Outlook) -> float:
         last, cycle = _last(source), outlook.cycle
         rank = outlook.rank(rates(source.estimate, outlook.prior)[0])
         place = rank / 2.0 if int(source.key, 16) % 2 == 0 else 1.0 - rank / 2.0
@@ -147,13 +147,13 @@ class OrganPipe(Struct, frozen=True):
 class LambdaCrawl(Struct, frozen=True):
     """Kolobov et al. 2019 with importance equal to rate: the least harmonic staleness, as an index."""
 
-    def value(self, source: Source, now: float, outlook: Outlook) -> float:
+    def value(self, source: WatchedSource, now: float, outlook: Outlook) -> float:
         """The multiplier at which this age is the best interval."""
         slow, _ = rates(source.estimate, outlook.prior)
         items = slow * (now - _last(source))
         return source.weight * items * items / (1.0 + items)
 
-    def due(self, source: Source, price: float, outlook: Outlook) -> float:
+    def due(self, source: WatchedSource, price: float, outlook: Outlook) -> float:
         """The best interval at this multiplier."""
         slow, _ = rates(source.estimate, outlook.prior)
         level = price / source.weight
@@ -178,7 +178,7 @@ STRATEGIES: Final[Mapping[StrategyName, Callable[[float], Strategy]]] = {
 Worth: TypeAlias = Callable[[float], float]
 
 
-def new_items(source: Source, now: float, outlook: Outlook) -> float:
+def new_items(source: WatchedSource, now: float, outlook: Outlook) -> float:
     """New items to expect of a call now; 0 for what was never read."""
     last = source.estimate.last
     if last is None:
@@ -186,7 +186,7 @@ def new_items(source: Source, now: float, outlook: Outlook) -> float:
     return expected(*rates(source.estimate, outlook.prior), outlook.profile.elapsed(last, now))
 
 
-def charged(source: Source, now: float, outlook: Outlook) -> float:
+def charged(source: WatchedSource, now: float, outlook: Outlook) -> float:
     """Calls that asking now is expected to cost: less than 1 where an unchanged answer is free."""
     if not source.free or source.estimate.last is None:
         return 1.0
@@ -198,7 +198,7 @@ def _found(items: float) -> float:
     return items / (1.0 + items)
 
 
-def _worth(source: Source, items: float, hours: float, exponent: float) -> float:
+def _worth(source: WatchedSource, items: float, hours: float, exponent: float) -> float:
     worth: float = source.weight * _paged(items, source.page) * hours**exponent
     if not source.free:
         return worth
@@ -212,7 +212,7 @@ def _paged(items: float, page: int) -> float:
     return items / sqrt(1.0 + part * part)
 
 
-def _last(source: Source) -> float:
+def _last(source: WatchedSource) -> float:
     last = source.estimate.last
     return -inf if last is None else last
 

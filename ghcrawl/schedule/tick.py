@@ -19,7 +19,7 @@ from ghcrawl.schedule.pool import Outlook
 from ghcrawl.schedule.strategies import HORIZON_D, Power, Strategy, charged
 from ghcrawl.schedule.trace import traced
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.source import Source
+from ghcrawl.values.source import WatchedSource
 
 LOOK: Final = 8
 """Candidates that are looked at for each call that may be made."""
@@ -57,8 +57,8 @@ class Choice(Struct, frozen=True, kw_only=True):
     level: median value of what is asked by value; None: nothing was. cost: calls that are expected to be charged.
     """
 
-    ask: tuple[tuple[Source, float], ...] = ()
-    later: tuple[tuple[Source, float], ...] = ()
+    ask: tuple[tuple[WatchedSource, float], ...] = ()
+    later: tuple[tuple[WatchedSource, float], ...] = ()
     level: float | None = None
     cost: float = 0.0
 
@@ -74,8 +74,8 @@ def aged_wanted(budget: Budget) -> int:
 
 
 def choose(
-    candidates: Sequence[Source],
-    aged: Sequence[Source],
+    candidates: Sequence[WatchedSource],
+    aged: Sequence[WatchedSource],
     budget: Budget,
     now: float,
     plan: Plan,
@@ -130,7 +130,7 @@ class _Purse:
         return True
 
 
-def worth(source: Source, now: float, plan: Plan) -> float:
+def worth(source: WatchedSource, now: float, plan: Plan) -> float:
     """What asking `source` now is worth; infinite for what was never read and for a pin that is due."""
     last = source.estimate.last
     if last is None or (source.pin and now - last >= source.pin):
@@ -138,7 +138,7 @@ def worth(source: Source, now: float, plan: Plan) -> float:
     return plan.strategy.value(source, now, plan.outlook)
 
 
-def next_due(source: Source, now: float, plan: Plan) -> float:
+def next_due(source: WatchedSource, now: float, plan: Plan) -> float:
     """When `source` will be worth the price, never below its floor. Without a price: at once."""
     last = source.estimate.last
     if last is None:
@@ -161,7 +161,7 @@ def repriced(price: float, level: float | None, hours: float) -> float:
     return price * exp(STEP_AN_HOUR * min(hours, 24.0) * max(-CLIP, min(CLIP, log(level / price))))
 
 
-def first_price(sample: Sequence[Source], size: int, budget: float, plan: Plan) -> float:
+def first_price(sample: Sequence[WatchedSource], size: int, budget: float, plan: Plan) -> float:
     """The price at which all sources together ask for `budget` calls an hour, from a random sample of them; or 0."""
     known = [each for each in sample if each.estimate.last is not None]
     if not known or budget <= 0:
@@ -175,19 +175,19 @@ def first_price(sample: Sequence[Source], size: int, budget: float, plan: Plan) 
     return high
 
 
-def _interval(source: Source, price: float, plan: Plan) -> float:
+def _interval(source: WatchedSource, price: float, plan: Plan) -> float:
     last = source.estimate.last or 0.0
     return min(plan.strategy.due(source, price, plan.outlook) - last, HORIZON_D)
 
 
-def backed_off(source: Source, now: float, *, retry_after: float = 0.0) -> Source:
+def backed_off(source: WatchedSource, now: float, *, retry_after: float = 0.0) -> WatchedSource:
     """`source` after a call that failed: a later floor, the same estimate. retry_after: days."""
     errors = min(source.errors + 1, 30)
     wait = max(min(BACKOFF_MIN_D * 2.0 ** (errors - 1), BACKOFF_MAX_D), retry_after, source.gap)
     return replace(source, errors=errors, not_before=now + wait, due=max(source.due, now + wait), asked=0.0)
 
 
-def answered(source: Source, reading: Reading, plan: Plan) -> Source:
+def answered(source: WatchedSource, reading: Reading, plan: Plan) -> WatchedSource:
     """`source` after a call that answered: what it learned, and when it is due again."""
     last = source.estimate.last
     if last is not None and 0.0 <= last - reading.now <= TOLERANCE_D:

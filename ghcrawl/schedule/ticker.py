@@ -31,7 +31,7 @@ from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Retry, Save, Skip
 from ghcrawl.values.requests import Context, Push, Request
-from ghcrawl.values.source import DAY_S, Source, StrategyName, days, source_key
+from ghcrawl.values.source import DAY_S, StrategyName, WatchedSource, days, source_key
 from ghcrawl.values.type_names import TypeName
 
 log = structlog.stdlib.get_logger(__name__)
@@ -113,7 +113,7 @@ class Ticker:
     found: Callable[[int], None] = lambda _: None
     seen: Callable[[PoolState], None] = lambda _: None
     _types: frozenset[str] = frozenset()
-    _noticed: list[tuple[Source, Reading]] = field(default_factory=list)
+    _noticed: list[tuple[WatchedSource, Reading]] = field(default_factory=list)
     _plan: tick.Plan = field(default_factory=tick.Plan)
     _reach: float = 0.0
     _own: set[float] = field(default_factory=set)
@@ -200,7 +200,7 @@ class Ticker:
         asks = int(rate * _passed(state, now) * 24.0 * FREE_ASKS + 1.0) if calls > 0 else 0
         return tick.Budget(calls=calls, asks=asks)
 
-    def _priced(self, found: Sequence[Source]) -> Sequence[Source]:
+    def _priced(self, found: Sequence[WatchedSource]) -> Sequence[WatchedSource]:
         """What is free with the credentials of the moment may have changed since the source was written."""
         free = self.free_now()
         return [each if each.free == free else replace(each, free=free) for each in found]
@@ -244,7 +244,7 @@ class Ticker:
             await self.sources.write(later)
         return len(pushes)
 
-    def request(self, source: Source) -> Request:
+    def request(self, source: WatchedSource) -> Request:
         """The request that asks `source`."""
         return asking(self.platform, self.feed, source)
 
@@ -292,7 +292,7 @@ class Ticker:
             if await self.sources.write([learned]):
                 return
 
-    def _learned(self, source: Source, request: Request, outcome: Outcome, now: float) -> Source:
+    def _learned(self, source: WatchedSource, request: Request, outcome: Outcome, now: float) -> WatchedSource:
         match outcome:
             case Save():
                 reading = self._reading(source, request, outcome, now)
@@ -309,7 +309,7 @@ class Ticker:
             self.found(len(reading.times) + reading.undated)
         return tick.answered(source, reading, self._plan)
 
-    def _reading(self, source: Source, request: Request, outcome: Save, now: float) -> Reading:
+    def _reading(self, source: WatchedSource, request: Request, outcome: Save, now: float) -> Reading:
         if self.feed is None or request.type != self.feed.type:  # it only says that it changed
             return Reading(now=now, undated=int(source.estimate.last is not None))
         times = [days(moment) for moment in self.feed.news(outcome)]
@@ -322,7 +322,7 @@ def _passed(state: PoolState, now: float) -> float:
     return min(max(now - state.ticked_at, 0.0), CATCH_UP_D) if state.ticked_at else TICK_D
 
 
-def asking(platform: str, feed: Feed | None, source: Source) -> Request:
+def asking(platform: str, feed: Feed | None, source: WatchedSource) -> Request:
     """The request that asks `source`: for its feed where it has one, else for itself."""
     polled = feed.request(source.type, source.url) if feed else None
     if polled is not None:
@@ -339,11 +339,11 @@ def answering(request: Request) -> tuple[str, str]:
     return request.type, request.url
 
 
-def watched(platform: str, feed: Feed | None, request: Request) -> Source:
+def watched(platform: str, feed: Feed | None, request: Request) -> WatchedSource:
     """The source that a person means who names `request`."""
     polled = feed.request(request.type, request.url) if feed else None
     type, url = answering(polled if polled is not None else request)
-    return Source(
+    return WatchedSource(
         key=source_key(platform, type, url),
         platform=platform,
         type=request.type,
@@ -355,7 +355,9 @@ def watched(platform: str, feed: Feed | None, request: Request) -> Source:
     )
 
 
-async def watch(sources: Sources, store: Store, feeds: Mapping[str, Feed | None], wanted: Sequence[Source]) -> int:
+async def watch(
+    sources: Sources, store: Store, feeds: Mapping[str, Feed | None], wanted: Sequence[WatchedSource]
+) -> int:
     """Add sources, and let every replica know which answers to read. Returns how many are new. Raises StoreError."""
     added = await sources.add(wanted)
     for platform in {each.platform for each in wanted}:

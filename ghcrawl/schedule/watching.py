@@ -19,7 +19,7 @@ from ghcrawl.schedule.poolstate import from_json, state_name
 from ghcrawl.schedule.ticker import watch, watched
 from ghcrawl.schedule.trace import UserClass, user_class
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.source import Source, days, moment_of
+from ghcrawl.values.source import WatchedSource, days, moment_of
 
 MOST: Final = 500
 """Sources in one list."""
@@ -110,7 +110,7 @@ class WatchedHere(Struct, frozen=True, kw_only=True):
         changed = sum([await self._changed(each) for each in wanted])
         return Added(added=added, changed=changed, known=len(wanted) - added - changed)
 
-    async def _changed(self, wanted: Source) -> bool:
+    async def _changed(self, wanted: WatchedSource) -> bool:
         """Weight and interval of what is watched already become those of `wanted`."""
         stored = await self.sources.get(wanted.key)
         while stored is not None and (stored.weight, stored.pin) != (wanted.weight, wanted.pin):
@@ -130,7 +130,7 @@ class WatchedHere(Struct, frozen=True, kw_only=True):
 
     async def list(self, *, limit: int, platform: str = "") -> Sequence[Watched]:
         """As the protocol says."""
-        found: list[tuple[Source, float]] = []
+        found: list[tuple[WatchedSource, float]] = []
         for mount in self.mounts:
             if platform in {"", mount.name} and (some := await self.sources.due(mount.name, limit)):
                 prior = await self._prior(mount.name)
@@ -159,7 +159,7 @@ class WatchedHere(Struct, frozen=True, kw_only=True):
     async def _prior(self, platform: str) -> float:
         return from_json(await self.store.read_state(state_name(platform))).pool.prior
 
-    async def _named(self, spec: str) -> Source:
+    async def _named(self, spec: str) -> WatchedSource:
         """The source that a spec names, of the kind that a crawl has found it to be."""
         request = self.mounts.read_spec(spec, self.policy)
         platform = self.mounts[request.platform].platform
@@ -171,7 +171,7 @@ class WatchedHere(Struct, frozen=True, kw_only=True):
                 break
         return watched(request.platform, platform.feed, request)
 
-    def _shown(self, source: Source, prior: float) -> Watched:
+    def _shown(self, source: WatchedSource, prior: float) -> Watched:
         slow, fast = rates(source.estimate, prior)
         last = source.estimate.last
         return Watched(
@@ -194,7 +194,7 @@ class WatchedHere(Struct, frozen=True, kw_only=True):
             why=self._why(source),
         )
 
-    def _why(self, source: Source) -> str:
+    def _why(self, source: WatchedSource) -> str:
         now, last = days(self.clock.now()), source.estimate.last
         if source.asked > now:
             return "asked just now"

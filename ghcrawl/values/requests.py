@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -188,6 +188,10 @@ class Failure(Struct, frozen=True, kw_only=True):
     message: str
     status: int | None = None
     worker: str = ""
+
+    def to_json(self, *, at: str) -> dict[str, Any]:
+        """As messages and deadletters keep it. at: its moment, in the format of either."""
+        return {"at": at, "cause": self.cause, "message": self.message, "status": self.status, "worker": self.worker}
 
 
 class Request(Struct, frozen=True, kw_only=True):

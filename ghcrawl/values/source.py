@@ -1,4 +1,4 @@
-"""A source: anything that can be asked again, and what is known of how often it has news. Frozen, a few hundred bytes.
+"""A watched source: anything that is asked again and again, and how often it had news. Frozen, a few hundred bytes.
 
 Moments are days since 1970-01-01 UTC as floats, because rates are items per day; `days` converts.
 """
@@ -58,7 +58,7 @@ class Trace(Struct, frozen=True):
     table: tuple[float, ...] = (0.0,) * HOURS
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class WatchedSource(Struct, frozen=True, kw_only=True):
     """One thing that is asked again and again.
 
     key: names it: `source_key`. policy: spec string of the requests made for it. owner: type and URL it was named by.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ghcrawl.platforms.kind import Respelled
+from ghcrawl.platforms.kind import OtherSpelling
 from ghcrawl.social.parsing import parse
 from ghcrawl.social.plan import Unsupported, plans
 from ghcrawl.social.request_uri import MARKER, RequestUri, Source
@@ -39,13 +39,13 @@ def read_spec(typed: str, _base_url: str, policy: str) -> Request:
     return Request(platform=NAME, type="post", url=post_url(Record(actor, POSTS, found["rkey"])), policy=policy)
 
 
-def respelled(url: str) -> Respelled | None:
-    """For `Platform.respelled`: handles have no case, and posts are saved under the DID of their author."""
+def other_spelling(url: str) -> OtherSpelling | None:
+    """For `Platform.other_spelling`: handles have no case, and posts are saved under the DID of their author."""
     found = _PROFILE.fullmatch(url)
     if not found:
         return None
     below = f"/post/{found['rkey']}" if found["rkey"] else ""
-    return Respelled(named=f"https://bsky.app/profile/{found['actor'].removeprefix('@').lower()}", below=below)
+    return OtherSpelling(named=f"https://bsky.app/profile/{found['actor'].removeprefix('@').lower()}", below=below)
 
 
 def _request(uri: RequestUri, policy: str) -> Request:

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from ghcrawl.platforms.kind import Described, Respelled
+from ghcrawl.platforms.kind import Described, OtherSpelling
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.frozen import replace
@@ -233,14 +233,14 @@ def namesakes(url: str) -> Sequence[str]:
     return [f"{found['repo']}/{'pulls' if found['list'] == 'issues' else 'issues'}/{found['number']}"] if found else []
 
 
-def respelled(url: str) -> Respelled | None:
-    """For `Platform.respelled`: GitHub ignores the case of owners and repositories."""
+def other_spelling(url: str) -> OtherSpelling | None:
+    """For `Platform.other_spelling`: GitHub ignores the case of owners and repositories."""
     found = _NAMED.fullmatch(url)
-    return Respelled(named=found["named"].lower(), below=found["below"]) if found else None
+    return OtherSpelling(named=found["named"].lower(), below=found["below"]) if found else None
 
 
-def flat(document: Document) -> Mapping[str, str]:
-    """For `Platform.flat`: the name of the repository that something is, or lies in, as far as its URL tells."""
+def export_fields(document: Document) -> Mapping[str, str]:
+    """For `Platform.export_fields`: the name of the repository that something is or lies in, if its URL tells."""
     if not document.urn.startswith("urn:repo:"):
         return {}
     name = document.body.get("full_name") if document.type == "repo" else None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from ghcrawl.platforms.kind import Kind, List, Planning, Prospect, Respelled, Thing
+from ghcrawl.platforms.kind import Kind, List, OtherSpelling, Planning, Prospect, Thing
 from ghcrawl.values.errors import SpecError
 from ghcrawl.values.outcome import Save, Skip, Visit
 from ghcrawl.values.requests import Request
@@ -70,12 +70,12 @@ def read_page(url: str) -> Request | None:
     return Request(platform="web", type="page", url=found) if found else None
 
 
-def respelled(url: str) -> Respelled | None:
-    """For `Platform.respelled`: blogs answer the same with and without a slash at the end."""
+def other_spelling(url: str) -> OtherSpelling | None:
+    """For `Platform.other_spelling`: blogs answer the same with and without a slash at the end."""
     found = canonical(url)
     if not found or "?" in found:  # what a query means depends on the site
         return None
-    return Respelled(named=found.removesuffix("/") if url.endswith("/") else f"{found.removesuffix('/')}/")
+    return OtherSpelling(named=found.removesuffix("/") if url.endswith("/") else f"{found.removesuffix('/')}/")
 
 
 def _scope(request: Request) -> str:

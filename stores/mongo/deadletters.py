@@ -23,7 +23,7 @@ from ghcrawl.values.lanes import QUEUES
 from ghcrawl.values.requests import unreadable
 from ghcrawl.values.times import moment, time_text
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
-from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
+from stores.deadletters import RequestCodec, failure_from, host_of
 from stores.mongo.driver import OURS, Mongo
 from stores.mongo.errors import opening
 from stores.mongo.escaping import (
@@ -123,7 +123,7 @@ class MongoDeadletters:
             "reasonFolded": _folded(letter.reason),
             "firstAt": time_text(letter.first_at),
             "lastAt": last_at,
-            "failures": [failure_json(failure, at=time_text(failure.at)) for failure in letter.failures],
+            "failures": [failure.to_json(at=time_text(failure.at)) for failure in letter.failures],
             "traceback": letter.traceback,
             "request": json.loads(self._codec.encode(letter.request)),
         }

@@ -20,7 +20,7 @@ from ghcrawl.values.lanes import QUEUES
 from ghcrawl.values.requests import unreadable
 from ghcrawl.values.times import moment, time_text
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
-from stores.deadletters import RequestCodec, failure_from, failure_json, host_of
+from stores.deadletters import RequestCodec, failure_from, host_of
 from stores.jsontext import from_text, to_text
 
 __all__ = ["MIGRATION", "SCHEMA", "SqliteDeadletters"]
@@ -123,7 +123,7 @@ class SqliteDeadletters:
             storable(letter.reason.casefold()),
             time_text(letter.first_at),
             time_text(letter.last_at),
-            to_text([failure_json(failure, at=time_text(failure.at)) for failure in letter.failures], letter.urn),
+            to_text([failure.to_json(at=time_text(failure.at)) for failure in letter.failures], letter.urn),
             storable(letter.traceback),
             self._codec.encode(letter.request),
             letter.raw,

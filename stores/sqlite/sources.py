@@ -9,7 +9,7 @@ from typing import Any, Final
 from ghcrawl.embedded.file import SqliteFile
 from ghcrawl.embedded.writer import Work
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.source import Source
+from ghcrawl.values.source import WatchedSource
 from stores.sources import pack, read_at, unpack
 
 SCHEMA: Final = (
@@ -40,12 +40,12 @@ class SqliteSources:
         self._file = file
         self._made = False
 
-    async def add(self, sources: Sequence[Source]) -> int:
+    async def add(self, sources: Sequence[WatchedSource]) -> int:
         """As the port says."""
         rows = [(each.key, each.platform, each.due, read_at(each), each.version, pack(each)) for each in sources]
         return await self._change(_ADD, rows)
 
-    async def write(self, sources: Sequence[Source]) -> frozenset[str]:
+    async def write(self, sources: Sequence[WatchedSource]) -> frozenset[str]:
         """As the port says."""
         rows = [(each.due, read_at(each), pack(each), each.key, each.version) for each in sources]
 
@@ -59,19 +59,19 @@ class SqliteSources:
         """As the port says."""
         return await self._change(_REMOVE, [(key,) for key in set(keys)])
 
-    async def get(self, key: str) -> Source | None:
+    async def get(self, key: str) -> WatchedSource | None:
         """As the port says."""
         return next(iter(await self._read(_GET, key)), None)
 
-    async def due(self, platform: str, limit: int) -> Sequence[Source]:
+    async def due(self, platform: str, limit: int) -> Sequence[WatchedSource]:
         """As the port says."""
         return await self._read(DUE, platform, limit)
 
-    async def oldest(self, platform: str, limit: int, *, before: float) -> Sequence[Source]:
+    async def oldest(self, platform: str, limit: int, *, before: float) -> Sequence[WatchedSource]:
         """As the port says."""
         return await self._read(OLDEST, platform, before, limit)
 
-    async def list(self, platform: str = "", *, limit: int, after: str = "") -> Sequence[Source]:
+    async def list(self, platform: str = "", *, limit: int, after: str = "") -> Sequence[WatchedSource]:
         """As the port says."""
         return await self._read(LIST, after, platform, limit)
 
@@ -79,7 +79,7 @@ class SqliteSources:
         """As the port says."""
         return int((await self._rows(COUNT, platform))[0][0]) if self._there() else 0
 
-    async def _read(self, sql: str, *values: Any) -> Sequence[Source]:
+    async def _read(self, sql: str, *values: Any) -> Sequence[WatchedSource]:
         return [unpack(*row) for row in await self._rows(sql, *values)] if self._there() else []
 
     async def _rows(self, sql: str, *values: Any) -> Sequence[Any]:

@@ -8,9 +8,9 @@ import pytest
 
 from ghcrawl.ports.sources import Sources
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.source import Estimate, Source, Trace, source_key
+from ghcrawl.values.source import Estimate, Trace, WatchedSource, source_key
 
-FULL = Source(
+FULL = WatchedSource(
     key=source_key("web", "feed", "https://ü.example/\x00"),
     platform="web",
     type="feed",
@@ -35,9 +35,9 @@ FULL = Source(
 )
 
 
-def a_source(name: str, *, platform: str = "web", read: float | None = None, **fields: float) -> Source:
+def a_source(name: str, *, platform: str = "web", read: float | None = None, **fields: float) -> WatchedSource:
     key = source_key(platform, "feed", name)
-    source = Source(
+    source = WatchedSource(
         key=key, platform=platform, type="feed", url=f"https://{name}.example/feed", due=fields.pop("due", 0.0)
     )
     return replace(source, estimate=Estimate(last=read))
@@ -104,7 +104,7 @@ class SourcesContract:
     async def test_keys_are_walked_in_order(self, sources: Sources):
         await sources.add([a_source(str(n)) for n in range(9)])
         await sources.add([a_source("other", platform="git")])
-        seen: list[Source] = []
+        seen: list[WatchedSource] = []
         while page := await sources.list(limit=4, after=seen[-1].key if seen else ""):
             seen += page
         assert [each.key for each in seen] == sorted(each.key for each in seen)

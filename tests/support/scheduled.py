@@ -21,7 +21,7 @@ from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save
 from ghcrawl.values.requests import Payload, Push, Request
-from ghcrawl.values.source import DAY_S, Source, days
+from ghcrawl.values.source import DAY_S, WatchedSource, days
 from queues.memory import MemoryQueue
 from stores.memory import MemoryStore
 from stores.sources import MemorySources
@@ -112,7 +112,7 @@ class World:
         self.rates |= {each.url: rate for each in wanted}
         await watch(self.sources, self.store, {"web": FEED}, wanted)
 
-    async def get(self, name: str) -> Source:
+    async def get(self, name: str) -> WatchedSource:
         found = await self.sources.get(watched("web", FEED, a_blog(name)).key)
         assert found is not None
         return found
@@ -138,12 +138,12 @@ class World:
         await gather(*(self._answer(reader, request, source) for request, source in zip(asked, sources, strict=True)))
         return len(asked)
 
-    async def _asked(self, request: Request) -> Source:
+    async def _asked(self, request: Request) -> WatchedSource:
         source = await self.sources.get(watched("web", FEED, replace(request, type="blog")).key)
         assert source is not None
         return source
 
-    async def _answer(self, reader: Ticker, request: Request, source: Source) -> None:
+    async def _answer(self, reader: Ticker, request: Request, source: WatchedSource) -> None:
         now = days(self.clock.now())
         self.asked_at.append(now)
         last = self._last.get(request.url, now - 10.0)

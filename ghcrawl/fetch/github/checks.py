@@ -15,7 +15,7 @@ from ghcrawl.fetch.github.principals import Anonymous, Credential, Installation,
 from ghcrawl.fetch.github.refusals import said
 from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.fetch.redaction import Secret
-from ghcrawl.platforms.contract import Checked
+from ghcrawl.platforms.credentials import CredentialCheck
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.values.errors import CrawlError, FetchError
@@ -24,7 +24,9 @@ from ghcrawl.values.frozen import replace
 _EXPIRY: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:UTC|([+-]\d{4}))")
 
 
-async def check(settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock) -> AsyncIterator[Checked]:
+async def check(
+    settings: GitHubSettings, credentials: Sequence[Credential], clock: Clock
+) -> AsyncIterator[CredentialCheck]:
     """Each of `credentials`, or an anonymous call if there are none. Costs a call for each token. Raises FetchError."""
     client = new_client(settings, clock)
     await client.open()
@@ -36,8 +38,8 @@ async def check(settings: GitHubSettings, credentials: Sequence[Credential], clo
         await client.close()
 
 
-async def _checked(api_url: str, credential: Credential, client: Client, calls: Calls) -> Checked:
-    checked = Checked(label=credential.label)
+async def _checked(api_url: str, credential: Credential, client: Client, calls: Calls) -> CredentialCheck:
+    checked = CredentialCheck(label=credential.label)
     try:
         header = await _header(credential, calls)
     except _Useless as error:
@@ -82,7 +84,7 @@ def _is_token(credential: Credential) -> bool:
     return isinstance(credential, Token)
 
 
-def _with_budget(checked: Checked, answer: Answer) -> Checked:
+def _with_budget(checked: CredentialCheck, answer: Answer) -> CredentialCheck:
     core = _object(_object(_object(answer).get("resources")).get("core"))
     limit, remaining, reset = (core.get(name) for name in ("limit", "remaining", "reset"))
     if not isinstance(limit, int) or not isinstance(remaining, int) or not isinstance(reset, int):
@@ -90,7 +92,7 @@ def _with_budget(checked: Checked, answer: Answer) -> Checked:
     return replace(checked, limit=limit, remaining=remaining, reset_at=datetime.fromtimestamp(reset, UTC))
 
 
-def _with_owner(checked: Checked, answer: Answer) -> Checked:
+def _with_owner(checked: CredentialCheck, answer: Answer) -> CredentialCheck:
     if answer.status != 200:
         return replace(checked, trouble=f"{answer.status} {said(answer)}")
     scopes = answer.headers.get("X-OAuth-Scopes")

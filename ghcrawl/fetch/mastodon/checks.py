@@ -9,11 +9,13 @@ from ghcrawl.fetch.mastodon.answers import SCHEME, limit_of, parsed, said
 from ghcrawl.fetch.mastodon.fetcher import USER_AGENT, MastodonSettings, web_url
 from ghcrawl.fetch.mastodon.hosts import CredentialSlot
 from ghcrawl.fetch.mastodon.tokens import HostToken
-from ghcrawl.platforms.contract import Checked
+from ghcrawl.platforms.credentials import CredentialCheck
 from ghcrawl.ports.clock import Clock
 
 
-async def check(settings: MastodonSettings, tokens: Sequence[HostToken], clock: Clock) -> AsyncIterator[Checked]:
+async def check(
+    settings: MastodonSettings, tokens: Sequence[HostToken], clock: Clock
+) -> AsyncIterator[CredentialCheck]:
     """Ask the host of each token whose it is. Raises FetchError."""
     client = Client(clock, headers={"User-Agent": USER_AGENT}, timeout_s=settings.timeout_s)
     await client.open()
@@ -24,7 +26,7 @@ async def check(settings: MastodonSettings, tokens: Sequence[HostToken], clock: 
             limit = limit_of(answer, clock.now())
             body = parsed(answer) if answer.status == 200 else {}
             acct = body.get("acct") if isinstance(body, Mapping) else ""
-            yield Checked(
+            yield CredentialCheck(
                 label=token.label,
                 login=f"{acct}@{token.host}" if acct else "",
                 limit=limit.limit if limit else None,

@@ -6,19 +6,19 @@ from typing import Any
 
 from ghcrawl.schedule.estimator import Reading, observe
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.source import Estimate, Source, source_key
+from ghcrawl.values.source import Estimate, WatchedSource, source_key
 
 DAY = 20_000.0
 
 
-def a_source(name: str = "a", **fields: Any) -> Source:
+def a_source(name: str = "a", **fields: Any) -> WatchedSource:
     """A source that was never read."""
-    return Source(
+    return WatchedSource(
         key=source_key("web", "feed", name), platform="web", type="feed", url=f"https://{name}.example/feed", **fields
     )
 
 
-def read_source(name: str = "a", *, rate: float, days: float = 60.0, last: float = DAY, **fields: Any) -> Source:
+def read_source(name: str = "a", *, rate: float, days: float = 60.0, last: float = DAY, **fields: Any) -> WatchedSource:
     """A source that was read at `last`, when it had shown `rate` items a day for some days."""
     times = [last - days + (number + 0.5) / rate for number in range(int(rate * days))] if rate else []
     before = Estimate(last=last - days)

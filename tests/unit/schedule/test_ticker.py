@@ -18,7 +18,7 @@ from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Save, Skip
 from ghcrawl.values.requests import Request
-from ghcrawl.values.source import DAY_S, Source, days
+from ghcrawl.values.source import DAY_S, WatchedSource, days
 from ghcrawl.values.type_names import TypeName
 from queues.memory import MemoryQueue
 from stores.sources import MemorySources
@@ -174,7 +174,7 @@ async def test_a_clock_that_was_a_year_ahead_binds_nobody():
 
 
 class TestReadings:
-    async def read(self, outcome: Outcome) -> Source:
+    async def read(self, outcome: Outcome) -> WatchedSource:
         world = World()
         await world.name("a")
         await world.tickers[0].turn()
@@ -301,7 +301,7 @@ async def test_no_more_is_discovered_than_the_limit_allows_and_nothing_that_is_g
 
 async def test_a_source_that_cannot_be_kept_is_discovered_again():
     class Away(MemorySources):
-        async def add(self, sources: Sequence[Source]) -> int:
+        async def add(self, sources: Sequence[WatchedSource]) -> int:
             raise StoreError("away")
 
     world = World()
