@@ -97,6 +97,9 @@ def test_a_config_file_that_is_fine_is_fine(ghcrawl: Command) -> None:
         ("[crawl\n", "g.toml is not valid TOML"),
         ("[crawl]\npolicy = 'foo'\n", "crawl.policy: unknown policy 'foo'"),
         ("[github]\ntokens_file = 'none.txt'\n", "tokens file none.txt not found"),
+        ("[mastodon]\ntokens_file = 'none.txt'\n", "tokens file none.txt not found"),
+        ("[bluesky]\naccounts_file = 'none.txt'\n", "accounts file none.txt not found"),
+        ("[bluesky]\naccounts_file = '.'\n", "cannot read the accounts file .: IsADirectoryError"),
         ("[github]\ntokens_file = 'comments.txt'\n", "the tokens file comments.txt contains no token"),
         ("[github]\napi_url = 'ftp://x'\n", "github.api_url (g.toml)"),
         (
