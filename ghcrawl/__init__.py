@@ -47,3 +47,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'ghcrawl' has no attribute {name!r}")
     return getattr(import_module("ghcrawl.api"), name)
+
+
+def __dir__() -> list[str]:
+    """For completion in a shell or notebook."""
+    return sorted(__all__)

@@ -40,12 +40,12 @@ class Crawled(Struct, frozen=True, kw_only=True):
 def crawl(  # noqa: PLR0913  # every option is a parameter
     *specs: str,
     db: str | os.PathLike[str] = "ghcrawl.db",
-    tokens: Sequence[str] = (),
+    tokens: str | Sequence[str] = (),
     api_url: str | None = None,
     config: str | os.PathLike[str] | None = None,
     policy: str | None = None,
     scenario: str = "",
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     since: str = "",
     max_calls: int | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -64,12 +64,16 @@ def crawl(  # noqa: PLR0913  # every option is a parameter
         specs=specs,
         place=place,
         more=more,
-        wanting=Wanting(scenario=scenario, only=only, since=since),
+        wanting=Wanting(scenario=scenario, only=_several(only), since=since),
         max_calls=max_calls,
         arguments=("crawl", *specs, *place.typed()),
     )
     with Background() as background:
-        return _told(background.run(_crawl(wish, tokens, progress=progress)))
+        return _told(background.run(_crawl(wish, _several(tokens), progress=progress)))
+
+
+def _several(words: str | Sequence[str]) -> Sequence[str]:
+    return [words] if isinstance(words, str) else words
 
 
 async def _crawl(wish: Options, tokens: Sequence[str], *, progress: bool) -> Result:

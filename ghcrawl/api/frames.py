@@ -3,43 +3,96 @@
 # ruff: noqa: PLC0415  # neither is needed
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.util import find_spec
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
 
-from ghcrawl.platforms.columns import Column
-from ghcrawl.platforms.tables import Schema, Table
-from ghcrawl.tables.projection import Projector, Row
-from ghcrawl.values.documents import Document
-from ghcrawl.values.errors import ConfigError
+from ghcrawl.cli.crawl_backend import CrawlBackend
+from ghcrawl.cli.documents import Selection
+from ghcrawl.platforms.columns import ACCOUNTS, Column
+from ghcrawl.platforms.tables import LinkTable, Schema, Table
+from ghcrawl.tables.fill import Filling
+from ghcrawl.tables.projection import Row
+from ghcrawl.tables.target import Rows, State
+from ghcrawl.values.errors import ConfigError, SpecError
+from ghcrawl.values.type_names import TypeName, TypeNames, suggestion
 
 Library = Literal["pandas", "polars"]
 PANDAS: Final = {"integer": "Int64", "real": "Float64", "boolean": "boolean", "timestamp": "datetime64[us, UTC]"}
 
 
-def frame(documents: Iterable[Document], schema: Schema, table: Table, library: Library | None) -> Any:
-    """A row for each document. Raises ConfigError if `library`, or without one any, is not installed."""
-    chosen = _installed(library)
-    projector = Projector(schema, moments=_as_it_is)
-    rows = [row for one in documents for into, row in projector.rows(one) if into is table]
-    columns = table.columns
-    return _pandas(rows, columns) if chosen == "pandas" else _polars(rows, columns)
+def meant(name: str, schema: Schema, names: TypeNames) -> tuple[Table | LinkTable, Sequence[TypeName]]:
+    """The table that a type or a table is called, and the types whose documents fill it. Raises SpecError."""
+    type = names.read(name)
+    if type is not None and type in schema.by_kind:
+        return schema.by_kind[type], [type]
+    for table in schema.tables:
+        named = {each.name: each for each in table.links} | {table.name: table}
+        if name in named:
+            return named[name], [TypeName(table.platform, kind) for kind in sorted(table.kinds)]
+    if name == ACCOUNTS:
+        return schema.everything[0], list(schema.by_kind)
+    known = {*map(names.text, schema.by_kind), *(each.name for each in schema.everything)}
+    raise SpecError(f"{name} has no table; {suggestion(name, sorted(known), of='types and tables')}")
 
 
-def _as_it_is(at: datetime) -> datetime:
-    return at
+async def rows(backend: CrawlBackend, chosen: Selection, schema: Schema, table: Table | LinkTable) -> Sequence[Row]:
+    """The rows of `table` that the chosen documents fill."""
+    kept = _Kept(table.name)
+    filling = Filling(kept, schema, None, bodies=False, started_at=datetime.now(UTC))
+    await filling.take(chosen.documents(backend), lambda _: None, lambda _type, _urn: chosen.documents(backend))
+    filling.state("", {})
+    return list(kept.rows.values())
+
+
+class _Kept:
+    """A target that keeps the rows of one table; the last row of an account stays."""
+
+    where = Path()
+
+    def __init__(self, name: str) -> None:
+        self.rows: dict[object, Row] = {}
+        self._name = name
+
+    def moments(self, at: datetime) -> datetime:
+        return at
+
+    def state(self) -> State | None:
+        return None
+
+    def begin(self, *, whole: bool) -> None:
+        """Nothing is to be made."""
+
+    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:  # noqa: ARG002  # nothing is before
+        for row in rows.get(self._name, ()):
+            self.rows[row[0] if self._name == ACCOUNTS else len(self.rows)] = row
+
+    def commit(self, state: State) -> None:
+        """Rows are kept as they come."""
+
+    def abandon(self) -> None:
+        """Nothing is left of it."""
+
+
+def frame(rows: Sequence[Row], columns: tuple[Column, ...], library: Library | None) -> Any:
+    """As a DataFrame. Raises ConfigError if `library`, or without one any, is not installed."""
+    return _pandas(rows, columns) if _installed(library) == "pandas" else _polars(rows, columns)
 
 
 def _installed(library: Library | None) -> Library:
-    wanted: tuple[Library, ...] = ("pandas", "polars") if library is None else (library,)
+    both: tuple[Library, ...] = get_args(Library)
+    if library is not None and library not in both:
+        raise ConfigError(f"unknown library {library}; use {' or '.join(both)}")
+    wanted = both if library is None else (library,)
     for name in wanted:
         if find_spec(name) is not None:
             return name
     raise ConfigError(f"a DataFrame needs {' or '.join(wanted)}; install with: pip install {wanted[0]}")
 
 
-def _pandas(rows: list[Row], columns: tuple[Column, ...]) -> Any:
+def _pandas(rows: Sequence[Row], columns: tuple[Column, ...]) -> Any:
     import pandas
 
     values = zip(*rows, strict=True) if rows else ([] for _ in columns)
@@ -50,7 +103,7 @@ def _pandas(rows: list[Row], columns: tuple[Column, ...]) -> Any:
     return pandas.DataFrame(series)
 
 
-def _polars(rows: list[Row], columns: tuple[Column, ...]) -> Any:
+def _polars(rows: Sequence[Row], columns: tuple[Column, ...]) -> Any:
     import polars
 
     types = {

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Self
+from datetime import date
+from typing import Any, Literal, Self, TypeAlias
 
 from ghcrawl.api.background import Background
-from ghcrawl.api.frames import frame
+from ghcrawl.api.frames import frame, meant, rows
 from ghcrawl.cli import links
 from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend
-from ghcrawl.cli.documents import named, selected
+from ghcrawl.cli.documents import named, selected, selection
 from ghcrawl.cli.opening import backend
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.tables import tables_of
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
-from ghcrawl.values.type_names import TypeNames
+from ghcrawl.values.type_names import TypeNames, suggestion
 
 __all__ = ["Saved"]
+
+Moment: TypeAlias = str | date
+"""`2026-11-01`, `7d` (ago), a date or a datetime; in UTC if no zone is said."""
 
 
 class Saved:
@@ -54,7 +58,7 @@ class Saved:
         return self._backend.where
 
     def documents(
-        self, *types: str, under: str = "", since: str = "", until: str = "", deleted: bool | None = None
+        self, *types: str, under: str = "", since: Moment = "", until: Moment = "", deleted: bool | None = None
     ) -> Iterator[Document]:
         """Documents ordered by URN, read as you iterate.
 
@@ -63,19 +67,24 @@ class Saved:
         False leaves out tombstones, True gives only those.
         Raises SpecError for an unknown type, name or date, StoreError if reading fails.
         """
-        which = Which(types=types, under=under, since=since, until=until, deleted=deleted)
+        which = Which(types=types, under=under, since=_text(since), until=_text(until), deleted=deleted)
         return self._background.iterate(selected(self._backend, which))
 
     def get(self, name: str, type: str = "") -> Document | None:
-        """The document with this name (`acme/web`), URL or URN; None if there is none. Raises StoreError.
+        """The document with this name (`acme/web#5`), URL or URN; None if there is none.
 
-        type: which one, where a URL has several.
+        type: which one, where a name has several. Without it, `acme/web#5` is the pull request if there is one.
+        Raises SpecError for an unknown type, and the start of several SHAs; StoreError.
         """
+        if type:
+            self._background.run(selection(self._backend, Which(types=(type,))))
         found = self._background.run(named(self._backend, name))
         return next((one for one in found if type in ("", one.type, str(one.type_name))), None)
 
     def follow(self, document: Document, link: str) -> Iterator[Document]:
-        """The saved documents that a link of `document` leads to. Raises KeyError without such a link, StoreError."""
+        """The saved documents that a link of `document` leads to. Raises SpecError without such a link, StoreError."""
+        if link not in document.links:
+            raise SpecError(f"{document.urn} has no link {link}; {suggestion(link, document.links, of='links')}")
         return self._background.iterate(links.behind(self._backend, document.links[link]))
 
     def counts(self) -> Mapping[str, int]:
@@ -85,27 +94,27 @@ class Saved:
 
     def frame(
         self,
-        type: str,
+        name: str,
         *,
         under: str = "",
-        since: str = "",
-        until: str = "",
+        since: Moment = "",
+        until: Moment = "",
         deleted: bool | None = None,
         library: Literal["pandas", "polars"] | None = None,
     ) -> Any:
-        """The table of one type as a DataFrame, with the columns and types of docs/tables.md.
+        """A table as a DataFrame, with the columns and types of docs/tables.md.
 
-        library: the one that is installed, pandas first, unless named. The other arguments are those of `documents`.
-        Raises SpecError for a type without a table, ConfigError if neither library is installed, StoreError.
+        name: a type (`issue`), or a table (`issues`, `issue_labels`, `accounts`). library: the one that is installed,
+        pandas first, unless named. The other arguments are those of `documents`.
+        Raises SpecError for a name without a table, ConfigError if neither library is installed, StoreError.
         """
-        names = TypeNames(self._backend.mounts.types)
-        schema, known = tables_of(self._backend), names.read(type)
-        table = schema.by_kind.get(known) if known is not None else None
-        if table is None:
-            tables = ", ".join(sorted(names.text(kind) for kind in schema.by_kind))
-            raise SpecError(f"{type} has no table; there are {tables}")
-        documents = self.documents(type, under=under, since=since, until=until, deleted=deleted)
-        return frame(documents, schema, table, library)
+        schema = tables_of(self._backend)
+        table, types = meant(name, schema, TypeNames(self._backend.mounts.types))
+        which = Which(
+            types=tuple(map(str, types)), under=under, since=_text(since), until=_text(until), deleted=deleted
+        )
+        chosen = self._background.run(selection(self._backend, which))
+        return frame(self._background.run(rows(self._backend, chosen, schema, table)), table.columns, library)
 
     async def _open(self, place: Place) -> CrawlBackend:
         """The backend, which a task of its own opens and closes."""
@@ -122,3 +131,7 @@ class Saved:
             if opened.done():
                 raise
             opened.set_exception(error)
+
+
+def _text(moment: Moment) -> str:
+    return moment if isinstance(moment, str) else moment.isoformat()

@@ -62,5 +62,6 @@ def _meant(text: str, platforms: Collection[str], known: Collection[TypeName]) -
     names = TypeNames(known)
     if found := names.read(text, platforms):
         return found
-    texts = sorted({names.text(type) for type in known if not platforms or type.platform in platforms})
+    written = str if "/" in text else names.text
+    texts = sorted({written(type) for type in known if not platforms or type.platform in platforms})
     raise SpecError(f"unknown type {text}; {suggestion(text, texts)}")

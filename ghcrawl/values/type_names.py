@@ -29,13 +29,13 @@ class TypeName(NamedTuple):
         return f"{self.platform}/{self.name}"
 
 
-def suggestion(text: str, known: Collection[str]) -> str:
+def suggestion(text: str, known: Collection[str], *, of: str = "types") -> str:
     """What may have been meant by a name that is unknown; without a similar one, the first of those that are known."""
     close = difflib.get_close_matches(text, known, n=1)
     if close:
         return f"did you mean {close[0]}?"
     more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
-    return f"known types: {', '.join([*known][:MAX_LISTED])}{more}"
+    return f"known {of}: {', '.join([*known][:MAX_LISTED])}{more}"
 
 
 class TypeNames:

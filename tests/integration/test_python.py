@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
+from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -114,13 +115,42 @@ def test_a_frame_of_polars_has_them_too(crawled: Stage) -> None:
     assert (len(empty), empty.schema) == (0, frame.schema)
 
 
+def test_a_frame_is_called_as_its_table_is(crawled: Stage) -> None:
+    pytest.importorskip("pandas")
+    with ghcrawl.open("acme.db") as saved:
+        assert saved.frame("issues").equals(saved.frame("issue"))
+        labels, accounts = saved.frame("issue_labels"), saved.frame("accounts")
+        found = {(one.urn, at) for one in saved.documents("issue") for at, _ in enumerate(one.body["labels"])}
+        authors = {one.body["user"]["id"] for one in saved.documents("issue") if one.body["user"]}
+        nearby = saved.frame("issue_labels", under="acme/web")
+    assert set(zip(labels["issue_urn"], labels["position"], strict=True)) == found
+    assert 0 < len(nearby) < len(labels)
+    assert str(labels["position"].dtype) == "Int64"
+    assert authors <= set(accounts["id"])
+    assert accounts["id"].is_unique
+
+
+def test_moments_are_dates_or_text(crawled: Stage) -> None:
+    with ghcrawl.open("acme.db") as saved:
+        whole = list(saved.documents("issue"))
+        last = max(one.observed_at for one in whole)
+        assert list(saved.documents("issue", since=datetime(2999, 1, 1, tzinfo=UTC))) == []
+        assert list(saved.documents("issue", until=date(2999, 1, 1))) == whole
+        assert [one for one in whole if one.observed_at == last] == list(saved.documents("issue", since=last))
+
+
 def test_names_of_all_kinds_are_understood(crawled: Stage) -> None:
     with ghcrawl.open("acme.db") as saved:
         repo = saved.get("acme/web")
         assert repo is not None
         assert saved.get(repo.urn) == saved.get(repo.url) == repo
         issue = next(iter(saved.documents("issue", under="acme/web")))
-        assert saved.get(f"acme/web#{issue.body['number']}") == issue
+        name = f"acme/web#{issue.body['number']}"
+        assert saved.get(name, "issue") == issue
+        pull_request = next(iter(saved.documents("pull_request", under="acme/web")))
+        name = f"acme/web#{pull_request.body['number']}"
+        assert saved.get(name) == saved.get(name, "pull_request") == pull_request
+        assert pull_request in list(saved.documents(under=name))
         commit = next(iter(saved.documents("commit", under="acme/web")))
         assert saved.get(f"acme/web@{commit.body['sha'][:7]}") == saved.get(f"acme/web@{commit.body['sha']}") == commit
         assert [one for one in map(saved.get, ("acme/nothing", "acme/web#0", "acme/web@0000000")) if one] == []
@@ -141,10 +171,16 @@ def test_what_is_wrong_is_one_of_its_errors(crawled: Stage) -> None:
     with ghcrawl.open("acme.db") as saved:
         with pytest.raises(ghcrawl.SpecError, match="did you mean issue"):
             list(saved.documents("isue"))
-        with pytest.raises(ghcrawl.SpecError, match="has no table"):
-            saved.frame("issues")
-        with pytest.raises(KeyError):
-            list(saved.follow(next(iter(saved.documents("repo"))), "nothing"))
+        with pytest.raises(ghcrawl.SpecError, match="unknown type github/isue; did you mean github/issue"):
+            list(saved.documents("github/isue"))
+        with pytest.raises(ghcrawl.SpecError, match="isue; did you mean issue"):
+            saved.get("acme/web", "isue")
+        with pytest.raises(ghcrawl.SpecError, match="isue_labels has no table; did you mean issue_labels"):
+            saved.frame("isue_labels")
+        with pytest.raises(ghcrawl.ConfigError, match="unknown library numpy; use pandas or polars"):
+            saved.frame("issue", library="numpy")  # type: ignore[arg-type]  # what a notebook may say
+        with pytest.raises(ghcrawl.SpecError, match="has no link isues; did you mean issues"):
+            list(saved.follow(next(iter(saved.documents("repo"))), "isues"))
     with pytest.raises(ghcrawl.StoreError, match="closed"):
         saved.get("acme/web")
     saved.close()
