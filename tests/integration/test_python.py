@@ -122,7 +122,7 @@ def test_a_frame_is_called_as_its_table_is(crawled: Stage) -> None:
         labels, accounts = saved.frame("issue_labels"), saved.frame("accounts")
         found = {(one.urn, at) for one in saved.documents("issue") for at, _ in enumerate(one.body["labels"])}
         authors = {one.body["user"]["id"] for one in saved.documents("issue") if one.body["user"]}
-        nearby = saved.frame("issue_labels", under="acme/web")
+        nearby = saved.frame("issue_labels", under=labels["issue_urn"][0])
     assert set(zip(labels["issue_urn"], labels["position"], strict=True)) == found
     assert 0 < len(nearby) < len(labels)
     assert str(labels["position"].dtype) == "Int64"
