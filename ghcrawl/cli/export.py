@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
+from errno import EEXIST
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -21,8 +23,9 @@ from ghcrawl.platforms.mount import Mounts
 from ghcrawl.platforms.tables import Table
 from ghcrawl.tables.choose import demand
 from ghcrawl.tables.csvfiles import CsvRows
-from ghcrawl.tables.folder import RowFile
+from ghcrawl.tables.folder import RowFile, exchange
 from ghcrawl.tables.parquet import ParquetRows
+from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.singer import SingerTarget
 from ghcrawl.values.documents import Document
@@ -103,18 +106,30 @@ async def _lines_by_type(backend: CrawlBackend, which: Which, wanted: Export) ->
     """A file for each type: readers of tables want one shape in each."""
     folder = wanted.output
     assert folder is not None, "checked"
-    folder.mkdir(exist_ok=True)
+    _demand_replaceable(folder)
     files: dict[str, TextIO] = {}
     names = TypeNames(backend.mounts.types)
     written = 0
-    with ExitStack() as stack:
+    with _whole(folder, folder=True) as path, ExitStack() as stack:
+        path.mkdir()
         async for document in selected(backend, which):
             name = names.text(document.type_name).replace("/", ".")
             if name not in files:
-                files[name] = stack.enter_context(_text(folder / f"{name}.jsonl"))
+                files[name] = stack.enter_context((path / f"{name}.jsonl").open("w", encoding="utf-8"))
             files[name].write(_line(document, backend.mounts, flat=wanted.flat))
             written += 1
     return written
+
+
+def _demand_replaceable(folder: Path) -> None:
+    """Raises ConfigError for a folder that an export did not write, OSError for what is none."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise FileExistsError(EEXIST, os.strerror(EEXIST))
+    other = next((path.name for path in sorted(folder.iterdir()) if path.suffix != ".jsonl" or not path.is_file()), "")
+    if other:
+        raise ConfigError(f"{folder} is replaced as a whole, and holds {other}; name another folder")
 
 
 def _line(document: Document, mounts: Mounts, *, flat: bool) -> str:
@@ -171,16 +186,22 @@ def _text(output: Path | None) -> Iterator[TextIO]:
 
 
 @contextmanager
-def _whole(output: Path) -> Iterator[Path]:
-    """The path of a temporary file that replaces `output` afterwards. Devices and pipes are written to directly."""
-    if output.exists() and not output.is_file():
+def _whole(output: Path, *, folder: bool = False) -> Iterator[Path]:
+    """The path of what is built beside `output` and takes its place afterwards; what ends early leaves the old one.
+
+    Devices and pipes are written to directly. Raises ConfigError while another process writes `output`, OSError.
+    """
+    if output.exists() and not folder and not output.is_file():
         yield output
         return
-    partial = output.with_name(f"{output.name}.partial")
+    partial = Partial(output)
+    partial.lock()
     try:
-        yield partial
-        partial.replace(output)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink()
-        raise
+        partial.clear()
+        yield partial.path
+        if folder:
+            exchange(partial.path, output)
+        else:
+            partial.path.replace(output)
+    finally:
+        partial.release()

@@ -6,7 +6,9 @@ import asyncio
 import errno
 import os
 import select
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Coroutine
 from typing import Any, Final, TextIO
@@ -24,9 +26,12 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 def perform(work: Coroutine[Any, Any, int | None]) -> int:
-    """Runs `work`. Returns the exit status: what `work` returns, None being 0."""
+    """Runs `work`. Returns the exit status: what `work` returns, None being 0.
+
+    SIGTERM cancels it, as Ctrl-C does, so that it leaves nothing half-written.
+    """
     try:
-        status = asyncio.run(work) or 0
+        status = asyncio.run(_cancelled_by_sigterm(work)) or 0
         sys.stdout.flush()
     except BrokenPipeError:
         if not _has_no_reader(sys.stdout):  # some connection broke, and that is no way to end well
@@ -39,6 +44,24 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
         _let_go_of_output()
         raise ConfigError(f"cannot write to standard output: {error.strerror}") from error
     return status
+
+
+async def _cancelled_by_sigterm(work: Coroutine[Any, Any, int | None]) -> int | None:
+    task, came = asyncio.current_task(), asyncio.Event()
+    assert task is not None, "it runs in one"
+
+    def end() -> None:
+        came.set()
+        task.cancel()
+
+    if threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if not came.is_set():
+            raise
+        return 128 + signal.SIGTERM
 
 
 def _has_no_reader(stream: TextIO) -> bool:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.cli import export
+from ghcrawl.tables.partial import Partial
 from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from tests.support.builders import API, a_document, at
@@ -68,6 +73,92 @@ def test_duckdb_and_pandas_read_what_each_type_is(ghcrawl: Command, filled: Fill
     frame = pandas.read_json("acme/issue.jsonl", lines=True)
     assert list(frame["number"]) == [1, 2]
     assert list(frame["_type"]) == ["issue", "issue"]
+
+
+# Atomicity -------------------------------------------------------------------------------------------------------
+
+FORMS = [("--by-type", "-o", "acme"), ("-o", "acme.jsonl"), ("--type", "issue", "--format", "csv", "-o", "issues.csv")]
+
+
+def contents() -> Mapping[str, bytes]:
+    """What lies in this folder beside the crawl's own file."""
+    here = [path for path in Path().rglob("*") if path.is_file() and ".bin" not in path.parts]
+    return {str(path): path.read_bytes() for path in here if not path.name.startswith("ghcrawl.db")}
+
+
+@pytest.mark.parametrize("words", FORMS)
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_run_that_is_stopped_leaves_the_old_files(
+    ghcrawl: Command, filled: Fill, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], number: int, status: int
+) -> None:
+    filled(documents=ALL)
+    assert ghcrawl("documents", "export", *words).status == 0
+    before = contents()
+    filled(documents=[an_issue(3)])
+
+    async def stopped(*_: Any) -> AsyncIterator[Document]:
+        yield ALL[2]
+        os.kill(os.getpid(), number)
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(export, "selected", stopped)
+        assert ghcrawl("documents", "export", *words).status == status
+    assert contents() == before
+    assert ghcrawl("documents", "export", *words).status == 0
+    assert contents() != before
+
+
+KILLED = """
+import os, sys
+from ghcrawl.cli import export, main
+real = export.selected
+async def selected(*words):
+    async for document in real(*words):
+        yield document
+        os._exit(9)
+export.selected = selected
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", FORMS)
+def test_a_run_that_is_killed_leaves_the_old_files(ghcrawl: Command, filled: Fill, words: tuple[str, ...]) -> None:
+    filled(documents=ALL)
+    ghcrawl("documents", "export", *words)
+    before = contents()
+    ran = subprocess.run([sys.executable, "-c", KILLED, "documents", "export", *words], check=False)
+    assert ran.returncode == 9
+    assert {name: text for name, text in contents().items() if ".partial" not in name and ".lock" not in name} == before
+    assert ghcrawl("documents", "export", *words).status == 0
+    assert contents() == before
+
+
+def test_a_folder_is_replaced_as_a_whole_if_an_export_wrote_it(ghcrawl: Command, filled: Fill) -> None:
+    filled(documents=ALL)
+    ghcrawl("documents", "export", "--by-type", "-o", "acme")
+    ghcrawl("documents", "export", "--by-type", "--type", "repo", "-o", "acme")
+    assert list(contents()) == ["acme/repo.jsonl"]
+    Path("acme/notes.txt").write_text("mine")
+    ran = ghcrawl("documents", "export", "--by-type", "-o", "acme")
+    assert (ran.status, ran.err) == (
+        2,
+        "ghcrawl: acme is replaced as a whole, and holds notes.txt; name another folder\n",
+    )
+    assert sorted(contents()) == ["acme/notes.txt", "acme/repo.jsonl"]
+
+
+def test_one_process_at_a_time_writes_a_file(ghcrawl: Command, filled: Fill) -> None:
+    filled(documents=ALL)
+    other = Partial(Path("acme.jsonl"))
+    other.lock()
+    ran = ghcrawl("documents", "export", "-o", "acme.jsonl")
+    other.release()
+    assert (ran.status, ran.err) == (
+        2,
+        "ghcrawl: another process is writing acme.jsonl; run the command again later\n",
+    )
 
 
 # CSV and Parquet -------------------------------------------------------------------------------------------------
