@@ -63,8 +63,8 @@ class Saved:
         """Documents ordered by URN, read as you iterate.
 
         types: names such as `issue`; none: every entity. under: only this document and its descendants, by name, URL or
-        URN. since, until: only those last checked in that span, as a date, a time or an age such as `7d`. deleted:
-        False leaves out tombstones, True gives only those.
+        URN. since, until: only what was saved last (new, changed, deleted) in that span, as a date, a time or an age
+        such as `7d`. deleted: False leaves out tombstones, True gives only those.
         Raises SpecError for an unknown type, name or date, StoreError if reading fails.
         """
         which = Which(types=types, under=under, since=_text(since), until=_text(until), deleted=deleted)

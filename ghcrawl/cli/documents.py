@@ -102,7 +102,7 @@ async def count(place: Place, *, json: bool) -> int:
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """What a `Which` means at a place. which: in each of `scopes`. until: observed before this moment."""
+    """What a `Which` means at a place. which: in each of `scopes`. until: processed before this moment."""
 
     which: DocumentFilter
     scopes: Sequence[str]
@@ -111,9 +111,10 @@ class Selection(Struct, frozen=True, kw_only=True):
     async def documents(self, backend: CrawlBackend, *, since: datetime | None = None) -> AsyncIterator[Document]:
         """Scope by scope, each by URN. since: only those that were processed at or after this moment."""
         for scope in self.scopes:
-            which = replace(self.which, scope=scope, processed_since=since)
+            latest = max(filter(None, (since, self.which.processed_since)), default=None)
+            which = replace(self.which, scope=scope, processed_since=latest)
             async for document in backend.documents.list(which):
-                if self.until is None or document.observed_at < self.until:
+                if self.until is None or document.processed_at < self.until:
                     yield document
 
 
@@ -121,7 +122,7 @@ async def selection(backend: CrawlBackend, which: Which) -> Selection:
     """Raises SpecError for an unknown type, date, or document to look under; StoreError."""
     types = await _types(backend, which)
     begin, end = (since(text, backend.now()) if text else None for text in (which.since, which.until))
-    chosen = DocumentFilter(types=types, platforms=which.platforms, since=begin, deleted=which.deleted)
+    chosen = DocumentFilter(types=types, platforms=which.platforms, processed_since=begin, deleted=which.deleted)
     return Selection(which=chosen, scopes=await _scopes(backend, which.under), until=end)
 
 

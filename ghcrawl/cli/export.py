@@ -16,11 +16,11 @@ from ghcrawl.cli.crawl_backend import CrawlBackend
 from ghcrawl.cli.documents import selected, selection
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.stderr import say
+from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.tables import Wanted, filled_from, tables_of
 from ghcrawl.cli.words import counted
 from ghcrawl.platforms.mount import Mounts
-from ghcrawl.platforms.tables import Table
+from ghcrawl.platforms.tables import Schema, Table
 from ghcrawl.tables.choose import demand
 from ghcrawl.tables.csvfiles import CsvRows
 from ghcrawl.tables.folder import RowFile, exchange
@@ -30,6 +30,7 @@ from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.singer import SingerTarget
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import ConfigError
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.type_names import TypeNames
 
@@ -53,6 +54,11 @@ async def export(place: Place, which: Which, wanted: Export) -> int:
             raise ConfigError(f"cannot write {wanted.output}: {error.strerror}") from error
     if wanted.output is not None:
         say(f"{counted(written, 'document')} written to {wanted.output}.")
+        if wanted.format == "jsonl" and sys.stderr.isatty():
+            to = str(wanted.output.with_suffix(".sqlite"))
+            suggest(
+                "the same as typed tables for SQL, with answers to common questions", ("ghcrawl", "tables", "--to", to)
+            )
     return 0
 
 
@@ -83,10 +89,7 @@ async def _written(backend: CrawlBackend, which: Which, wanted: Export) -> int:
                 table = await _table(backend, which)
                 return await _rows(backend, which, table, CsvRows(file, table))
             case "singer":
-                to = wanted.output or Path("standard output")
-                tables = Wanted(to=to, which=which, otherwise="leave out --state to export everything")
-                done = await filled_from(backend, tables, lambda schema: SingerTarget(wanted.state, schema, file))
-                return done.documents
+                return await _messages(backend, which, wanted, file)
             case _:
                 return await _lines(selected(backend, which), file, backend.mounts, flat=wanted.flat)
 
@@ -170,6 +173,22 @@ async def _rows(backend: CrawlBackend, which: Which, table: Table, file: RowFile
             rows = []
     file.write(rows)
     return written
+
+
+# Singer ------------------------------------------------------------------------------------------------------------
+
+
+async def _messages(backend: CrawlBackend, which: Which, wanted: Export, file: TextIO) -> int:
+    """The streams are the tables of the wanted types."""
+    types = (await selection(backend, which)).which.types if which.types else tuple(tables_of(backend).by_kind)
+
+    def target(schema: Schema) -> SingerTarget:
+        tables = {schema.by_kind[type].name: schema.by_kind[type] for type in types if type in schema.by_kind}
+        return SingerTarget(wanted.state, replace(schema, tables=tuple(tables.values())), file)
+
+    to = wanted.output or Path("standard output")
+    tables = Wanted(to=to, which=which, otherwise="leave out --state to export everything")
+    return (await filled_from(backend, tables, target)).documents
 
 
 # Files -------------------------------------------------------------------------------------------------------------

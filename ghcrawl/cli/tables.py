@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from ghcrawl.cli.documents import Selection, selection
 from ghcrawl.cli.kinds import meant
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.stderr import say
+from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.words import counted, number
 from ghcrawl.platforms.tables import Schema, together
 from ghcrawl.ports.clock import SystemClock
@@ -65,6 +66,8 @@ async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
     if json:
         output.write_json({"to": str(wanted.to), "documents": filled.documents, "rows": filled.rows})
     say(f"{counted(filled.documents, 'document')} written to {wanted.to}.")
+    if format != "csv" and sys.stderr.isatty():
+        suggest("what can be asked of them", ("ghcrawl", "tables", "ask", "--in", str(wanted.to)))
     beside = metadata_beside(wanted.to)
     if format == "sqlite" and not is_ours(beside):
         say(f"{beside} is not as ghcrawl wrote it, and stays as it is; delete it for a new one.")

@@ -133,10 +133,10 @@ def test_a_frame_is_called_as_its_table_is(crawled: Stage) -> None:
 def test_moments_are_dates_or_text(crawled: Stage) -> None:
     with ghcrawl.open("acme.db") as saved:
         whole = list(saved.documents("issue"))
-        last = max(one.observed_at for one in whole)
+        last = max(one.processed_at for one in whole)
         assert list(saved.documents("issue", since=datetime(2999, 1, 1, tzinfo=UTC))) == []
         assert list(saved.documents("issue", until=date(2999, 1, 1))) == whole
-        assert [one for one in whole if one.observed_at == last] == list(saved.documents("issue", since=last))
+        assert [one for one in whole if one.processed_at == last] == list(saved.documents("issue", since=last))
 
 
 def test_names_of_all_kinds_are_understood(crawled: Stage) -> None:

@@ -99,22 +99,8 @@ were not requested. On GitHub, every reference resolves where all that it refers
 """
 
 _EXPORTS: Final = """
-## Exports
-
-`ghcrawl documents export` writes other shapes of the same documents:
-
-* `--format csv` and `--format parquet`, with `--type`: one table, without its link tables.
-* `--format singer`: SCHEMA, RECORD and STATE messages for a Singer target. Streams are the tables here; rows of a link
-  table are an array, named like it, in the record of their owner. `--state FILE` takes the value of the last STATE and
-  exports what was written since.
-* `--by-type -o FOLDER`: JSON lines, a file for each type, each of one shape: `SELECT * FROM 'FOLDER/issue.jsonl'` in
-  DuckDB, `read_json('FOLDER/issue.jsonl', lines=True)` in pandas. With `--flat` bodies are as GitHub sent them, with
-  `_urn`, `_type` and, for what lies in a repository, `_repo`.
-
-The crawl's own file is SQLite too. Its bodies are compressed: 10,511 simulated things and 695 list pages are 28 MB. The
-view `saved_documents` is stable and has a row for each document, list pages included: `platform`, `type`, `urn`, `url`,
-`changed_at` (by the platform), `observed_at`, `checked_at`, `processed_at`, `deleted_at`. Open it read-only:
-`sqlite3 'file:ghcrawl.db?mode=ro'`.
+Other shapes of the same documents (JSON lines, CSV, Singer messages) and SQL on the crawl's own file are in
+[exports.md](exports.md).
 """
 
 

@@ -18,7 +18,7 @@ app = typer.Typer(help="List, show, follow, count and export saved documents.", 
 class Which(Struct, frozen=True, kw_only=True):
     """Which documents are meant, as typed.
 
-    under: a URN, a URL or a name. since, until: dates or ages, of when it was last seen to be so.
+    under: a URN, a URL or a name. since, until: dates or ages, of when it was saved last: new, changed or deleted.
     lists: pages of lists and cursors too. deleted: None with and without.
     """
 
@@ -41,12 +41,12 @@ class Which(Struct, frozen=True, kw_only=True):
         typer.Option(
             "--since",
             metavar="DATE",
-            help="Only if last checked since then: 2026-11-01, or 7d for 7 days ago.",
+            help="Only what was saved (new, changed, deleted) since then: 2026-11-01, or 7d for 7 days ago.",
             show_default=False,
         ),
     ] = ""
     until: Annotated[
-        str, typer.Option("--until", metavar="DATE", help="Only if last checked before then.", show_default=False)
+        str, typer.Option("--until", metavar="DATE", help="Only what was saved last before then.", show_default=False)
     ] = ""
     lists: bool = False
     deleted: bool | None = None

@@ -490,8 +490,9 @@ def test_an_export_may_choose(ghcrawl: Command, db: Path) -> None:
     assert len(ghcrawl("documents", "export", "--under", "urn:repo:120").out.splitlines()) == 1
 
 
-def test_an_export_may_choose_by_when_things_were_seen(ghcrawl: Command, filled: Fill) -> None:
-    filled(documents=[a_document(1), a_document(2, observed_at=at(60)), a_document(3, observed_at=at(3600))])
+def test_an_export_may_choose_by_when_things_were_saved(ghcrawl: Command, filled: Fill) -> None:
+    filled(documents=[a_document(1), a_document(2, processed_at=at(60)), a_document(3, processed_at=at(3600))])
+    filled(documents=[a_document(1, observed_at=at(7200), processed_at=at(7200))])
 
     def seen(*words: str) -> list[int]:
         lines = ghcrawl("documents", "export", *words).out.splitlines()
@@ -501,6 +502,11 @@ def test_an_export_may_choose_by_when_things_were_seen(ghcrawl: Command, filled:
     assert seen("--until", "2026-11-21T12:01:00+00:00") == [1]
     assert seen("--since", "2026-11-21", "--until", "2026-11-22") == [1, 2, 3]
     assert seen("--since", "2026-11-22") == []
+    gone = a_document(1, deleted_at=at(86_400), observed_at=at(86_400), processed_at=at(86_400))
+    filled(documents=[a_document(2, title="changed", processed_at=at(90_000), observed_at=at(90_000)), gone])
+    assert seen("--since", "2026-11-22") == [1, 2]
+    assert seen("--since", "2026-11-22", "--no-deleted") == [2]
+    assert seen("--until", "2026-11-22") == [3]
     ran = ghcrawl("documents", "export", "--since", "yesterday")
     assert (ran.status, ran.err) == (
         2,

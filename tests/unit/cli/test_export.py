@@ -222,6 +222,18 @@ def _runs(told: list[Mapping[str, Any]]) -> list[tuple[str, int]]:
     return found
 
 
+def test_singer_is_told_of_the_wanted_streams_only(ghcrawl: Command, filled: Fill) -> None:
+    filled(documents=ALL)
+    told = messages(ghcrawl("documents", "export", "--format", "singer", "--type", "issue").out)
+    assert [each["stream"] for each in told if each["type"] == "SCHEMA"] == ["accounts", "issues"]
+    assert {each["stream"] for each in told if each["type"] == "RECORD"} == {"accounts", "issues"}
+    Path("state.json").write_text(json.dumps(told[-1]["value"]))
+    again = messages(
+        ghcrawl("documents", "export", "--format", "singer", "--type", "issue", "--state", "state.json").out
+    )
+    assert [each["type"] for each in again] == ["SCHEMA", "SCHEMA", "STATE"]
+
+
 def test_singer_goes_on_from_a_state(ghcrawl: Command, filled: Fill) -> None:
     filled(documents=ALL)
     said = ghcrawl("documents", "export", "--format", "singer").out.splitlines()
