@@ -55,10 +55,8 @@ async def export(place: Place, which: Which, wanted: Export) -> int:
     if wanted.output is not None:
         say(f"{counted(written, 'document')} written to {wanted.output}.")
         if wanted.format == "jsonl" and sys.stderr.isatty():
-            to = str(wanted.output.with_suffix(".sqlite"))
-            suggest(
-                "the same as typed tables for SQL, with answers to common questions", ("ghcrawl", "tables", "--to", to)
-            )
+            words = ("ghcrawl", "tables", "--to", str(wanted.output.with_suffix(".sqlite")), *place.typed())
+            suggest("the same as typed tables for SQL, with answers to common questions", words)
     return 0
 
 
