@@ -46,20 +46,21 @@ async def meant(
     counted: what there is. What another version saved may be of a type, or of a platform, that only it has.
     """
     known = {*mounted}
-    if any(TypeNames(known).read(text, platforms) is None for text in texts) or not _platforms(known, platforms):
+    names = TypeNames(known)
+    if any(names.read(text, platforms) is None for text in texts) or not _platforms(known, platforms):
         known |= {*await counted()}
     if not _platforms(known, platforms):
         there_are = sorted({type.platform for type in known})
         raise SpecError(f"unknown platform {' or '.join(platforms)}; known platforms: {', '.join(there_are)}")
-    return tuple(_meant(text, platforms, known) for text in texts)
+    names = TypeNames(known)
+    return tuple(_meant(text, platforms, names, known) for text in texts)
 
 
 def _platforms(known: Iterable[TypeName], platforms: Collection[str]) -> bool:
     return {*platforms} <= {type.platform for type in known}
 
 
-def _meant(text: str, platforms: Collection[str], known: Collection[TypeName]) -> TypeName:
-    names = TypeNames(known)
+def _meant(text: str, platforms: Collection[str], names: TypeNames, known: Collection[TypeName]) -> TypeName:
     if found := names.read(text, platforms):
         return found
     written = str if "/" in text else names.text

@@ -25,7 +25,7 @@ from ghcrawl.cli.words import counted, number
 from ghcrawl.platforms.tables import Schema, together
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.tables.arrow import load_without_pandas
+from ghcrawl.tables.arrow import load_alone
 from ghcrawl.tables.choose import NEEDS, demand, format_of, target
 from ghcrawl.tables.fill import Filled, Filling
 from ghcrawl.tables.search import is_ours, metadata_beside
@@ -57,7 +57,7 @@ async def fill(place: Place, wanted: Wanted, *, json: bool) -> int:
     format = format_of(wanted.to)
     demand(format)
     if "pyarrow" in NEEDS.get(format, ()):
-        load_without_pandas()
+        load_alone()
     async with opened(place) as backend:
         if wanted.which.types:
             types = (*wanted.which.types, *_always(tables_of(backend)))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-import aiohttp
 from msgspec import Struct
 from multidict import CIMultiDictProxy
 from yarl import URL
@@ -15,6 +14,12 @@ from yarl import URL
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.clock import Clock
 from ghcrawl.values.errors import FetchError
+from ghcrawl.values.lazy import lazily
+
+if TYPE_CHECKING:
+    import aiohttp
+else:
+    aiohttp = lazily("aiohttp")
 
 MAX_HEADER_BYTES: Final = 32_768
 """`Link` headers with cursors grow long."""

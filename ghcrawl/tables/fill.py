@@ -12,12 +12,14 @@ from ghcrawl.platforms.tables import Page, Schema
 from ghcrawl.tables.projection import Projector, Row
 from ghcrawl.tables.target import State, Target
 from ghcrawl.values.documents import Document
-from ghcrawl.values.times import iso
+from ghcrawl.values.times import iso, micros
 from ghcrawl.values.type_names import TypeName
 
 BATCH: Final = 5_000
 """Documents written at a time."""
 BATCH_BYTES: Final = 32 * 2**20
+HASH_BITS: Final = 64
+HASH_MASK: Final = 2**HASH_BITS - 1
 OVERLAP: Final = timedelta(minutes=5)
 """A document is stored a little after it was processed: this much before the cursor is read again."""
 
@@ -54,8 +56,9 @@ class Filling:
         self._before, self._started_at = before, started_at
         self._projector = Projector(schema, moments=target.moments, bodies=bodies)
         self._batch = _Batch()
-        self._accounts: dict[int, tuple[datetime, Row]] = {}
-        self._fresh: set[int] = set()
+        self._accounts: dict[int, int] = {}
+        """Id → when it was seen so, and a hash of what it said: one number, since there may be millions of accounts."""
+        self._fresh: dict[int, Row] = {}
         self._relations: dict[str, tuple[TypeName, str]] = {}
         self._recent: dict[str, tuple[datetime, str]] = {}
         self._forget_at = BATCH
@@ -132,12 +135,12 @@ class Filling:
             for link in table.links:
                 batch.changed.setdefault(link.name, []).append(document.urn)
         seen_at = document.observed_at
-        for id, login, type_, html_url in self._projector.people(document):
-            known = self._accounts.get(id)
-            if known is None or (known[0] < seen_at and known[1][1:4] != (login, type_, html_url)):
-                row = (id, login, type_, html_url, self._target.moments(seen_at))
-                self._accounts[id] = (seen_at, row)
-                self._fresh.add(id)
+        for account in self._projector.people(document):
+            mark = micros(seen_at) << HASH_BITS | hash(account) & HASH_MASK
+            known = self._accounts.get(account[0])
+            if known is None or (known < mark and (known ^ mark) & HASH_MASK):
+                self._accounts[account[0]] = mark
+                self._fresh[account[0]] = (*account, self._target.moments(seen_at))
 
     def _flush_if_full(self) -> None:
         if self._batch.documents >= BATCH or self._batch.size >= BATCH_BYTES:
@@ -146,8 +149,8 @@ class Filling:
     def _flush(self) -> None:
         batch, self._batch = self._batch, _Batch()
         if self._fresh:
-            batch.rows[ACCOUNTS] = [self._accounts[id][1] for id in self._fresh]
-            self._fresh = set()
+            batch.rows[ACCOUNTS] = [*self._fresh.values()]
+            self._fresh = {}
         for name, rows in batch.rows.items():
             self.filled.rows[name] = self.filled.rows.get(name, 0) + len(rows)
         if batch.rows or batch.changed:

@@ -61,6 +61,11 @@ class ParquetTable:
 
     def finish(self, gone: Collection[Any]) -> None:
         """As the protocol says."""
+        if not gone and len(self._before) <= SMALL_PARTS:
+            for part in self._before:
+                same(part, self._folder / part.name)
+            self._complete()
+            return
         changed = Changed(self._table, gone)
         with ExitStack() as stack:
             files = {part: stack.enter_context(_opened(part, changed.encoded)) for part in self._before}
@@ -74,6 +79,9 @@ class ParquetTable:
                     self._rewrite(part, changed.kept(file))
                 else:
                     same(part, self._folder / part.name)
+        self._complete()
+
+    def _complete(self) -> None:
         if self._open is None and not parts(self._folder):
             self._hold(arrow_schema(self._table).empty_table())  # a reader of the folder finds the columns
         self.close()

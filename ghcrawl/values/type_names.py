@@ -44,6 +44,10 @@ class TypeNames:
     def __init__(self, known: Iterable[TypeName]) -> None:
         self._known = frozenset(known)
         self._platforms = Counter(type.name for type in self._known)
+        self._named: dict[str, list[TypeName]] = {}
+        for type in self._known:
+            for text in (type.name, str(type)):
+                self._named.setdefault(text, []).append(type)
 
     def text(self, type: TypeName) -> str:
         """The shortest form that is unambiguous here."""
@@ -58,8 +62,8 @@ class TypeNames:
 
         Raises SpecError for a name that several have.
         """
-        wanted = [type for type in self._known if not platforms or type.platform in platforms]
-        found = sorted(type for type in wanted if text in (type.name, str(type)))
+        named = self._named.get(text, ())
+        found = sorted(type for type in named if not platforms or type.platform in platforms)
         if len(found) > 1:
             raise SpecError(f"{text} is ambiguous; there are {', '.join(map(str, found))}")
         return found[0] if found else None

@@ -54,3 +54,9 @@ def test_what_needs_no_server_loads_no_driver_of_one():
     script = f"import sys, ghcrawl.wiring; print(sorted({drivers} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_commands_on_a_file_load_nothing_that_asks_a_network():
+    script = "import sys, ghcrawl.cli.tables, ghcrawl.cli.documents; print('aiohttp.client' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

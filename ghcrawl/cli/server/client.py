@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
-
-from aiohttp import ClientConnectorError, ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from ghcrawl import __version__
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.errors import ConfigError, StoreError
 from ghcrawl.values.jsontext import dumps, loads
+from ghcrawl.values.lazy import lazily
+
+if TYPE_CHECKING:
+    import aiohttp
+else:
+    aiohttp = lazily("aiohttp")
 
 VARIABLE: Final = "GHCRAWL_ADMIN_TOKEN"
 TIMEOUT_S: Final = 60.0
@@ -23,7 +27,7 @@ Parameters = Sequence[tuple[str, str]]
 class Client:
     """One service, over HTTP. Its token is sent to no other host: redirects are not followed."""
 
-    def __init__(self, url: str, session: ClientSession) -> None:
+    def __init__(self, url: str, session: aiohttp.ClientSession) -> None:
         self.url = url
         self._session = session
 
@@ -53,15 +57,15 @@ class Client:
                 method, self.url + path, params=list(parameters), data=data, headers=headers, allow_redirects=False
             ) as response:
                 return await self._read(response)
-        except ClientConnectorError as error:
+        except aiohttp.ClientConnectorError as error:
             why = (
                 "connection refused" if isinstance(error.os_error, ConnectionRefusedError) else error.strerror or error
             )
             raise ConfigError(f"cannot reach {self.url}: {why}; check that `ghcrawl serve` runs there") from None
-        except (ClientError, TimeoutError) as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             raise StoreError(f"no response from {self.url}: {str(error) or type(error).__name__}") from error
 
-    async def _read(self, response: ClientResponse) -> Any | None:
+    async def _read(self, response: aiohttp.ClientResponse) -> Any | None:
         raw = await response.read()
         try:
             value = loads(raw) if raw else None
@@ -104,6 +108,6 @@ async def connected(url: str, environ: Mapping[str, str]) -> AsyncIterator[Clien
     if token:
         REDACTOR.add(token)
         headers["Authorization"] = f"Bearer {token}"
-    timeout = ClientTimeout(total=TIMEOUT_S)
-    async with ClientSession(headers=headers, timeout=timeout, trust_env=True) as session:
+    timeout = aiohttp.ClientTimeout(total=TIMEOUT_S)
+    async with aiohttp.ClientSession(headers=headers, timeout=timeout, trust_env=True) as session:
         yield Client(url.rstrip("/"), session)

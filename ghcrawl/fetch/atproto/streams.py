@@ -12,16 +12,20 @@ from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
-
-import aiohttp
 
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.stream import Batch
 from ghcrawl.values.errors import ConfigError, FetchError, StreamRefused
+from ghcrawl.values.lazy import lazily
 from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.times import moment
+
+if TYPE_CHECKING:
+    import aiohttp
+else:
+    aiohttp = lazily("aiohttp")
 
 TOLD: Final = frozenset({"#commit", "#sync", "#identity", "#account"})
 """Frames with events; others are ignored, as the protocol asks."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
-import aiohttp
 from msgspec import Struct
 
 from ghcrawl.fetch.mastodon.answers import SCHEME
@@ -21,8 +20,14 @@ from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.stream import Batch
 from ghcrawl.values.errors import FetchError, StreamRefused
 from ghcrawl.values.jsontext import MAX_DEPTH, loads
+from ghcrawl.values.lazy import lazily
 from ghcrawl.values.outcome import Denied, Fetched, Missing, Refused, Throttled
 from ghcrawl.values.requests import Push, Request
+
+if TYPE_CHECKING:
+    import aiohttp
+else:
+    aiohttp = lazily("aiohttp")
 
 Transport = Literal["sse", "websocket"]
 SILENCE_S: Final = 60.0

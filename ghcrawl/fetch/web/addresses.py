@@ -7,9 +7,6 @@ from ipaddress import IPv6Address, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import ThreadedResolver
-
 _PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -64,23 +61,3 @@ def is_literal(host: str) -> bool:
         except OSError:
             return False
     return True
-
-
-class PublicResolver(AbstractResolver):
-    """Resolves names to public addresses only. The connection goes to what was checked, so DNS cannot change it."""
-
-    def __init__(self) -> None:
-        self._inner = ThreadedResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """Raises PrivateAddressError where any address is not public: one name is one site."""
-        found = await self._inner.resolve(host, port, family)
-        if any(not is_public(each["host"]) for each in found):
-            raise PrivateAddressError(f"{host} has an address that is not public")
-        return found
-
-    async def close(self) -> None:
-        """Nothing is held."""
-        await self._inner.close()

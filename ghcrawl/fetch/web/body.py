@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import aiohttp
+if TYPE_CHECKING:
+    import aiohttp
+
 
 _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 CODINGS: Final = "gzip, deflate"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from ghcrawl.fetch.web.addresses import PrivateAddressError, PublicResolver
+from ghcrawl.fetch.web.addresses import PrivateAddressError
 from ghcrawl.fetch.web.body import CODINGS, TooLarge, read_body
 from ghcrawl.fetch.web.settings import WebSettings
 from ghcrawl.values.errors import FetchError
+from ghcrawl.values.lazy import lazily
+
+if TYPE_CHECKING:
+    import aiohttp
+else:
+    aiohttp = lazily("aiohttp")
 
 CONNECT_S = 10.0
 READ_S = 15.0
@@ -48,6 +53,8 @@ class WebClient:
 
     async def open(self) -> None:
         """Calls can be made."""
+        from ghcrawl.fetch.web.resolver import PublicResolver  # noqa: PLC0415  # it loads aiohttp
+
         self._guarded = self._session(aiohttp.TCPConnector(limit=0, resolver=PublicResolver()))
         self._open = self._session(aiohttp.TCPConnector(limit=0))
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -551,6 +552,29 @@ def test_what_an_owner_got_meanwhile_is_in_its_tables(ghcrawl: Command, filled: 
     filled(documents=[old])
     ghcrawl("tables", "--to", "acme.sqlite", "--under", "urn:org:9")
     assert rows(tmp_path / "acme.sqlite", "SELECT urn FROM repos ORDER BY 1") == [("urn:repo:12",), ("urn:repo:13",)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_the_old_tables_and_nothing_beside_them(
+    ghcrawl: Command, filled: Fill, to: Path, number: signal.Signals
+) -> None:
+    filled(documents=[an_issue(1)])
+    assert ghcrawl("tables", "--to", to).status == 0
+    names = sorted(path.name for path in to.parent.iterdir())
+    filled(documents=[replace(an_issue(n), processed_at=at(9)) for n in range(2, 30)])
+    script = (
+        "import os, sys, ghcrawl.cli; from ghcrawl.tables.fill import Filling; see = Filling._see\n"
+        "def slowly(self, document):\n"
+        "    see(self, document)\n"
+        f"    if self.filled.documents == 20: os.kill(os.getpid(), {int(number)})\n"
+        "Filling._see = slowly\n"
+        f"sys.exit(ghcrawl.cli.main(['tables', '--whole', '--to', {str(to)!r}, '--db', 'ghcrawl.db']))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (130, "")
+    assert sorted(path.name for path in to.parent.iterdir()) == names
+    assert rows(to, "SELECT number FROM issues") == [(1,)]
 
 
 @pytest.mark.slow
