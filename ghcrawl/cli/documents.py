@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -36,7 +36,7 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
     async with opened(place) as backend:
         found = [one async for one in _limited(selected(backend, which), limit)]
-    _tell(found, json=json)
+    _tell(backend, found, json=json)
     if limit and len(found) == limit:
         say(f"Showing the first {number(limit)}; --limit 0 shows all, --type and --under filter.")
     return 0
@@ -46,17 +46,18 @@ async def show(place: Place, name: str, *, type: str, json: bool) -> int:
     """Returns the exit status: 1 where there is no such document. Raises ConfigError, StoreError."""
     async with opened(place) as backend:
         known = await named(backend, name)
+    type_of = _names(backend, known)
     found = [one for one in known if type in ("", one.type, str(one.type_name))]
     if not known:
         return _not_there(backend, name)
     if not found:
-        complain(f"{name} matches no {type}, but {', '.join(one.type for one in known)}")
+        complain(f"{name} matches no {type}, but {', '.join(map(type_of, known))}")
         return NOT_THERE
     if json:
         output.write_json(found[0].to_json())
     else:
-        _show(found[0])
-    if others := [one.type for one in found[1:]]:
+        _show(found[0], type_of(found[0]))
+    if others := [type_of(one) for one in found[1:]]:
         say(f"The name also matches {', '.join(others)}; choose with --type.")
     return 0
 
@@ -76,7 +77,7 @@ async def follow(place: Place, name: str, link: str, *, limit: int, json: bool) 
             complain(f"{documents[0].urn} has no link {link}; it has {', '.join(known)}")
             return NOT_THERE
         found = [one async for one in _limited(links.behind(backend, start.links[link]), limit)]
-    _tell(found, json=json)
+    _tell(backend, found, json=json)
     if limit and len(found) == limit:
         say(f"Showing the first {number(limit)}; --limit 0 shows all.")
     return 0
@@ -167,12 +168,19 @@ def _not_there(backend: CrawlBackend, name: str) -> int:
     return NOT_THERE
 
 
-def _tell(found: Sequence[Document], *, json: bool) -> None:
+def _names(backend: CrawlBackend, found: Sequence[Document]) -> Callable[[Document], str]:
+    """How types are called: with their platform, where several platforms have one of that name."""
+    names = TypeNames({*backend.mounts.types, *(one.type_name for one in found)})
+    return lambda document: names.text(document.type_name)
+
+
+def _tell(backend: CrawlBackend, found: Sequence[Document], *, json: bool) -> None:
     """A line each: for a person what fits, for a pipe everything."""
+    type_of = _names(backend, found)
     if json:
         output.write_json([_brief(one) for one in found])
     elif found:
-        rows = [(one.type, one.urn, one.url, title(one.body)) for one in found]
+        rows = [(type_of(one), one.urn, one.url, title(one.body)) for one in found]
         shown = [(type, urn, name) for type, urn, _, name in rows] if output.console().is_terminal else rows
         output.show_rows(("type", "urn", "url", "title") if shown is rows else ("type", "urn", "title"), shown)
     else:
@@ -189,6 +197,7 @@ def title(body: JsonObject) -> str:
 
 def _brief(document: Document) -> Mapping[str, Any]:
     return {
+        "platform": document.platform,
         "type": document.type,
         "urn": document.urn,
         "url": document.url,
@@ -198,9 +207,9 @@ def _brief(document: Document) -> Mapping[str, Any]:
     }
 
 
-def _show(document: Document) -> None:
+def _show(document: Document, type: str) -> None:
     facts = [
-        ("type", document.type),
+        ("type", type),
         ("urn", document.urn),
         ("url", document.url),
         ("seen", f"{iso(document.observed_at)}, {document.origin}"),

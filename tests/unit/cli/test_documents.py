@@ -95,6 +95,7 @@ def test_a_list_that_was_cut_says_so(ghcrawl: Command, db: Path) -> None:
 def test_a_list_as_json_is_one_array(ghcrawl: Command, db: Path) -> None:
     (gone, *_), rest = [one for one in ghcrawl("documents", "list", "--json").json if one["deletedAt"]], ALL
     assert gone == {
+        "platform": "github",
         "type": "issue",
         "urn": "urn:repo:12:issue:9",
         "url": GONE.url,
@@ -416,6 +417,16 @@ def test_pages_of_a_browser_are_names(ghcrawl: Command, filled: Fill, page: str,
     filled(documents=PARTS)
     ran = ghcrawl("documents", "show", f"https://github.com/{page}", "--json")
     assert ran.json["_metadata"]["type"] == type, ran.err
+
+
+def test_a_type_that_several_platforms_have_is_told_with_its_platform(ghcrawl: Command, filled: Fill) -> None:
+    filled(documents=[*PLACES, *PARTS])
+    rows = {urn: type for type, urn, *_ in ghcrawl("documents", "list").rows}
+    assert (rows[PLACES[1].urn], rows[PLACES[4].urn]) == ("bluesky/post", "web/post")
+    assert (rows[PLACES[2].urn], rows["urn:repo:12"]) == ("mastodon/status", "repo")
+    assert ghcrawl("documents", "show", PLACES[4].url).out.splitlines()[0] == "type  web/post"
+    (row,) = ghcrawl("documents", "list", "--type", "web/post", "--json").json
+    assert (row["platform"], row["type"]) == ("web", "post")
 
 
 POST = "bluesky:profile/did:plc:abc/post/3k00000000009"
