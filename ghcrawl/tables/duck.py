@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415  # duckdb and pyarrow are an extra
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -24,6 +25,7 @@ DIALECT: Final = Dialect(
     month=lambda at: f"strftime(make_timestamp(epoch_us({at})), '%Y-%m')",
     literal=lambda at: f"TIMESTAMPTZ '{iso(at)}'",
 )
+_HELD: Final = re.compile(r"[Ll]ock is held in .*\(PID (\d+)\)")
 MEMORY: Final = "192MB"
 LONGEST_LINE: Final = 64 * 2**20
 """Of a CSV file."""
@@ -138,6 +140,9 @@ class DuckTarget:
             yield
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
+            if held := _HELD.search(first):
+                why = f"is open in another program (PID {held[1]}); close it there, then run the command again"
+                raise ConfigError(f"{self.where} {why}") from error
             raise ConfigError(f"{self.where} cannot be written: {first}") from error
         except OSError as error:
             raise ConfigError(f"{self.where} cannot be written: {error.strerror}") from error

@@ -599,3 +599,21 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(
     assert {path.name for path in to.parent.iterdir()} - {*names, *journals, "ghcrawl.db"} == set()
     if before:
         assert rows(to, "SELECT number FROM issues") == [(1,)]
+
+
+@pytest.mark.parametrize("words", [("tables", "--to"), ("tables", "ask", "time_to_merge", "--in")])
+def test_a_duckdb_file_that_another_program_has_open_is_one_line(
+    ghcrawl: Command, filled: Fill, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
+    filled(documents=[ISSUE])
+    to = tmp_path / "acme.duckdb"
+    assert ghcrawl("tables", "--to", to).status == 0
+    code = f"import duckdb; held = duckdb.connect({str(to)!r}); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        ran = ghcrawl(*words, to)
+        other.communicate(b"\n")
+    why = f"is open in another program (PID {other.pid}); close it there, then run the command again"
+    assert (ran.status, ran.out, ran.err) == (2, "", f"ghcrawl: {to} {why}\n")
