@@ -6,25 +6,11 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final, Literal, Self
 
 SignalName = Literal["", "SIGINT", "SIGTERM"]
 _WATCHED: Final[dict[signal.Signals, SignalName]] = {signal.SIGINT: "SIGINT", signal.SIGTERM: "SIGTERM"}
-
-
-@contextmanager
-def sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM raises KeyboardInterrupt in the block, as Ctrl-C does, so that it cleans up. In the main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class Signals:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.abc import MetaPathFinder
+from pathlib import Path
 from typing import Any, Final
 
 from ghcrawl.platforms.columns import ColumnType
@@ -30,11 +30,14 @@ class _Without(MetaPathFinder):
 def load_alone() -> None:
     """Loads pyarrow for a process of its own, in a third of the time: it looks for numpy and pandas when it starts.
 
-    Pyarrow does without them in this process from then on, unless one of them is loaded already.
+    Pyarrow does without them in this process from then on, and crashes if one of them is loaded later. So nothing is
+    done where the process is another program's.
     """
+    program = Path(sys.argv[0])
+    if program.name != "ghcrawl" and program.parts[-2:] != ("ghcrawl", "__main__.py"):
+        return
     without = _Without()
-    if not any(name in sys.modules for name in ABLE_WITHOUT):
-        sys.meta_path.insert(0, without)
+    sys.meta_path.insert(0, without)
     try:
         import pyarrow as pa
         import pyarrow.compute
@@ -42,8 +45,7 @@ def load_alone() -> None:
 
         pa.array([datetime.now(UTC)]).to_pylist()
     finally:
-        with suppress(ValueError):
-            sys.meta_path.remove(without)
+        sys.meta_path.remove(without)
 
 
 def arrow_schema(table: Table | LinkTable) -> Any:

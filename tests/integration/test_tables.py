@@ -32,6 +32,7 @@ from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.simulator.github.people import User
 from ghcrawl.tables import asking as answers
 from processors.github.tables import OUTSIDE, TABLES
+from tests.support.all_tables import EVERYTHING
 from tests.support.crawling import Crawled, Stage, stage
 
 pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
@@ -60,7 +61,7 @@ async def fill(db: Path, to: Path, **which: Any) -> None:
 def told(to: Path, question: str, capsys: pytest.CaptureFixture[str], *, bots: bool = False) -> list[dict[str, str]]:
     """What the command line answers, as CSV."""
     capsys.readouterr()
-    assert asking.answer(TABLES, question, to, asking.Narrowed(bots=bots), limit=0, json=False) == 0
+    assert asking.answer(EVERYTHING, question, to, asking.Narrowed(bots=bots), limit=0, json=False) == 0
     return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
 
 
@@ -106,7 +107,7 @@ def by_table(found: Crawled) -> Counter[str]:
 
 
 def ask(to: Path, sql: str) -> Sequence[tuple[Any, ...]]:
-    return answers.ask(to, TABLES, sql, limit=0).rows
+    return answers.ask(to, EVERYTHING, sql, limit=0).rows
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -53,15 +53,13 @@ def tables(
     if context.invoked_subcommand is not None:
         return 0
     from ghcrawl.cli import tables as work
-    from ghcrawl.cli.signals import sigterm_interrupts
     from ghcrawl.values.errors import ConfigError
 
     if to is None:
         raise ConfigError("name a target: --to acme.sqlite")
     types = tuple(word for word in (only or "").split(",") if word)
     wanted = work.Wanted(to=to, which=replace(which, types=types), bodies=bodies, whole=whole)
-    with sigterm_interrupts():
-        return perform(work.fill(place, wanted, json=json))
+    return perform(work.fill(place, wanted, json=json))
 
 
 @app.command()

@@ -18,10 +18,10 @@ from ghcrawl.tables import asking as answers
 from ghcrawl.tables.fill import Filling
 from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
-from processors.github.tables import TABLES
 from stores.mongo.documents import MongoStore
 from stores.mongo.driver import Mongo
 from stores.mongo.settings import MongoSettings
+from tests.support.all_tables import EVERYTHING
 from tests.support.crawling import stage
 
 pytest.importorskip("duckdb", reason="the extra `tables` is not installed")
@@ -39,8 +39,8 @@ def target(folder: Path, source: str, format: str) -> Path:
 
 def rows(to: Path) -> dict[str, list[Sequence[Any]]]:
     return {
-        table.name: sorted(answers.ask(to, TABLES, f"SELECT * FROM {table.name}", limit=0).rows, key=str)
-        for table in TABLES.everything
+        table.name: sorted(answers.ask(to, EVERYTHING, f"SELECT * FROM {table.name}", limit=0).rows, key=str)
+        for table in EVERYTHING.everything
     }
 
 
@@ -95,4 +95,4 @@ async def test_tables_are_those_of_the_embedded_file(
         await fill(place, to)
         assert read == [issue.urn]
         sql = "SELECT urn FROM issues WHERE _deleted_at IS NOT NULL"
-        assert list(answers.ask(to, TABLES, sql, limit=0).rows) == [(issue.urn,)]
+        assert list(answers.ask(to, EVERYTHING, sql, limit=0).rows) == [(issue.urn,)]

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from ghcrawl.platforms.columns import AFTER
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.kind import Event, Thing
-from ghcrawl.platforms.tables import LinkTable, Table, primary_key, together
+from ghcrawl.platforms.tables import LinkTable, Table, primary_key
 from ghcrawl.values.type_names import TypeName
 from ghcrawl.wiring import PLATFORMS
 from processors.github import ENTITIES, PARTS
@@ -21,10 +21,10 @@ from processors.github.tables import ABOUT, OUTSIDE, TABLES
 from processors.github.tables_fields import FIELDS
 from processors.github.tables_relations import NO_TABLE
 from tests.support import tables_page
+from tests.support.all_tables import EVERYTHING
 from tests.support.github import PLATFORM
 from tests.support.official import OFFICIAL, leaves, models
 
-EVERYTHING = together(platform.tables for platform in PLATFORMS)
 FITS: dict[str, set[type]] = {
     "text": {str},
     "integer": {int, float},  # ids of projects are said to be numbers, and are whole
