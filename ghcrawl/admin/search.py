@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ghcrawl.admin.site import Site
-from ghcrawl.platforms.naming import named
+from ghcrawl.platforms.naming import TITLED_INSIDE, TITLES, named
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.documents import Document
 
@@ -17,13 +17,7 @@ SEARCH_S: Final = 2.0
 """How long titles are read for. Nothing is indexed for it: names and addresses are found at once."""
 AT_ONCE: Final = 100
 """Documents examined between two looks at the clock."""
-TITLES: Final = (
-    *("full_name", "title", "login", "name", "tag_name", "message"),
-    *("displayName", "display_name", "handle", "acct", "text", "content"),
-)
-"""Fields that hold what a person would call a thing, or the text of a post."""
-INSIDE: Final = ("commit", "record", "value")
-"""Fields whose own fields are looked at, too."""
+_SEARCHED: Final = tuple(name for name in TITLES if name != "body")
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -63,5 +57,5 @@ async def _titled(site: Site, words: Sequence[str], which: DocumentFilter, limit
 def _title(body: Mapping[str, Any]) -> str:
     if "elements" in body:
         return ""
-    parts = [body, *(part for name in INSIDE if isinstance(part := body.get(name), Mapping))]
-    return "\n".join(part[name] for part in parts for name in TITLES if isinstance(part.get(name), str)).casefold()
+    parts = [body, *(part for name in TITLED_INSIDE if isinstance(part := body.get(name), Mapping))]
+    return "\n".join(part[name] for part in parts for name in _SEARCHED if isinstance(part.get(name), str)).casefold()

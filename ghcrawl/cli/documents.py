@@ -19,7 +19,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.words import counted, number, one_line, printable, since
 from ghcrawl.platforms import naming
-from ghcrawl.platforms.naming import NAMES
+from ghcrawl.platforms.naming import NAMES, TITLED_INSIDE, TITLES
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import SpecError
@@ -29,7 +29,6 @@ from ghcrawl.values.times import iso
 from ghcrawl.values.type_names import TypeName, TypeNames
 
 NOT_THERE = 1
-_TITLES = ("full_name", "title", "name", "login", "tag_name", "slug", "message", "body")
 
 
 async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
@@ -189,9 +188,9 @@ def _tell(backend: CrawlBackend, found: Sequence[Document], *, json: bool) -> No
 
 def title(body: JsonObject) -> str:
     """What a person would call a thing, as far as one can tell without knowing its kind."""
-    commit = body.get("commit")
-    places: list[Mapping[str, Any]] = [body, commit] if isinstance(commit, Mapping) else [body]
-    found = (place.get(name) for place in places for name in _TITLES)
+    places: list[Mapping[str, Any]] = [body]
+    places += [inside for name in TITLED_INSIDE if isinstance(inside := body.get(name), Mapping)]
+    found = (place.get(name) for place in places for name in TITLES)
     return next((one_line(value, 200) for value in found if isinstance(value, str) and value), "")
 
 

@@ -16,6 +16,13 @@ from ghcrawl.values.type_names import TypeName
 
 NAMES: Final = "a URN, a URL of the API or a browser, or a name: acme, acme/web, acme/web#5, acme/web@1a2b3c4"
 """What can be named, for help and errors."""
+TITLES: Final = (
+    *("full_name", "title", "name", "displayName", "display_name", "login", "handle", "acct", "tag_name", "slug"),
+    *("message", "text", "content", "body"),
+)
+"""Fields of a body that hold what a person would call a thing, or its text."""
+TITLED_INSIDE: Final = ("commit", "record", "value")
+"""Fields whose own fields hold it, too."""
 _HOST: Final = re.compile(r"\w+://[^/?#]*")
 
 

@@ -32,7 +32,8 @@ say where from. A second run into the same target reads and writes only what cha
 the old tables as they were.
 
 A target remembers the random id of the store that filled it. The same store may have moved, or be reached as a file now
-and through `--server` later; another store, even at the same place, is refused. A copy of a store has its id.
+and through `--server` later; another store, even at the same place, is refused. A copy has the id of its store: after
+restoring a backup, use `--whole`.
 
 A Parquet table is several files: read all of them with `read_parquet('acme/issues/*.parquet')`. Each row is in one
 file. A later run rewrites only files with changed rows, adds new rows as another file, and merges small files when

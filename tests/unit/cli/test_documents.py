@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -417,6 +418,21 @@ def test_pages_of_a_browser_are_names(ghcrawl: Command, filled: Fill, page: str,
     filled(documents=PARTS)
     ran = ghcrawl("documents", "show", f"https://github.com/{page}", "--json")
     assert ran.json["_metadata"]["type"] == type, ran.err
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ({"text": "a comment\non two lines"}, "a comment on two lines"),
+        ({"record": {"text": "a post"}, "uri": "at://x"}, "a post"),
+        ({"handle": "alice.test", "displayName": "Alice"}, "Alice"),
+        ({"login": "ada", "name": None}, "ada"),
+        ({"commit": {"message": "Fix it"}, "sha": "1a2b"}, "Fix it"),
+    ],
+)
+def test_things_of_every_platform_have_a_title(ghcrawl: Command, filled: Fill, body: Any, title: str) -> None:
+    filled(documents=[a_document(1, body=body)])
+    assert ghcrawl("documents", "list").rows[0][3] == title
 
 
 def test_a_type_that_several_platforms_have_is_told_with_its_platform(ghcrawl: Command, filled: Fill) -> None:
