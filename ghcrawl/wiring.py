@@ -41,7 +41,7 @@ from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.ticker import Options, Ticker
 from ghcrawl.schedule.watching import WatchedHere
-from ghcrawl.settings import sections
+from ghcrawl.settings import loading
 from ghcrawl.settings.sections import LogSection, Settings, logged_as
 from ghcrawl.streams.producer import StreamPorts
 from ghcrawl.streams.supervisor import Streamed, Streams
@@ -78,14 +78,14 @@ def settings_model(platforms: Sequence[Platform] = PLATFORMS) -> type[Settings]:
     """The settings with a section for each platform."""
     live = [f"{platform.name}.{name}" for platform in platforms for name in platform.live]
     variables = [platform.credentials.variable for platform in platforms if platform.credentials is not None]
-    return sections.composed({platform.name: platform.section for platform in platforms}, live, variables)
+    return loading.composed({platform.name: platform.section for platform in platforms}, live, variables)
 
 
 SETTINGS: Final = settings_model()
 
 
-load: Final = partial(sections.load, model=SETTINGS)
-"""As `ghcrawl.settings.sections.load`, with a section for each platform."""
+load: Final = partial(loading.load, model=SETTINGS)
+"""As `ghcrawl.settings.loading.load`, with a section for each platform."""
 Credentials = Mapping[str, Sequence[Credential]]
 """Platform → its credentials. A platform that is not in it is asked without any."""
 
@@ -438,7 +438,7 @@ def _demand_scenario(settings: Settings, mounted: Mounts) -> None:
     scenario = settings.crawl.scenario
     known = dict.fromkeys(name for mount in mounted for name in mount.platform.scenarios.names)
     if scenario and scenario not in known:
-        raise sections.wrong("crawl.scenario", f"unknown scenario {scenario}; known scenarios: {', '.join(known)}")
+        raise loading.wrong("crawl.scenario", f"unknown scenario {scenario}; known scenarios: {', '.join(known)}")
 
 
 def _discovered(settings: Settings, mounted: Mounts) -> frozenset[TypeName]:

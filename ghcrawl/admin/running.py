@@ -25,7 +25,8 @@ from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape
 from ghcrawl.admin.site import Site
 from ghcrawl.engine import differences
 from ghcrawl.settings.live import Contended, Entry, value_of
-from ghcrawl.settings.sections import Settings, wrong
+from ghcrawl.settings.loading import wrong
+from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.times import iso
 

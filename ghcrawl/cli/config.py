@@ -13,9 +13,9 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.server import running
 from ghcrawl.cli.stderr import say
 from ghcrawl.cli.words import counted, written
-from ghcrawl.settings import sections as setting
+from ghcrawl.settings import loading as setting
 from ghcrawl.settings.live import Base, LiveSettings, checked, value_of
-from ghcrawl.settings.sections import Origins
+from ghcrawl.settings.loading import Origins
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import SETTINGS, demand_runnable, read_credentials
 

@@ -18,8 +18,9 @@ from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain, say
 from ghcrawl.cli.wanting import Wanting
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.settings import sections as setting
-from ghcrawl.settings.sections import LogSection, Origins, Settings
+from ghcrawl.settings import loading as setting
+from ghcrawl.settings.loading import Origins
+from ghcrawl.settings.sections import LogSection, Settings
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import PLATFORMS, read_credentials, start_logging
 

@@ -38,8 +38,9 @@ class Foreseen(Struct, frozen=True, kw_only=True):
     asked: int
     calls: Mapping[str, float] = {}
     documents: Mapping[str, float] = {}
-    repos: int = 0
+    parts: int = 0
     sampled: int = 0
+    part: str = "parts"
     max_calls: int | None = None
     unasked: int = 0
     notes: Sequence[str] = ()
@@ -63,7 +64,9 @@ class Foreseen(Struct, frozen=True, kw_only=True):
                 "calls": self.total,
                 "calls_by_type": _rounded(self.calls),
                 "documents_by_type": _rounded(self.documents),
-                "repos": self.repos,
+                "parts": self.parts,
+                "parts_sampled": self.sampled,
+                "repos": self.parts,  # the names of these two before there were other platforms, for one more release
                 "repos_sampled": self.sampled,
                 "unasked": self.unasked,
                 "notes": [*self.notes],
@@ -107,7 +110,8 @@ async def foresee(plan: Plan, say: Callable[[str], None], *, clock: Clock | None
         asked=tally.calls,
         calls=calls,
         documents=documents,
-        repos=sum(estimate.repos for estimate in found),
+        parts=sum(estimate.parts for estimate in found),
+        part=" and ".join(dict.fromkeys(estimate.part for estimate in found if estimate.parts)),
         sampled=sum(estimate.sampled for estimate in found),
         max_calls=plan.max_calls,
         unasked=surveyor.unasked,
@@ -163,9 +167,9 @@ def show(foreseen: Foreseen) -> None:
     for type in sorted({*calls, *documents}, key=lambda type: (-calls.get(type, 0), type)):
         grid.add_row(type, number(calls.get(type, 0)), number(documents.get(type, 0)) if type in documents else "")
     out.print(grid)
-    if foreseen.sampled < foreseen.repos:
+    if foreseen.sampled < foreseen.parts:
         out.print()
-        out.print(f"Extrapolated from {foreseen.sampled} of {foreseen.repos} repositories.")
+        out.print(f"Extrapolated from {foreseen.sampled} of {foreseen.parts} {foreseen.part}.")
 
 
 def _reservations(foreseen: Foreseen) -> Iterable[str]:

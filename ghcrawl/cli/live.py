@@ -7,7 +7,7 @@ from typing import Any
 
 from ghcrawl.cli.options import Place
 from ghcrawl.ports.store import Store
-from ghcrawl.settings import sections as setting
+from ghcrawl.settings import loading as setting
 from ghcrawl.settings.live import STATE, Holding, understood
 from ghcrawl.wiring import SETTINGS, demand_runnable, load
 

@@ -15,8 +15,9 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.server.crawl_backend import read_by, served
 from ghcrawl.cli.stderr import say
 from ghcrawl.ports.store import store_id
-from ghcrawl.settings import sections as setting
-from ghcrawl.settings.sections import Origins, Settings
+from ghcrawl.settings import loading as setting
+from ghcrawl.settings.loading import Origins
+from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import PLATFORMS, based, crawled_by, load, mounts, watching
 

@@ -55,7 +55,7 @@ def refused(roots: Sequence[Root], tally: Tally) -> Sequence[Refused]:
 
 def _root(mounts: Mounts, spec: str, policy: str) -> Root:
     if REDACTOR.text(spec) != spec:
-        raise SpecError("a SPEC looks like a token; put tokens into GHCRAWL_TOKENS or a --tokens-file")
+        raise SpecError("a SPEC looks like a token; put tokens into the environment or a file: ghcrawl tokens --help")
     request = mounts.read_spec(spec, policy)
     mounts.demand(request)
     platform = mounts[request.platform].platform

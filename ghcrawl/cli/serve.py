@@ -22,7 +22,7 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.rotation import rotations
 from ghcrawl.cli.serve_site import Surface, Watching
 from ghcrawl.cli.signals import Signals
-from ghcrawl.settings import sections as setting
+from ghcrawl.settings import loading as setting
 from ghcrawl.settings.live import Base, Holding, LiveSettings
 from ghcrawl.settings.sections import LogSection, Settings
 from ghcrawl.telemetry.logs import SettledLog, log_suppressed

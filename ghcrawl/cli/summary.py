@@ -83,7 +83,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "not_ready": "not ready yet",
     "narrowed": "lists read for recent entries only",
     "partial": "pages without entries that the token may not read",
-    "moved": "moved to another repository",
+    "moved": "moved elsewhere",
     "still_refused": "refused recently, not retried yet",
     "too_large": "too large for the API to answer",
     "list_capped": "lists truncated by the API",

@@ -18,7 +18,7 @@ from ghcrawl.cli.words import number, stamp, time_of_day
 from ghcrawl.engine import differences
 from ghcrawl.platforms.credentials import CredentialCheck, LoadedCredential
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.settings import sections as setting
+from ghcrawl.settings import loading as setting
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.times import iso

@@ -27,15 +27,16 @@ class Reply(Struct, frozen=True, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """calls: by type of request; documents: by type of thing. repos: how many; sampled: those looked at closely.
+    """calls: by type of request; documents: by type of thing. notes: sentences for a person about what was assumed.
 
-    notes: sentences for a person about what was assumed.
+    parts: how many parts of one kind the crawl has, called `part` (plural); sampled: those that were looked at.
     """
 
     calls: Mapping[str, float]
     documents: Mapping[str, float]
-    repos: int = 0
+    parts: int = 0
     sampled: int = 0
+    part: str = "parts"
     notes: Sequence[str] = ()
 
     @property

@@ -24,8 +24,9 @@ from msgspec import Struct
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
-from ghcrawl.settings import sections as setting
-from ghcrawl.settings.sections import Origins, Settings
+from ghcrawl.settings import loading as setting
+from ghcrawl.settings.loading import Origins
+from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError, StoreError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.times import iso, moment

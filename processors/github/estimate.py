@@ -149,7 +149,12 @@ class _Surveyor:
         self._people()
         self._proofs()
         return Estimate(
-            calls=self._calls, documents=self._documents, repos=len(repos), sampled=sampled, notes=self._notes
+            calls=self._calls,
+            documents=self._documents,
+            parts=len(repos),
+            part="repositories",
+            sampled=sampled,
+            notes=self._notes,
         )
 
     def _next_hops(self, map_name: str) -> NextHops:

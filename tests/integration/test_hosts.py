@@ -16,7 +16,7 @@ from ghcrawl.platforms.github import GITHUB
 from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.settings.sections import load
+from ghcrawl.settings.loading import load
 from ghcrawl.simulator.atproto import world as atproto
 from ghcrawl.simulator.atproto.run import running as network
 from ghcrawl.simulator.github.generation.size import TINY

@@ -13,7 +13,7 @@ import pytest
 from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.settings.sections import load
+from ghcrawl.settings.loading import load
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.documents import Document

@@ -16,7 +16,7 @@ from ghcrawl.platforms.mastodon import MASTODON
 from ghcrawl.platforms.web import WEB
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.settings.sections import load
+from ghcrawl.settings.loading import load
 from ghcrawl.simulator.atproto import world as atproto
 from ghcrawl.simulator.atproto.run import running as network
 from ghcrawl.simulator.mastodon import world as mastodon

@@ -11,7 +11,7 @@ from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.platforms.github import GITHUB
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.settings.sections import load
+from ghcrawl.settings.loading import load
 from ghcrawl.simulator.github.generation.size import TINY
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.frozen import replace

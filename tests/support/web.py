@@ -15,7 +15,7 @@ from ghcrawl.platforms.web import WEB
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.settings.sections import load
+from ghcrawl.settings.loading import load
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.documents import Document

@@ -10,7 +10,7 @@ from ghcrawl.cli.crawl_backend import CrawlBackend, Reading
 from ghcrawl.cli.server.client import connected
 from ghcrawl.cli.server.ports import ServerDocuments, ServerLetters, ServerQueues
 from ghcrawl.cli.server.sources import ServerSources
-from ghcrawl.settings import sections as setting
+from ghcrawl.settings import loading as setting
 from ghcrawl.wiring import mounts_of
 
 

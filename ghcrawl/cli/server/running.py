@@ -14,7 +14,7 @@ from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import say, suggest
 from ghcrawl.cli.words import number, stamp, written
 from ghcrawl.ports.queue import by_queue
-from ghcrawl.settings import sections as setting
+from ghcrawl.settings import loading as setting
 from ghcrawl.values.times import moment
 from ghcrawl.wiring import PLATFORMS, SETTINGS
 

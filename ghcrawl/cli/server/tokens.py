@@ -13,7 +13,7 @@ from ghcrawl.cli.server.running import waits
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import number, time_of_day
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.settings import sections as setting
+from ghcrawl.settings import loading as setting
 from ghcrawl.values.times import moment
 from ghcrawl.values.type_names import LEGACY_PLATFORM
 

@@ -20,7 +20,7 @@ def test_the_command_that_goes_on_is_the_one_that_was_typed_but_does_not_begin_a
 def test_a_token_in_place_of_a_spec_is_refused_and_not_shown(ghcrawl: Command) -> None:
     ran = ghcrawl("crawl", TOKEN)
     assert ran.status == 2
-    assert "put tokens into GHCRAWL_TOKENS" in ran.err
+    assert "put tokens into the environment or a file" in ran.err
     assert TOKEN not in ran.err
 
 

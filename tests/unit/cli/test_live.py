@@ -7,7 +7,7 @@ import pytest
 from ghcrawl.cli import live
 from ghcrawl.cli.options import Place
 from ghcrawl.settings.live import checked
-from ghcrawl.settings.sections import names
+from ghcrawl.settings.loading import names
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.tuning import DEFAULT_WEIGHTS, Tuning
 from ghcrawl.wiring import SETTINGS, load

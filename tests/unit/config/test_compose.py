@@ -10,11 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ghcrawl.settings.sections import (
-    NOT_SETTINGS,
-    PREFIX,
-    Settings,
-)
+from ghcrawl.settings.loading import NOT_SETTINGS, PREFIX
+from ghcrawl.settings.sections import Settings
 from ghcrawl.wiring import load
 
 ROOT = Path(__file__).parents[3]

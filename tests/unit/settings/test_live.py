@@ -15,8 +15,9 @@ from ghcrawl.settings.live import (
     Contended,
     LiveSettings,
 )
-from ghcrawl.settings.sections import Origins, Settings
-from ghcrawl.settings.sections import load as compose
+from ghcrawl.settings.loading import Origins
+from ghcrawl.settings.loading import load as compose
+from ghcrawl.settings.sections import Settings
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.lanes import QUEUES
 from ghcrawl.wiring import SETTINGS
@@ -176,7 +177,7 @@ async def test_whoever_looks_every_second_puts_the_settings_together_once(
         return compose(*given, model=model)
 
     await live(store).change({"crawl.loops": 9, "crawl.paused": True}, "ada")
-    monkeypatch.setattr("ghcrawl.settings.sections.load", counting)
+    monkeypatch.setattr("ghcrawl.settings.loading.load", counting)
     assert (await live(store).read()).settings.crawl.loops == 9
     assert len(loaded) == 1
 

@@ -8,11 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from ghcrawl.backend import mongo_settings
-from ghcrawl.settings.sections import (
-    MongoSection,
-    Settings,
-    without_password,
-)
+from ghcrawl.settings.sections import MongoSection, Settings, without_password
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import load
 

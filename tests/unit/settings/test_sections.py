@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ghcrawl.settings.sections import names
+from ghcrawl.settings.loading import names
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.wiring import SETTINGS, load
 from tests.support import readme
