@@ -15,7 +15,7 @@ from aiohttp import web
 from msgspec import Struct
 from prometheus_client import CollectorRegistry, generate_latest
 
-from ghcrawl.admin.routing import courteous
+from ghcrawl.admin.courtesy import courteous
 from ghcrawl.admin.site import Workers
 from ghcrawl.admin.write_check import WriteCheck
 from ghcrawl.ports.clock import Clock

@@ -30,13 +30,6 @@ A = TypeVar("A")
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 URN: Final = r"{urn:urn:[^{}/]+}"
 """What a `{urn}` in a path matches; other words there may be routes of their own."""
-HEADERS: Final = {
-    "Server": "ghcrawl",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-}
 
 
 class Shape(BaseModel):
@@ -281,37 +274,3 @@ def _unshaped(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return {name: _unshaped(one) for name, one in value}
     return [_unshaped(one) for one in value] if isinstance(value, list) else value
-
-
-@web.middleware
-async def courteous(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turns every error into a problem document; where it happened is told to the log only."""
-    answered = await _answered(request, handler)
-    for name, value in HEADERS.items():
-        answered.headers.setdefault(name, value)
-    return answered
-
-
-async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except Problem as problem:
-        return problem.response()
-    except CrawlError as error:
-        return of_error(error).response()
-    except web.HTTPException as error:
-        if error.status < 400:
-            raise
-        return _unrouted(request, error).response()
-    except Exception:  # a bug in one route is not the end of the others
-        log.exception("admin_failed", path=request.path, method=request.method)
-        return Problem(500, "internal error, a bug in ghcrawl; see its log").response()
-
-
-def _unrouted(request: web.Request, error: web.HTTPException) -> Problem:
-    allowed = error.headers.get("Allow")
-    if allowed:
-        return Problem(error.status, f"{request.method} is not allowed; use {allowed}", headers={"Allow": allowed})
-    if error.status == 404:
-        return Problem(404, f"{request.path[:200]} not found; see /api/openapi.json")
-    return Problem(error.status, error.reason)

@@ -28,8 +28,9 @@ from ghcrawl.admin import (
 from ghcrawl.admin.access import Access
 from ghcrawl.admin.connections import PROBES, Connections, Limits
 from ghcrawl.admin.console import Console
+from ghcrawl.admin.courtesy import courteous
 from ghcrawl.admin.probes import Probed
-from ghcrawl.admin.routing import Bounds, Handlers, courteous
+from ghcrawl.admin.routing import Bounds, Handlers
 from ghcrawl.admin.site import Site
 from ghcrawl.admin.webhook import Webhook
 from ghcrawl.values.errors import ConfigError

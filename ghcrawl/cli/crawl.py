@@ -9,10 +9,10 @@ from typing import Any
 from msgspec import Struct
 
 from ghcrawl.cli import crawling, estimating, summary
-from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.opening import remembering, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import write_json
+from ghcrawl.cli.plan import Plan
 from ghcrawl.cli.progress import LOG_LEVEL, Reporter, reporter
 from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain, say

@@ -6,15 +6,12 @@ import asyncio
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
 from typing import Any, Final
-
-from msgspec import Struct
 
 from ghcrawl.cli import live, records, roots
 from ghcrawl.cli.following import Follower
 from ghcrawl.cli.kinds import entity_types
-from ghcrawl.cli.options import Place
+from ghcrawl.cli.plan import Plan, bases, from_apis, introduction
 from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.progress import Reporter
 from ghcrawl.cli.records import Begun, Record
@@ -24,12 +21,10 @@ from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.unrecoverable import unrecoverable
 from ghcrawl.cli.waiting import left_waiting, ours, sentences
 from ghcrawl.cli.watching import Watcher, quotas
-from ghcrawl.cli.words import counted, stamp, written
+from ghcrawl.cli.words import counted
 from ghcrawl.fetch.redaction import REDACTOR
-from ghcrawl.platforms.mount import Mounts
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Depth, by_queue
-from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.logs import SettledLog
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.telemetry.tally import Tally
@@ -39,7 +34,7 @@ from ghcrawl.values.lanes import QUEUES, QueueName
 from ghcrawl.values.requests import Push
 from ghcrawl.values.times import iso, moment
 from ghcrawl.values.tuning import FREE_QUEUES
-from ghcrawl.wiring import Credentials, Service, mounts, open_service
+from ghcrawl.wiring import Service, open_service
 
 TICK_S: Final = 0.1
 SHOWN_EVERY_S: Final = 0.25
@@ -50,46 +45,6 @@ OUTAGE_S: Final = 3.0
 """How long a file may fail without a single success before the crawl stops with what it says."""
 STUCK_GRACE_S: Final = 2.0
 PEEKED: Final = 20
-
-
-class Plan(Struct, frozen=True, kw_only=True, dict=True):
-    """What is to be crawled, and how. specs: none works on the waiting requests.
-
-    more: settings from the command line besides those of `place`; command: what goes on with this crawl.
-    afresh: start again, even if it was interrupted. chatty: log every settled request.
-    remembered: the API was not named; the file was crawled from it before.
-    max_calls: limit of calls. follow: when all is saved, follow the feeds until stopped.
-    title: on the screen; empty for one made of the specs.
-    """
-
-    specs: tuple[str, ...]
-    place: Place
-    settings: Settings
-    credentials: Credentials = {}
-    more: Mapping[str, Any] = {}
-    command: str = "ghcrawl crawl"
-    afresh: bool = False
-    verbose: bool = False
-    remembered: bool = False
-    max_calls: int | None = None
-    follow: bool = False
-    title: str = ""
-
-    @property
-    def policy(self) -> str:
-        """For specs that name none."""
-        return self.settings.crawl.policy
-
-    @cached_property
-    def mounts(self) -> Mounts:
-        """The platforms as these settings have them."""
-        return mounts(self.settings)
-
-    @property
-    def heading(self) -> str:
-        """What is crawled, in a few words."""
-        named = ", ".join(self.specs[:3]) + (f" and {len(self.specs) - 3} more" if len(self.specs) > 3 else "")
-        return self.title or (f"Crawling {named}" if named else f"Crawling queued requests of {self.settings.waits_in}")
 
 
 async def crawl(plan: Plan, reporter: Reporter) -> Result:
@@ -155,13 +110,13 @@ class _Crawl:
                     "; ".join((f"no requests are queued in {plan.settings.waits_in}", *await self._left_waiting()))
                     + "; give a SPEC: ghcrawl crawl ORG"
                 )
-            self._reporter.say(f"{plan.heading}{_from(plan.mounts.base_urls.values())}: {await self._waiting()}.")
+            self._reporter.say(f"{plan.heading}{from_apis(plan.mounts.base_urls.values())}: {await self._waiting()}.")
             await self._tell_left_waiting()
             return None
         record = Record(
             specs=tuple(root.spec for root in wanted),
             policy=plan.policy,
-            bases=_bases(plan.mounts, wanted),
+            bases=bases(plan.mounts, wanted),
             asked_at=moment(iso(self._clock.now())),
             command=REDACTOR.text(plan.command),
         )
@@ -170,22 +125,10 @@ class _Crawl:
         asked_at = begun.record.asked_at
         pushes = [Push(request=replace(root.request, asked_at=asked_at), queue="immediate") for root in wanted]
         await backend.queue.push(pushes)
-        self._introduce(begun, waited)
+        for sentence in introduction(plan, begun, waited):
+            self._reporter.say(sentence)
         await self._tell_left_waiting()
         return begun
-
-    def _introduce(self, begun: Begun, waited: str) -> None:
-        plan, say = self._plan, self._reporter.say
-        if not plan.title:
-            bases = begun.record.bases
-            say(f"{plan.heading}{_from(bases.values())} into {plan.settings.kept_in}{_as_whom(plan, bases)}.")
-        if begun.resumed:
-            say(f"Resuming the crawl started at {stamp(begun.record.asked_at)}: {waited or 'no requests wait'}.")
-        elif begun.others and waited:
-            others = ", ".join(dict.fromkeys(spec for record in begun.others for spec in record.specs))
-            say(f"An earlier crawl ({others}) is not finished: {waited}; this crawl processes them too.")
-        elif waited:
-            say(f"{waited[0].upper()}{waited[1:]} already; this crawl processes them too.")
 
     async def _demand_ours(self) -> None:
         """Raises ConfigError where requests wait that another API would have to answer.
@@ -294,23 +237,15 @@ class _Crawl:
             self._reporter.say(f"The live settings are invalid: {error}")
         else:
             self._service.tune(applied.settings)
-            for name in sorted({name for name in {*kept, *self._live} if kept.get(name) != self._live.get(name)}):
-                live_here = applied.origins.get(name) == "live"
-                used = (
-                    f"now {written(kept[name])}" if live_here else "set to a value that this version does not support"
-                )
-                self._reporter.say(f"{name} is {used if name in kept else 'no longer set'}.")
+            for sentence in live.changes(self._live, kept, applied.origins):
+                self._reporter.say(sentence)
         self._live = kept
 
     def _unrecoverable(self, begun: Begun | None) -> str:
         """Why the crawl cannot go on; empty: it can."""
-        service, plan = self._service, self._plan
-        hint = (
-            f" ({plan.settings.kept_in} was crawled from there; choose another API with --api-url)"
-            if plan.remembered
-            else ""
-        )
-        if sentence := unrecoverable(service, begun.record.bases if begun else service.opened, hint=hint):
+        service = self._service
+        names = begun.record.bases if begun else service.opened
+        if sentence := unrecoverable(service, names, hint=self._plan.hint):
             return sentence
         outage = service.outage
         if outage is not None and (self._clock.now() - outage.since).total_seconds() >= OUTAGE_S:
@@ -342,7 +277,7 @@ class _Crawl:
         return Result(
             specs=plan.specs,
             policy=plan.policy,
-            bases=_bases(plan.mounts, wanted) or plan.mounts.base_urls,
+            bases=bases(plan.mounts, wanted) or plan.mounts.base_urls,
             db=plan.settings.kept_in,
             command=plan.command,
             asked_at=begun.record.asked_at if begun else None,
@@ -364,22 +299,3 @@ class _Crawl:
             suggested=plan.place.typed(),
             free_again=all(plan.mounts[root.request.platform].platform.free_unchanged for root in wanted),
         )
-
-
-def _bases(mounts: Mounts, wanted: Sequence[Root]) -> Mapping[str, str]:
-    """Platform of a root → the base URL of its API; empty: its URLs name their hosts."""
-    return {name: mounts[name].base_url for name in dict.fromkeys(root.request.platform for root in wanted)}
-
-
-def _from(base_urls: Iterable[str]) -> str:
-    """Where it is crawled from, in a sentence."""
-    return f" from {named}" if (named := ", ".join(filter(None, base_urls))) else ""
-
-
-def _as_whom(plan: Plan, names: Iterable[str]) -> str:
-    """With how many credentials, or what it means that there are none."""
-    if count := sum(len(plan.credentials.get(name, ())) for name in names):
-        return f", with {counted(count, 'token')}"
-    mounted = [plan.mounts[name] for name in names]
-    said = [each.platform.credentials.without(each.section) for each in mounted if each.platform.credentials]
-    return f", {', '.join(said)}" if said else ""

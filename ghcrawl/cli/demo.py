@@ -9,9 +9,9 @@ from typing import Final
 
 from ghcrawl.backend import open_backend
 from ghcrawl.cli import crawling, summary
-from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import console
+from ghcrawl.cli.plan import Plan
 from ghcrawl.cli.progress import LOG_LEVEL, reporter
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.stderr import complain, say

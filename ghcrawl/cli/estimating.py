@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ghcrawl.cli import output, roots
-from ghcrawl.cli.crawling import Plan
+from ghcrawl.cli.plan import Plan
 from ghcrawl.cli.roots import Root
 from ghcrawl.cli.surveying import Surveyor
 from ghcrawl.cli.words import counted, number

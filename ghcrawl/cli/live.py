@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.words import written
 from ghcrawl.ports.store import Store
 from ghcrawl.settings import loading as setting
 from ghcrawl.settings.live import STATE, Holding, understood
+from ghcrawl.settings.loading import Origins
 from ghcrawl.wiring import SETTINGS, demand_runnable, load
 
 
@@ -36,3 +38,14 @@ def changed(place: Place, more: Mapping[str, Any], before: Mapping[str, Any], no
     """The same in the middle of a crawl: what was changed since it began wins over the command line that began it."""
     touched = {name for name in {*before, *now} if before.get(name) != now.get(name)}
     return applied(place, {name: value for name, value in more.items() if name not in touched}, now)
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any], origins: Origins) -> Iterable[str]:
+    """A sentence for each live setting that differs. origins: of the settings that hold now."""
+    for name in sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
+        if name not in after:
+            yield f"{name} is no longer set."
+        elif origins.get(name) == "live":
+            yield f"{name} is now {written(after[name])}."
+        else:
+            yield f"{name} is set to a value that this version does not support."

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ghcrawl.cli.crawling import Plan
 from ghcrawl.cli.estimating import Foreseen, foresee, show
 from ghcrawl.cli.options import Place
+from ghcrawl.cli.plan import Plan
 from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.simulator.faults import Broken, Dropped, Faults
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize

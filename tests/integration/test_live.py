@@ -12,7 +12,7 @@ import pytest
 
 from ghcrawl.simulator.github.changes.change import Change
 from ghcrawl.simulator.github.generation.size import SMALL
-from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.values.frozen import replace
 from tests.support.living import Living, living
 

@@ -27,7 +27,8 @@ from ghcrawl.cli import asking, export, tables
 from ghcrawl.cli.commands.documents import Export, Which
 from ghcrawl.cli.options import Place
 from ghcrawl.platforms.tables import primary_key
-from ghcrawl.simulator.github.entities import Commit, Issue, Repo
+from ghcrawl.simulator.github.code import Commit
+from ghcrawl.simulator.github.entities import Issue, Repo
 from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.simulator.github.people import User
 from ghcrawl.tables import asking as answers

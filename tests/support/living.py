@@ -16,8 +16,8 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.github.changes import people
 from ghcrawl.simulator.github.generation.size import WorldSize
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.simulator.github.live.live import Life
-from ghcrawl.simulator.github.live.payloads import Hook
 from ghcrawl.simulator.github.shapes.site import Site
 from ghcrawl.telemetry.tally import Tally
 from ghcrawl.values.documents import Document

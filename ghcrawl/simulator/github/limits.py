@@ -21,6 +21,20 @@ UNSAID_WAIT_S: Final = 60
 """How long a secondary limit lasts that says nothing of it."""
 
 Limited = Literal["primary", "secondary"]
+UNASKED: Final = {
+    "integration_manifest": (5000, 3600),
+    "source_import": (100, 60),
+    "code_scanning_upload": (5000, 3600),
+    "code_scanning_autofix": (10, 60),
+    "actions_runner_registration": (10_000, 3600),
+    "scim": (15_000, 3600),
+    "dependency_snapshots": (100, 60),
+    "dependency_sbom": (100, 60),
+    "audit_log": (1750, 3600),
+    "audit_log_streaming": (15, 3600),
+    "code_search": (10, 60),
+}
+"""The budgets that nothing here is charged to: how many calls in how many seconds."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from ghcrawl.simulator.github.entities import Commit, Release, Repo
+from ghcrawl.simulator.github.code import Commit, Release
+from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.expectation import Expected, all_of, by_id
 from ghcrawl.simulator.github.oracle_records import PARTS, named_in, of_everybody, of_org, of_owner, of_repo
 from ghcrawl.simulator.github.people import Org, Owner, User

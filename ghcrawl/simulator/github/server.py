@@ -17,7 +17,7 @@ from ghcrawl.simulator.github.apps import App, AppBackend
 from ghcrawl.simulator.github.graphql import answer as graphql
 from ghcrawl.simulator.github.graphql.nodes import Nodes
 from ghcrawl.simulator.github.identity import Doorman, read_credential
-from ghcrawl.simulator.github.limits import Budget, Entry, Limits, Resource
+from ghcrawl.simulator.github.limits import UNASKED, Budget, Entry, Limits, Resource
 from ghcrawl.simulator.github.live.webhooks import Webhooks
 from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.paging import per_page
@@ -36,20 +36,6 @@ NO_AGENT: Final = (
     "(https://docs.github.com/en/rest/overview/resources-in-the-rest-api#user-agent-required).\n"
 )
 RATE_LIMIT: Final = "/rate_limit"
-UNASKED: Final = {
-    "integration_manifest": (5000, 3600),
-    "source_import": (100, 60),
-    "code_scanning_upload": (5000, 3600),
-    "code_scanning_autofix": (10, 60),
-    "actions_runner_registration": (10_000, 3600),
-    "scim": (15_000, 3600),
-    "dependency_snapshots": (100, 60),
-    "dependency_sbom": (100, 60),
-    "audit_log": (1750, 3600),
-    "audit_log_streaming": (15, 3600),
-    "code_search": (10, 60),
-}
-"""The budgets that nothing here is charged to: how many calls in how many seconds."""
 GRAPHQL: Final = "/graphql"
 NO_ANONYMOUS_QUERIES: Final = "This endpoint requires you to be authenticated."
 IN_QUERY: Final = "Must specify access token via Authorization header."

@@ -14,8 +14,8 @@ import pytest
 
 from ghcrawl.simulator.github.changes.change import Change
 from ghcrawl.simulator.github.generation.size import SMALL, TINY
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.simulator.github.live.live import Life
-from ghcrawl.simulator.github.live.payloads import Hook
 from ghcrawl.simulator.github.live.sending import Sender
 from ghcrawl.values.frozen import replace
 from tests.support.door import SECRET, Door, standing, webhook

@@ -21,7 +21,7 @@ from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.simulator.github.apps import App
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import TINY
-from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.simulator.github.live.sending import Sender
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.run import running

@@ -7,15 +7,13 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from ghcrawl.simulator.github.code import Commit, Ref, Release
 from ghcrawl.simulator.github.entities import (
-    Commit,
     CommitComment,
     Issue,
     IssueComment,
     Label,
     Milestone,
-    Ref,
-    Release,
     Repo,
     Review,
     ReviewComment,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ghcrawl.simulator.github.changes.change import Change, happened, note
-from ghcrawl.simulator.github.entities import Commit, CommitComment, Issue, Pull, Ref, Repo, Review, ReviewComment
+from ghcrawl.simulator.github.code import Commit, Ref
+from ghcrawl.simulator.github.entities import CommitComment, Issue, Pull, Repo, Review, ReviewComment
 from ghcrawl.simulator.github.generation.accounts import WEB_FLOW
 from ghcrawl.simulator.github.generation.chronicle import make_commit
 from ghcrawl.simulator.github.people import User

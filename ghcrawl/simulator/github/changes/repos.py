@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ghcrawl.simulator.github.changes.change import Change, happened
-from ghcrawl.simulator.github.entities import Asset, Ref, Release, Repo
+from ghcrawl.simulator.github.code import Asset, Ref, Release
+from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Org, Owner, User
 from ghcrawl.simulator.github.records import Star
 from ghcrawl.simulator.github.world import World

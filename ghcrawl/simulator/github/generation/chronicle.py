@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from hashlib import sha1
 from random import Random
 
-from ghcrawl.simulator.github.entities import Commit, Issue, Milestone, Repo
+from ghcrawl.simulator.github.code import Commit
+from ghcrawl.simulator.github.entities import Issue, Milestone, Repo
 from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.simulator.github.moments import at

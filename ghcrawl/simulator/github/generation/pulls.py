@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from ghcrawl.simulator.github.entities import Commit, Issue, Pull, Ref, Review, ReviewComment
+from ghcrawl.simulator.github.code import Commit, Ref
+from ghcrawl.simulator.github.entities import Issue, Pull, Review, ReviewComment
 from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.chronicle import Chronicle
 from ghcrawl.simulator.github.moments import at

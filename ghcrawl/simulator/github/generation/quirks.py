@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ghcrawl.simulator.github.entities import Label, Ref, Repo
+from ghcrawl.simulator.github.code import Ref
+from ghcrawl.simulator.github.entities import Label, Repo
 from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.repository import Setting, found_repo, grow_repo
 from ghcrawl.simulator.github.people import Org

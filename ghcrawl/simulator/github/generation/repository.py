@@ -7,7 +7,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ghcrawl.simulator.chance import seeded
-from ghcrawl.simulator.github.entities import Asset, Ref, Release, Repo
+from ghcrawl.simulator.github.code import Asset, Ref, Release
+from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.generation import texts
 from ghcrawl.simulator.github.generation.accounts import BOT, WEB_FLOW
 from ghcrawl.simulator.github.generation.chronicle import Chronicle

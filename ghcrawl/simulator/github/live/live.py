@@ -13,7 +13,8 @@ import aiohttp
 from ghcrawl.simulator.chance import seeded
 from ghcrawl.simulator.github.changes.change import Change
 from ghcrawl.simulator.github.live.feed import FeedEvent
-from ghcrawl.simulator.github.live.payloads import Hook, hooks
+from ghcrawl.simulator.github.live.hook import Hook
+from ghcrawl.simulator.github.live.payloads import hooks
 from ghcrawl.simulator.github.live.sending import Sender
 from ghcrawl.simulator.github.live.visible import feed_event
 from ghcrawl.simulator.github.live.weather import Moment, live_change

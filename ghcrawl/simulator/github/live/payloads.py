@@ -11,19 +11,18 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct
 
 from ghcrawl.simulator.github.changes.change import Change
+from ghcrawl.simulator.github.code import Commit, Ref, Release
 from ghcrawl.simulator.github.entities import (
-    Commit,
     CommitComment,
     Issue,
     IssueComment,
     Label,
     Milestone,
-    Ref,
-    Release,
     Repo,
     Review,
     ReviewComment,
 )
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.simulator.github.moments import seconds
 from ghcrawl.simulator.github.people import Member, Org, Team, User
 from ghcrawl.simulator.github.shapes import accounts, commits, issues, pulls, releases, repos
@@ -33,15 +32,6 @@ from ghcrawl.simulator.github.world import World
 T = TypeVar("T")
 NULL_SHA: Final = "0" * 40
 """What a push says for a branch that was not there before, or is not there after it."""
-
-
-class Hook(Struct, frozen=True, kw_only=True):
-    """One webhook: GitHub's name of the event, its payload, who did it and where."""
-
-    event: str
-    payload: Body
-    sender: User
-    repo: Repo | None = None
 
 
 class Telling(Struct, frozen=True):

@@ -15,7 +15,7 @@ from uuid import UUID
 import aiohttp
 from msgspec import Struct
 
-from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.values.jsontext import dumps
 
 TIMEOUT_S: Final = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.simulator.github.shapes.site import Body
 
 _PULL_ACTIONS: Final = frozenset({"opened", "closed", "reopened"})

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from ghcrawl.simulator.answers import Refusal
-from ghcrawl.simulator.github.entities import Commit, Ref, Repo
+from ghcrawl.simulator.github.code import Commit, Ref
+from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.refusals import not_found, refused
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found
 from ghcrawl.simulator.github.routes.finders import every, listed, numbered, single

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ghcrawl.simulator.github.entities import Commit, Issue, Pull, Repo, Review, ReviewComment
+from ghcrawl.simulator.github.code import Commit
+from ghcrawl.simulator.github.entities import Issue, Pull, Repo, Review, ReviewComment
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number
 from ghcrawl.simulator.github.routes.commits import find_commit
 from ghcrawl.simulator.github.routes.finders import listed, numbered, of_id, single

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.simulator.answers import Answer, Refusal
-from ghcrawl.simulator.github.entities import Asset, Release, Repo
+from ghcrawl.simulator.github.code import Asset, Release
+from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.people import Team, User
 from ghcrawl.simulator.github.refusals import not_found, refused
 from ghcrawl.simulator.github.routes.ask import Ask, Many, One, found, number

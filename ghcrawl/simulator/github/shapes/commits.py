@@ -5,7 +5,8 @@ from __future__ import annotations
 from hashlib import sha1
 from typing import Final
 
-from ghcrawl.simulator.github.entities import Commit, CommitComment, Ref, Repo
+from ghcrawl.simulator.github.code import Commit, Ref
+from ghcrawl.simulator.github.entities import CommitComment, Repo
 from ghcrawl.simulator.github.shapes.accounts import maybe_user
 from ghcrawl.simulator.github.shapes.issues import any_comment
 from ghcrawl.simulator.github.shapes.site import Body, Site, quoted_ref

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ghcrawl.simulator.github.entities import Ref, Repo
+from ghcrawl.simulator.github.code import Ref
+from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.records import Advisory, Alert
 from ghcrawl.simulator.github.shapes.accounts import maybe_user
 from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted_ref

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ghcrawl.simulator.github.entities import Asset, Release, Repo
+from ghcrawl.simulator.github.code import Asset, Release
+from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.shapes.accounts import simple_user
 from ghcrawl.simulator.github.shapes.site import Body, Site, dated, ids, quoted_ref, reactions
 

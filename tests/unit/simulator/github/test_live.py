@@ -21,8 +21,8 @@ from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.simulator.github.live.feed import HELD
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.simulator.github.live.live import Life
-from ghcrawl.simulator.github.live.payloads import Hook
 from ghcrawl.simulator.github.live.sending import Sender, pack
 from ghcrawl.simulator.github.principals import Principal, Viewer
 from ghcrawl.simulator.github.shapes.site import Site

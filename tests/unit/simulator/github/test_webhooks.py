@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from ghcrawl.simulator.clock import SimClock
-from ghcrawl.simulator.github.live.payloads import Hook
+from ghcrawl.simulator.github.live.hook import Hook
 from ghcrawl.simulator.github.live.sending import Sender
 from ghcrawl.simulator.github.live.webhooks import Webhook
 from ghcrawl.simulator.github.people import User
