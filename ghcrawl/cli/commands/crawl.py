@@ -3,12 +3,54 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from msgspec import Struct
 
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import Crawled, Loops, Verbose, flag, grouped, log_level
+
+
+def _option(name: str, metavar: str, help: str, **bounds: int) -> Any:  # noqa: A002  # typer's name for it
+    return typer.Option(name, metavar=metavar, help=help, show_default=False, **bounds)  # type: ignore[arg-type]
+
+
+class What(Struct, frozen=True, kw_only=True):
+    """Options on what is crawled, and how much of it."""
+
+    platform: Annotated[
+        str,
+        _option(
+            "--platform", "NAME", "Platform that reads the SPECs: web for blogs. Default: whichever understands them."
+        ),
+    ] = ""
+    policy: Annotated[str | None, _option("--policy", "P", "How to fetch and what to follow; see Policy.")] = None
+    scenario: Annotated[str, _option("--scenario", "NAME", "What to follow; see Scenario.")] = ""
+    only: Annotated[tuple[str, ...], _option("--only", "TYPE,…", "Crawl only these types and the path to them.")] = ()
+    exclude: Annotated[tuple[str, ...], _option("--exclude", "TYPE,…", "Do not crawl these types.")] = ()
+    since: Annotated[
+        str,
+        _option(
+            "--since", "DATE", "Only what changed since then, where the API tells: 2026-01-31, or 7d for 7 days ago."
+        ),
+    ] = ""
+    max_calls: Annotated[int | None, _option("--max-calls", "N", "Stop after N API calls.", min=1)] = None
+    dry_run: Annotated[bool, flag("--dry-run", help="Estimate the number of API calls; save nothing.")] = False
+    follow: Annotated[
+        bool, flag("--follow", help="When the crawl is complete, keep following changes until Ctrl-C.")
+    ] = False
+
+
+class How(Struct, frozen=True, kw_only=True):
+    """Options on how it runs, and what it prints."""
+
+    loops: Loops = None
+    afresh: Annotated[bool, flag("--afresh", help="Start over, even if this crawl was interrupted.")] = False
+    json: Annotated[bool, flag("--json", help="Print the result as one JSON object.")] = False
+    quiet: Annotated[bool, flag("--quiet", "-q", help="Show no progress and no summary.")] = False
+    log_level: Annotated[str | None, log_level("no logs")] = None
+    verbose: Verbose = False
 
 
 @grouped
@@ -17,62 +59,9 @@ def crawl(
         list[str] | None, typer.Argument(metavar="SPEC", help="What to crawl.", show_default=False)
     ] = None,
     *,
-    platform: Annotated[
-        str | None,
-        typer.Option(
-            "--platform",
-            metavar="NAME",
-            help="Platform that reads the SPECs: web for blogs. Default: whichever understands them.",
-            show_default=False,
-        ),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option("--policy", metavar="P", help="How to fetch and what to follow; see Policy.", show_default=False),
-    ] = None,
-    scenario: Annotated[
-        str | None,
-        typer.Option(
-            "--scenario",
-            metavar="NAME",
-            help="What to follow; see Scenario.",
-            show_default=False,
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only", metavar="TYPE,…", help="Crawl only these types and the path to them.", show_default=False
-        ),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option("--exclude", metavar="TYPE,…", help="Do not crawl these types.", show_default=False),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since",
-            metavar="DATE",
-            help="Only what changed since then, where the API tells: 2026-01-31, or 7d for 7 days ago.",
-            show_default=False,
-        ),
-    ] = None,
-    max_calls: Annotated[
-        int | None,
-        typer.Option("--max-calls", min=1, metavar="N", help="Stop after N API calls.", show_default=False),
-    ] = None,
-    dry_run: Annotated[bool, flag("--dry-run", help="Estimate the number of API calls; save nothing.")] = False,
-    follow: Annotated[
-        bool, flag("--follow", help="When the crawl is complete, keep following changes until Ctrl-C.")
-    ] = False,
+    what: What = What(),  # noqa: B008  # frozen
     place: Crawled,
-    loops: Loops = None,
-    afresh: Annotated[bool, flag("--afresh", help="Start over, even if this crawl was interrupted.")] = False,
-    json: Annotated[bool, flag("--json", help="Print the result as one JSON object.")] = False,
-    quiet: Annotated[bool, flag("--quiet", "-q", help="Show no progress and no summary.")] = False,
-    log_level: Annotated[str | None, log_level("no logs")] = None,
-    verbose: Verbose = False,
+    how: How = How(),  # noqa: B008  # frozen
 ) -> int:
     """Crawl until the queues are empty.
 
@@ -119,19 +108,20 @@ def crawl(
     from ghcrawl.cli import crawl as work
     from ghcrawl.cli.wanting import Wanting
 
-    more = {"crawl.loops": loops, "crawl.policy": policy, "log.level": "debug" if verbose else log_level}
+    level = "debug" if how.verbose else how.log_level
+    more = {"crawl.loops": how.loops, "crawl.policy": what.policy, "log.level": level}
     wish = work.Options(
         specs=tuple(specs or ()),
-        platform=platform or "",
+        platform=what.platform,
         place=place,
         more={name: value for name, value in more.items() if value is not None},
-        wanting=Wanting(scenario=scenario or "", only=only or (), without=exclude or (), since=since or ""),
-        max_calls=max_calls,
-        dry_run=dry_run,
-        follow=follow,
-        afresh=afresh,
-        json=json,
-        quiet=quiet,
+        wanting=Wanting(scenario=what.scenario, only=what.only, without=what.exclude, since=what.since),
+        max_calls=what.max_calls,
+        dry_run=what.dry_run,
+        follow=what.follow,
+        afresh=how.afresh,
+        json=how.json,
+        quiet=how.quiet,
         arguments=tuple(sys.argv[1:]),
     )
     return perform(work.crawl(wish))

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ghcrawl.cli.failures import perform
 from ghcrawl.cli.options import Crawled, Loops, Verbose, grouped, log_level
 
-PORT_HELP = "Port of the API and of webhooks; 0: any free port. Default: 3000."
+Host = Annotated[
+    str | None,
+    typer.Option("--host", metavar="ADDRESS", help="Address to bind. Default: 127.0.0.1.", show_default=False),
+]
+
+
+def _port(name: str, help: str) -> Any:  # noqa: A002  # typer's name for it
+    return typer.Option(name, min=0, max=65535, metavar="PORT", help=help, show_default=False)
 
 
 @grouped
 def serve(
     *,
-    host: Annotated[
-        str | None,
-        typer.Option("--host", metavar="ADDRESS", help="Address to bind. Default: 127.0.0.1.", show_default=False),
-    ] = None,
+    host: Host = None,
     port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65535, metavar="PORT", help=PORT_HELP, show_default=False)
+        int | None, _port("--port", "Port of the API and of webhooks; 0: any free port. Default: 3000.")
     ] = None,
-    metrics_port: Annotated[
-        int | None,
-        typer.Option(
-            "--metrics-port",
-            min=0,
-            max=65535,
-            metavar="PORT",
-            help="Port of metrics and probes. Default: 9464.",
-            show_default=False,
-        ),
-    ] = None,
+    metrics_port: Annotated[int | None, _port("--metrics-port", "Port of metrics and probes. Default: 9464.")] = None,
     loops: Loops = None,
     place: Crawled,
     log_level: Annotated[str | None, log_level("info")] = None,
