@@ -186,17 +186,12 @@ async def open_service(  # noqa: PLR0913  # the composition root takes all that 
     measure: told how long everything takes; then the service's `queue` knows what each loop does.
     Raises ConfigError, also where another process crawls the file; StoreError, QueueError.
     """
-    mounted = mounts(settings, platforms)
+    mounted, phase = mounts(settings, platforms), measure.phase if measure else None
+    names = [mount.name for mount in mounted]
     _demand_scenario(settings, mounted)
     async with AsyncExitStack() as stack:
-        backend = await stack.enter_async_context(
-            open_backend(
-                settings,
-                clock=clock,
-                phase=measure.phase if measure else None,
-                platforms=[mount.name for mount in mounted],
-            )
-        )
+        opening_backend = open_backend(settings, clock=clock, phase=phase, platforms=names)
+        backend = await stack.enter_async_context(opening_backend)
         if isinstance(backend.queue, SqliteQueue):
             await backend.queue.take_over()
         if backend.broker is not None:
@@ -256,12 +251,8 @@ def _service(  # noqa: PLR0913  # the same
         draw=draw,
         on_settled={ticker.platform: ticker.read for ticker in tickers},
     )
-    engine = Engine(
-        [_worked(one, backend.store, measure) for one in opened.values()],
-        ports,
-        tuning=_tuning(settings, spending),
-        worker=worker,
-    )
+    worked = [_worked(one, backend.store, measure) for one in opened.values()]
+    engine = Engine(worked, ports, tuning=_tuning(settings, spending), worker=worker)
     return Service(
         backend=backend,
         mounts=mounted,

@@ -83,8 +83,7 @@ class _Crawl:
         begun = await self._begin(wanted)
         self._follower = self._following(wanted)
         self._live = await live.kept(self._service.backend.store)
-        supervisor = self._service.supervisor
-        supervisor.start()
+        self._service.supervisor.start()
         trouble, grace_s = "", self._plan.settings.crawl.shutdown_grace_s
         try:
             trouble = await self._until_over(begun)

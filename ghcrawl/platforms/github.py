@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from functools import cache, partial
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from ghcrawl.fetch.budgets import DeclaredBudget
 from ghcrawl.fetch.github import checks
-from ghcrawl.fetch.github.app_auth import read_installation
+from ghcrawl.fetch.github.credentials import AppSettings, read, remarks
 from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.hooks import GitHubHooks, demand_names
-from ghcrawl.fetch.github.principals import Credential, Installation, Token, Traits, read_tokens
+from ghcrawl.fetch.github.principals import Credential, Installation, Token
 from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.platforms.contract import Deliveries, Feed, Platform
-from ghcrawl.platforms.credentials import CredentialCheck, CredentialHandling, LoadedCredential, read_credentials_file
+from ghcrawl.platforms.credentials import CredentialCheck, CredentialHandling, LoadedCredential
 from ghcrawl.platforms.kind import Kind
 from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
 from ghcrawl.ports import source as ports
@@ -29,7 +27,6 @@ from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.webhooks import Hooks
 from ghcrawl.values.documents import Document
-from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.section import Section
 from ghcrawl.values.visitor_map import Node, Scenarios
@@ -52,17 +49,6 @@ PUBLIC: Final = "https://api.github.com"
 
 API_URL: Final = "an http or https URL without a query, such as https://HOST/api/v3"
 DATE: Final = "a date such as 2022-11-28"
-
-
-class AppSettings(Section):
-    """One installation of a GitHub App."""
-
-    app_id: str
-    installation_id: PositiveInt
-    private_key_file: Path
-    orgs: tuple[str, ...] = ()
-    public: bool = True
-    private: bool = True
 
 
 class GitHubSection(Section):
@@ -149,40 +135,12 @@ def _ours(credentials: Sequence[ports.Credential]) -> Sequence[Credential]:
     return [each for each in credentials if isinstance(each, Token | Installation)]
 
 
-# CredentialHandling --------------------------------------------------------------------------------------------------
+# Credentials --------------------------------------------------------------------------------------------------
 
 
 def _read(section: Section, text: str, variable: str) -> Sequence[LoadedCredential]:
-    """The tokens of the variable and of the tokens file, and the Apps. None at all: requests are unauthenticated."""
     mine = _mine(section)
-    tokens = read_tokens(text, source=variable)
-    found = [_sourced(token, variable) for token in tokens]
-    found += [_sourced(token, mine.tokens_file) for token in _tokens_file(mine.tokens_file, tokens)]
-    for app in mine.apps:
-        orgs = frozenset(name.lower() for name in app.orgs)
-        traits = Traits(public=app.public, private=app.private, orgs=orgs)
-        key_file = app.private_key_file.expanduser()
-        installation = read_installation(app.app_id, app.installation_id, key_file, traits)
-        found.append(_sourced(installation, f"{NAME}.apps"))
-    return found
-
-
-def _sourced(credential: Token | Installation, source: str) -> LoadedCredential:
-    traits = credential.traits
-    flags = [name for name in ("public", "private", "admin") if getattr(traits, name)]
-    words = ", ".join([*flags, *(f"org:{org}" for org in sorted(traits.orgs))])
-    return LoadedCredential(credential=credential, source=source, traits=words)
-
-
-def _tokens_file(name: str, earlier: Sequence[Token]) -> Sequence[Token]:
-    """The tokens in that file; none where none is set. Raises ConfigError, also where there is no such file."""
-    if not name:
-        return ()
-    path, text = read_credentials_file(name, "tokens file")
-    found = read_tokens(text, source=f"the tokens file {path}", earlier=earlier)
-    if not found:
-        raise ConfigError(f"the tokens file {path} contains no token; write one per line, or unset {NAME}.tokens_file")
-    return found
+    return read(text, variable, tokens_file=mine.tokens_file, apps=mine.apps)
 
 
 def _without(section: Section) -> str:
@@ -193,23 +151,6 @@ def _without(section: Section) -> str:
 
 def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clock) -> AsyncIterator[CredentialCheck]:
     return checks.check(_settings(_mine(section)), _ours(credentials), clock)
-
-
-def _remarks(found: Sequence[LoadedCredential], checked: Sequence[CredentialCheck]) -> Iterable[str]:
-    """Tokens of one user have one budget, and must be said to."""
-    logins = [one.login for one in checked]
-    principals: dict[str, set[str]] = {}
-    for one, login in zip(found, logins, strict=False):
-        if login:
-            principals.setdefault(login, set()).add(one.credential.principal_id)
-    counts = Counter(filter(None, logins))
-    for login, ids in principals.items():
-        if len(ids) > 1:
-            yield f"{counts[login]} tokens belong to {login} and share one rate limit; append #user:{login} to each."
-    for one, login in zip(found, logins, strict=False):
-        declared = getattr(one.credential, "user", "")
-        if declared and login and declared != login.lower():
-            yield f"{one.credential.label} belongs to {login}, not {declared}; correct its #user trait."
 
 
 def _hooks(source: ports.Source, section: Section, names: Sequence[str], webhook_url: str) -> Hooks:
@@ -257,7 +198,7 @@ _CREDENTIALS: Final = CredentialHandling(
     secret=lambda credential: str(getattr(credential, "secret", "")),
     check=_check,
     without=_without,
-    remarks=_remarks,
+    remarks=remarks,
     missing=NO_TOKENS,
 )
 
