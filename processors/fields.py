@@ -33,7 +33,7 @@ def text(value: Json) -> str:
 
 def number(value: Json) -> int | None:
     """`value` if it is an integer."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if type(value) is int else None  # `True` is none
 
 
 def count(value: Json) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from ghcrawl.values.documents import Document, Link
@@ -258,6 +259,7 @@ def parent_of(urn: str) -> str:
     return ":".join(urn.split(":")[:-2]) if urn.count(":") > 2 else ""
 
 
+@lru_cache(1024)
 def repo_of(urn: str) -> str:
     """`urn:repo:12` of anything that lies in that repository. Raises Malformed."""
     parts = urn.split(":", 3)

@@ -195,7 +195,8 @@ def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known: 
     policy = node.visit.next_hops.pages(listing.link)
     if policy is None or not owner_url or listing.type in node.visit.request.context.covered:
         return
-    pagination = Pagination(first=listing.url(owner_url), known=known)
+    url = listing.url(owner_url)
+    pagination = Pagination(first=url, known=known)
     since = floor_of(node.visit.request.policy)
     recent = listing.url_since(owner_url, since) if since else ""
     if since and not listing.relation:
@@ -203,7 +204,7 @@ def _follow(node: Node, listing: Listing, owner: str, owner_url: str, *, known: 
     changed_at = dated(text(node.body.get("updated_at"))) if listing.moves_owner else ""
     context = node.context(qualifier=owner)
     context = replace(context, pagination=pagination, only_known=known_only, changed_at=changed_at)
-    node.follow(listing.type, recent or listing.url(owner_url), policy, context, queue="soon")
+    node.follow(listing.type, recent or url, policy, context, queue="soon")
 
 
 def listing_of(listings: Listings, request: Request) -> Listing | None:

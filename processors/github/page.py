@@ -240,8 +240,10 @@ def _follow_elements(page: Page) -> tuple[str, ...]:
         return ()
     covered = batches.cover(page, [item for item, _ in followed])
     if not page.stored:
+        context = page.node.context(qualifier=page.node.qualifier)
+        context = replace(context, covered=covered, pagination=Pagination(known=page.known))
         for item, reference in followed:
-            _follow_payload(page, item, reference, policy, covered)
+            _follow_payload(page, item, reference, policy, context)
     return covered
 
 
@@ -275,15 +277,12 @@ def _follow_strangers(page: Page) -> None:
             page.node.follow(page.element.type, url, f"{POLICY}:self", context, payload=payload)
 
 
-def _follow_payload(
-    page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str, covered: tuple[str, ...]
-) -> None:
+def _follow_payload(page: Page, item: JsonObject, reference: Mapping[str, Json], policy: str, context: Context) -> None:
     node, element = page.node, page.element
     assert element is not None
     item = _element(item, page.listing)
     payload = node.payload(embedded(item) if element.type == "user" else item)
     url = text(reference.get("url")) or f"{page.visit.request.url}#{payload.digest}"
-    context = replace(node.context(qualifier=node.qualifier), covered=covered, pagination=Pagination(known=page.known))
     node.follow(element.type, url, policy, context, payload=payload)
 
 

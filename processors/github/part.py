@@ -120,7 +120,8 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
     """Link `node` to its part, and follow it where the visitor map and the body say so."""
     if not part.when.holds(node.body):
         return
-    node.link(part.type, part.urn(node.urn), type="collection" if part.daily else "resource")
+    urn = part.urn(node.urn)
+    node.link(part.type, urn, type="collection" if part.daily else "resource")
     policy = node.visit.next_hops.thing(part.type)
     if policy is None:
         return
@@ -132,8 +133,7 @@ def add_part(node: Node, part: Part, owner_url: str) -> None:
         return
     if node.dealt_with and part.settled:
         policy = parse(policy).named(POLICY).spec
-    known_as = "" if part.daily else part.urn(node.urn)
-    node.follow(part.type, url, policy, replace(context, urn=known_as), queue="later")
+    node.follow(part.type, url, policy, replace(context, urn="" if part.daily else urn), queue="later")
 
 
 def processor(part: Part) -> Processor:
