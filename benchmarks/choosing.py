@@ -21,7 +21,7 @@ from random import Random
 from typing import Final
 
 from ghcrawl.backend import open_backend
-from ghcrawl.schedule.ticker import watched
+from ghcrawl.schedule.asking import watched
 from ghcrawl.settings.sections import Settings
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import Estimate, WatchedSource, days

@@ -31,7 +31,7 @@ from msgspec.structs import asdict
 
 from ghcrawl.cli.following import Follower
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.schedule.ticker import watch, watched
+from ghcrawl.schedule.asking import watch, watched
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import WorldSize

@@ -39,7 +39,8 @@ from ghcrawl.redelivery.state import Run
 from ghcrawl.redelivery.sweep import Pace
 from ghcrawl.redelivery.turns import Redelivery
 from ghcrawl.schedule.budget import hourly
-from ghcrawl.schedule.ticker import Options, Ticker
+from ghcrawl.schedule.options import Options
+from ghcrawl.schedule.ticker import Ticker
 from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings import loading
 from ghcrawl.settings.sections import LogSection, Settings, logged_as

@@ -16,7 +16,7 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import DocumentFilter, Store
-from ghcrawl.schedule.ticker import answering
+from ghcrawl.schedule.asking import answering
 from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.policy import parse

@@ -205,3 +205,20 @@ def answered(source: WatchedSource, reading: Reading, plan: Plan) -> WatchedSour
         news=max(source.news, max(seen.times, default=source.news)),
     )
     return replace(read, due=next_due(read, reading.now, plan))
+
+
+class Ticked(Struct, frozen=True, kw_only=True):
+    """What one tick did.
+
+    expected: new items of what was asked. oldest_d: age of the source that was read longest ago; short: it is too old.
+    """
+
+    asked: int = 0
+    cost: float = 0.0
+    expected: float = 0.0
+    sources: int = 0
+    overdue: int = 0
+    price: float = 0.0
+    hourly: float = 0.0
+    oldest_d: float = 0.0
+    short: bool = False

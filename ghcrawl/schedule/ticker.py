@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
-from msgspec import Struct
 
 from ghcrawl.platforms.contract import Feed
 from ghcrawl.ports.clock import Clock
@@ -23,20 +22,22 @@ from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import Store
 from ghcrawl.schedule import pool as pools
 from ghcrawl.schedule import tick
+from ghcrawl.schedule.asking import TICK_D, asking, watch, watched
 from ghcrawl.schedule.estimator import Reading
+from ghcrawl.schedule.options import Options
 from ghcrawl.schedule.pool import Outlook
 from ghcrawl.schedule.poolstate import WINDOW_D, PoolState, from_json, state_name, to_json
-from ghcrawl.schedule.strategies import EXPONENT, Strategy, new_items, strategy_of
+from ghcrawl.schedule.strategies import new_items
+from ghcrawl.schedule.tick import Ticked
 from ghcrawl.values.errors import CrawlError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Retry, Save, Skip
 from ghcrawl.values.requests import Context, Push, Request
-from ghcrawl.values.source import DAY_S, StrategyName, WatchedSource, days, source_key
+from ghcrawl.values.source import DAY_S, WatchedSource, days, source_key
 from ghcrawl.values.type_names import TypeName
 
 log = structlog.stdlib.get_logger(__name__)
 
-TICK_D: Final = 60.0 / DAY_S
 LEASE_D: Final = 60.0 / DAY_S
 ASKED_D: Final = 900.0 / DAY_S
 """A source without an answer for this long may be asked again."""
@@ -51,43 +52,6 @@ CLOCKS_D: Final = 300.0 / DAY_S
 GROWN: Final = 1.1
 """If this many more sources were read than at the last survey, the price is calculated again."""
 TRIES: Final = 3
-
-
-class Options(Struct, frozen=True, kw_only=True):
-    """What the settings say; may change at any moment.
-
-    discover: types of which every document that is saved becomes a source, while there are fewer than discover_limit.
-    """
-
-    budget_share: float = 0.5
-    calls_per_hour: float = 0.0
-    exponent: float = EXPONENT
-    max_age_d: float = 30.0
-    strategy: StrategyName = "power"
-    discover: frozenset[TypeName] = frozenset()
-    discover_limit: int = 0
-
-    @property
-    def chosen(self) -> Strategy:
-        """The strategy."""
-        return strategy_of(self.strategy, self.exponent)
-
-
-class Ticked(Struct, frozen=True, kw_only=True):
-    """What one tick did.
-
-    expected: new items of what was asked. oldest_d: age of the source that was read longest ago; short: it is too old.
-    """
-
-    asked: int = 0
-    cost: float = 0.0
-    expected: float = 0.0
-    sources: int = 0
-    overdue: int = 0
-    price: float = 0.0
-    hourly: float = 0.0
-    oldest_d: float = 0.0
-    short: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -320,55 +284,3 @@ class Ticker:
 def _passed(state: PoolState, now: float) -> float:
     """Days since the last tick, as far as they are made up for."""
     return min(max(now - state.ticked_at, 0.0), CATCH_UP_D) if state.ticked_at else TICK_D
-
-
-def asking(platform: str, feed: Feed | None, source: WatchedSource) -> Request:
-    """The request that asks `source`: for its feed where it has one, else for itself."""
-    polled = feed.request(source.type, source.url) if feed else None
-    if polled is not None:
-        return polled
-    context = Context(scope=source.scope)
-    return Request(platform=platform, type=source.type, url=source.url, policy=source.policy, context=context)
-
-
-def answering(request: Request) -> tuple[str, str]:
-    """Type and URL of the request whose answer is the reading: its last deferred request, or itself."""
-    if request.context.then:
-        deferred = request.context.then[-1]
-        return deferred.type, deferred.url
-    return request.type, request.url
-
-
-def watched(platform: str, feed: Feed | None, request: Request) -> WatchedSource:
-    """The source that a person means who names `request`."""
-    polled = feed.request(request.type, request.url) if feed else None
-    type, url = answering(polled if polled is not None else request)
-    return WatchedSource(
-        key=source_key(platform, type, url),
-        platform=platform,
-        type=request.type,
-        url=request.url,
-        policy=str(request.policy),
-        scope=request.context.scope,
-        page=feed.page if feed and polled is not None else 100,
-        gap=feed.gap.total_seconds() / DAY_S if feed and polled is not None else TICK_D,
-    )
-
-
-async def watch(
-    sources: Sources, store: Store, feeds: Mapping[str, Feed | None], wanted: Sequence[WatchedSource]
-) -> int:
-    """Add sources, and let every replica know which answers to read. Returns how many are new. Raises StoreError."""
-    added = await sources.add(wanted)
-    for platform in {each.platform for each in wanted}:
-        feed = feeds.get(platform)
-        types = {answering(asking(platform, feed, each))[0] for each in wanted if each.platform == platform}
-        while True:
-            before = await store.read_state(state_name(platform))
-            state = from_json(before)
-            if types <= state.types:
-                break
-            after = to_json(replace(state, types=state.types | types))
-            if await store.swap_state(state_name(platform), before, after):
-                break
-    return added

@@ -7,7 +7,8 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from ghcrawl.schedule.poolstate import PoolState
-from ghcrawl.schedule.ticker import Ticked, Ticker
+from ghcrawl.schedule.tick import Ticked
+from ghcrawl.schedule.ticker import Ticker
 from ghcrawl.values.source import DAY_S
 
 LABELS: Final = ["platform"]

@@ -8,8 +8,9 @@ from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, number, text
 from processors.github.condition import Condition
 from processors.github.entity import Entity
-from processors.github.graph import Node, owner_kind, required
+from processors.github.graph import Node
 from processors.github.listing import Listing
+from processors.github.names import owner_kind, required
 
 
 def gist_urn(body: JsonObject, _qualifier: str) -> str:

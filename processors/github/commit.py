@@ -9,7 +9,8 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.requests import Pagination
 from processors.fields import at, count, mappings, number, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, repo_of, required
+from processors.github.graph import Node
+from processors.github.names import repo_of, required
 
 
 def commit_urn(body: JsonObject, qualifier: str) -> str:

@@ -21,9 +21,10 @@ from ghcrawl.values.outcome import (
 )
 from ghcrawl.values.times import dated
 from processors.fields import text
-from processors.github.graph import Node, parent_of, repo_url
+from processors.github.graph import Node
 from processors.github.least import check
 from processors.github.listing import Listing, Listings, add
+from processors.github.names import parent_of, repo_url
 from processors.github.part import SHOWN, Part, add_part
 
 

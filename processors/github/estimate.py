@@ -24,7 +24,7 @@ from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Request
 from ghcrawl.values.visitor_map import NextHops, Scenarios
 from processors.fields import at, count, mapping, mappings, number, sequence, text
-from processors.github.batches import PULLS, REVIEWS, SIZES, WORTH_A_LIST
+from processors.github.batch_requests import PULLS, REVIEWS, SIZES, WORTH_A_LIST
 from processors.github.entities import BY_TYPE
 from processors.github.listing import PER_PAGE, Listing
 from processors.github.listings import LISTINGS

@@ -16,8 +16,9 @@ from processors.github.entity import Entity
 from processors.github.event_rules import EventRules
 from processors.github.events_feed import TYPE, feed_kind, identity_of
 from processors.github.events_table import EVENT_RULES, EventRule
-from processors.github.graph import Node, owner_kind, required
+from processors.github.graph import Node
 from processors.github.listing import Listings
+from processors.github.names import owner_kind, required
 from processors.github.webhook import FALLBACK
 
 POSITION: Final = "event"

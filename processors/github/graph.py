@@ -5,14 +5,11 @@ Other people's JSON is read through `processors.fields`; what gives a thing its 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final
 
 from ghcrawl.values.documents import Document, Link
-from ghcrawl.values.errors import Malformed
 from ghcrawl.values.forms import Form, Forms, Known, lacks
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import Json, JsonObject, digest
@@ -21,10 +18,8 @@ from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Context, Payload, Push, Request
 from ghcrawl.values.times import credible
 from processors.fields import mapping, mappings, number, text
+from processors.github.names import NAMED_WITHOUT_CASE, here, org_url, parent_of, repo_of
 from processors.saving import document, payload_of
-
-NAME: Final = "github"
-"""Of the platform."""
 
 QUEUE_OF: Final[Mapping[str, QueueName]] = {"user": "later"}
 """Where requests for an entity go; `normal` unless named here. Users come last: everything else leads to more."""
@@ -47,27 +42,6 @@ _EMBEDDED: Final = (
     *("type", "user_view_type", "site_admin"),
 )
 """The fields of an account as REST embeds it; contributors, collaborators and others have more beside them."""
-
-_REPO_URL = re.compile(r".*?/(?:repos/[^/?#]+/[^/?#]+|repositories/\d+)(?=[/?#]|$)")
-
-_SCOPE = re.compile(
-    r".*?/(?:repos/(?P<repo>[^/?#]+/[^/?#]+)|orgs/(?P<org>[^/?#]+)|(?:users|user)/(?P<user>[^/?#]+))(?=[/?#]|$)"
-)
-
-NAMED_WITHOUT_CASE: Final = frozenset({"repo", "org", "user"})
-"""They are found under their URL in lower case, too: their names differ by more than case."""
-_MANY_DIGITS: Final = 20
-"""A longer number is no identity, and Python refuses to read very long ones."""
-_CANONICAL: Final = "https://api.github.com/"
-_BASE = re.compile(r"(.*?/)(?:repos|repositories|orgs|organizations|users?|teams)(?=[/?#]|$)")
-
-
-def here(asked: str, url: str) -> str:
-    """`url` below the API that answered `asked`: a mirror or a proxy repeats what GitHub's own API says of itself."""
-    if not url.startswith(_CANONICAL) or asked.startswith(_CANONICAL):
-        return url
-    base = _BASE.match(asked)
-    return base[1] + url.removeprefix(_CANONICAL) if base else url
 
 
 class Node:
@@ -251,68 +225,6 @@ def again(request: Request, url: str, **pagination: Any) -> Request:
     return replace(request, url=url, context=context, attempt=0, failures=())
 
 
-# Names ---------------------------------------------------------------------------------------------------------
-
-
-def parent_of(urn: str) -> str:
-    """The URN of what the thing lies in; empty: nothing."""
-    return ":".join(urn.split(":")[:-2]) if urn.count(":") > 2 else ""
-
-
-@lru_cache(1024)
-def repo_of(urn: str) -> str:
-    """`urn:repo:12` of anything that lies in that repository. Raises Malformed."""
-    parts = urn.split(":", 3)
-    if len(parts) < 3 or parts[1] != "repo":
-        raise Malformed(f"this needs its repository, and {urn or 'nothing'!r} names none")
-    return ":".join(parts[:3])
-
-
-def owner_kind(urn: str) -> str:
-    """The type in a URN's last step: `repo` of `urn:repo:12`, `issue` of `urn:repo:12:issue:34`."""
-    parts = urn.split(":")
-    return parts[-2] if len(parts) > 2 else ""
-
-
-def repo_url(url: str) -> str:
-    """The API URL of the repository that `url` lies in; empty where it lies in none."""
-    match = _REPO_URL.match(url)
-    return match[0] if match else ""
-
-
-def org_url(url: str) -> str:
-    """The organisation's own URL: an owner's `url` says `/users/NAME` even where it is one."""
-    return url.replace("/users/", "/orgs/", 1)
-
-
-def scope_of(url: str) -> str | None:
-    """`owner/repo` or `owner` as the URL spells it; empty for users, who have no owner; None if it does not say."""
-    match = _SCOPE.match(url)
-    if match is None:
-        return None
-    if match["user"]:
-        return ""
-    return match["repo"] or match["org"]
-
-
-def last_number(url: Json) -> int | None:
-    """The number at the end of `…/issues/34`."""
-    tail = text(url).rstrip("/").rpartition("/")[2]
-    return int(tail) if tail.isdecimal() and len(tail) < _MANY_DIGITS else None
-
-
-# What accounts and names are made of ---------------------------------------------------------------------------
-
-
 def embedded(account: JsonObject) -> dict[str, Json]:
     """An account as REST embeds it, without what a list says of its part in that list."""
     return {name: account[name] for name in _EMBEDDED if name in account}
-
-
-def required(value: int | str | None, what: str) -> int | str:
-    """`value`, which gives a thing its name. Raises Malformed where there is none."""
-    if value is None or value == "":
-        raise Malformed(f"GitHub's answer has no {what}")
-    if isinstance(value, int) and value < 0:
-        raise Malformed(f"GitHub's answer has {value} as {what}, which is none")
-    return value

@@ -12,7 +12,8 @@ from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Payload, Push
 from processors.fields import mapping, number, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, here, org_url, required
+from processors.github.graph import Node
+from processors.github.names import here, org_url, required
 from processors.github.webhook import POLICY
 
 

@@ -8,12 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, timedelta
-from hashlib import blake2b
 from typing import Final
-from urllib.parse import parse_qsl
 
-from ghcrawl.platforms.kind import Comparison
-from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import Json, JsonObject
@@ -24,21 +20,19 @@ from ghcrawl.values.outcome import (
     Visit,
 )
 from ghcrawl.values.policy import Fetch, parse
-from ghcrawl.values.requests import Context, Pagination, Push, Request
+from ghcrawl.values.requests import Context, Pagination, Push
 from ghcrawl.values.times import moment
-from processors.fields import mapping, mappings, sequence, text
-from processors.github import batches
+from processors.fields import mapping, text
+from processors.github import batch_requests
 from processors.github.entity import Entity
-from processors.github.graph import Node, again, embedded, owner_kind, scope_of
-from processors.github.listing import Listing, Listings, UpdateMode, begun_again, listing_of
-from processors.github.pagination import LOOKED_AGAIN, Page, follow_next, look_again, move_cursor, reconcile
+from processors.github.graph import Node, again, embedded
+from processors.github.listed_page import Page, excerpt_of
+from processors.github.listing import Listing, Listings, UpdateMode, listing_of
+from processors.github.names import owner_kind, scope_of
+from processors.github.pagination import LOOKED_AGAIN, follow_next, look_again, move_cursor, reconcile
 from processors.github.webhook import POLICY
 
-_PLACES: Final = frozenset({"page", "after", "before", "cursor"})
-"""What says in a URL which page of a list it is."""
 _GENERATION: Final = re.compile(r":(\d{8}T\d{6})(\d{3})Z:page:")
-_OWN: Final = re.compile(r"/user/(?!\d)")
-"""Lists of the token's account."""
 _STORAGE: Final = frozenset({Fetch.STORAGE_ONLY, Fetch.STORAGE_ORIGIN_IF_MISSING})
 
 
@@ -76,7 +70,7 @@ def _opened(visit: Visit, listing: Listing, element: Entity | None) -> Page | No
     """The page that `visit` is to; None where its relation must be read again from the start."""
     continued = _continued(visit, listing)
     visit = continued or visit
-    if listing.relation and _breaks_generation(visit) and not _excerpt(visit.request, listing):
+    if listing.relation and _breaks_generation(visit) and not excerpt_of(visit.request, listing):
         return None
     page = _page(visit, listing, element)
     if continued is None or _goes_on(page):
@@ -134,7 +128,7 @@ def _restart(visit: Visit, listing: Listing) -> Skip:
 def _page(visit: Visit, listing: Listing, element: Entity | None) -> Page:
     request, stored = visit.request, visit.fetched.origin == "storage"
     owner, items = request.context.qualifier, _items(visit.fetched.body, listing)
-    base, excerpt = _base(visit, listing), _excerpt(request, listing)
+    base, excerpt = _base(visit, listing), excerpt_of(request, listing)
     if stored and not listing.relation:
         refs = [dict(item) for item in items]
     else:
@@ -169,25 +163,6 @@ def _page(visit: Visit, listing: Listing, element: Entity | None) -> Page:
 
 def _base(visit: Visit, listing: Listing) -> str:
     return (visit.request.context.pagination.first or visit.request.url).partition("?")[0].removesuffix(listing.path)
-
-
-def _excerpt(request: Request, listing: Listing) -> str:
-    """What tells a list that a person typed, with a query of their own, from the one that is crawled; else empty."""
-    pagination = request.context.pagination
-    if pagination.first or pagination.since or begun_again(request):
-        return ""
-    if _OWN.search(request.url):
-        return "mine"  # `/user/orgs` tells of more organisations than `/users/ada/orgs`
-    asked = _query(request.url)
-    if pagination.page > 1:
-        asked = frozenset((name, value) for name, value in asked if name not in _PLACES)
-    if asked == _query(listing.url("")):
-        return ""
-    return blake2b("&".join(f"{name}={value}" for name, value in sorted(asked)).encode(), digest_size=6).hexdigest()
-
-
-def _query(url: str) -> frozenset[tuple[str, str]]:
-    return frozenset(parse_qsl(url.partition("?")[2], keep_blank_values=True))
 
 
 def _urn(visit: Visit, listing: Listing, excerpt: str) -> str:
@@ -234,11 +209,11 @@ def _follow_elements(page: Page) -> tuple[str, ...]:
         return ()
     followed = list(_followed(page))
     if not listing.complete or (page.stored and page.offline):
-        if not batches.follow_all(page, [_element(item, listing) for item, _ in followed], policy):
+        if not batch_requests.follow_all(page, [_element(item, listing) for item, _ in followed], policy):
             for _, reference in followed:
                 _follow_reference(page, reference, policy)
         return ()
-    covered = batches.cover(page, [item for item, _ in followed])
+    covered = batch_requests.cover(page, [item for item, _ in followed])
     if not page.stored:
         context = page.node.context(qualifier=page.node.qualifier)
         context = replace(context, covered=covered, pagination=Pagination(known=page.known))
@@ -299,34 +274,3 @@ def _follow_reference(page: Page, reference: Mapping[str, Json], policy: str) ->
         pagination=Pagination(known=page.known),
     )
     node.follow(element.type, url, policy, context)
-
-
-def comparison(request: Request) -> Comparison:
-    """What `reconcile` wrote down."""
-    body = request.payload.body if request.payload else {}
-    named = [ref for ref in mappings(body.get("listed")) if ref.get("urn")]
-    return Comparison(
-        pages=tuple(text(urn) for urn in sequence(body.get("pages"))),
-        listed={text(ref["urn"]): text(ref.get("url")) for ref in named},
-        type=text(body.get("type")),
-        owner=request.context.qualifier,
-        below=body.get("below") is True,
-        permanent_url=_by_id,
-    )
-
-
-def _by_id(document: Document) -> str:
-    """A repository may have moved, and another may have its name; what lies in it, or a team, has its own number."""
-    if document.type != "repo":
-        return document.url
-    return f"{document.url.partition('/repos/')[0]}/repositories/{document.urn.rpartition(':')[2]}"
-
-
-def cursor(visit: Visit) -> Save:
-    """Process the small document that remembers how far a list was read."""
-    body, owner = visit.fetched.body, visit.request.context.qualifier
-    collection = text(body.get("collection")) if isinstance(body, Mapping) else ""
-    if not collection.startswith(owner) or not owner:
-        raise Malformed("a cursor names the collection it is of")
-    node = Node(visit, body=body, urn=f"{collection}:cursor", url=visit.request.url, siblings=collection)
-    return node.save("cursor")

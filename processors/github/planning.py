@@ -7,7 +7,7 @@ from typing import Final
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import number, text
 from processors.github.entity import Entity
-from processors.github.graph import owner_kind, repo_of, required
+from processors.github.names import owner_kind, repo_of, required
 from processors.github.repo import in_repo
 
 

@@ -11,8 +11,9 @@ from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, mapping, text
 from processors.github.condition import MAY_PUSH, Condition, may
 from processors.github.entity import Entity
-from processors.github.graph import Node, repo_of, required
+from processors.github.graph import Node
 from processors.github.listing import Listing
+from processors.github.names import repo_of, required
 from processors.github.repo import in_repo
 
 _BRANCH: Final = re.compile(r".*/branches/(?P<name>.+)/protection")

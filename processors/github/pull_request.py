@@ -8,8 +8,9 @@ from ghcrawl.values.documents import Origin
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, number, text
 from processors.github.entity import Entity
-from processors.github.graph import Node, repo_of, required
+from processors.github.graph import Node
 from processors.github.issue import below, tagged
+from processors.github.names import repo_of, required
 
 
 def pull_request_urn(body: JsonObject, qualifier: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ghcrawl.platforms.kind import Cursor, Kind, List, Reconciliation, Thing
 from ghcrawl.values.frozen import replace
-from processors.github import entity, page, part, repo
+from processors.github import entity, list_records, page, part, repo
 from processors.github.batches import BATCHES
 from processors.github.condition import ALWAYS
 from processors.github.entities import BY_TYPE, ENTITIES
@@ -50,7 +50,7 @@ def kinds(depths: Depths = USUAL) -> Mapping[str, Kind]:
     embeds_users = depths.users == "list"
     process = page.processor(lists, BY_TYPE, embeds_users=embeds_users)
     refusal, continuation = refusal_of(lists), continuation_of(lists)
-    reconciliation = Reconciliation(comparison=page.comparison)
+    reconciliation = Reconciliation(comparison=list_records.comparison)
     found: dict[str, Kind] = {row.type: _thing(row, lists, embeds_users=embeds_users) for row in ENTITIES}
     found |= {each.type: part.kind_of(each) for each in PARTS}
     for row in LISTINGS:
@@ -67,7 +67,7 @@ def kinds(depths: Depths = USUAL) -> Mapping[str, Kind]:
     return {
         **found,
         **BATCHES,
-        "cursor": Cursor(processor=page.cursor),
+        "cursor": Cursor(processor=list_records.cursor),
         "reconciliation": reconciliation,
         "census": reconciliation,  # its name in messages of earlier versions
     }

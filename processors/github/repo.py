@@ -12,8 +12,9 @@ from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, mapping, mappings, number, text
 from processors.github.condition import HAS_FILES
 from processors.github.entity import Entity
-from processors.github.graph import Node, repo_of, required
+from processors.github.graph import Node
 from processors.github.listing import Listing
+from processors.github.names import repo_of, required
 
 
 def describe_repo(node: Node) -> None:

@@ -18,8 +18,8 @@ from ghcrawl.values.requests import Context, DeferredRequest, Request
 from ghcrawl.values.type_names import suggestion
 from processors.github import events_feed
 from processors.github.entity import Entity
-from processors.github.graph import NAME, scope_of
 from processors.github.listing import PER_PAGE, Listings
+from processors.github.names import NAME, scope_of
 from processors.github.part import Part
 
 _ACCOUNT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})")

@@ -20,7 +20,7 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.requests import Context, Payload, Request
 from ghcrawl.values.times import CLOCKS_DIFFER, moment
 from processors.fields import at, mapping, number, text
-from processors.github.graph import NAME
+from processors.github.names import NAME
 
 POLICY: Final = "storageOriginIfMissing+match"
 """What an event tells is saved without a call; what it merely names is asked for where we hold nothing of it."""

@@ -9,7 +9,6 @@ well, but simpler servers scan the collection for them.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
@@ -18,10 +17,8 @@ from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import IndexModel, WriteConcern, timeout
 from pymongo.errors import (
     BulkWriteError,
-    ConfigurationError,
     CursorNotFound,
     DuplicateKeyError,
-    InvalidName,
     PyMongoError,
     WriteError,
 )
@@ -30,6 +27,7 @@ from pymongo.read_preferences import ReadPreference
 
 from ghcrawl.values.errors import ConfigError, StoreError
 from ghcrawl.values.frozen import replace
+from stores.mongo.client import client_of
 from stores.mongo.errors import opening, translated
 from stores.mongo.settings import Index, MongoSettings
 from stores.mongo.writes import (
@@ -52,8 +50,6 @@ collection of a second platform raises a database to 2; until then an older ghcr
 
 AT_ONCE: Final = 10_000
 """Documents the server returns per batch, if their size allows."""
-THREADS: Final = int(os.environ.get("MOTOR_MAX_WORKERS") or (os.cpu_count() or 1) * 5)
-"""Threads in which motor runs its calls. More connections than threads would never be used."""
 
 BUILD_S: Final = 600.0
 """Time limit for building indexes: documents may exist already if an index was dropped."""
@@ -63,10 +59,6 @@ OURS: Final = "ghcrawl."
 
 _SCHEMA_IN: Final = f"{OURS}schema"
 _DUPLICATE: Final = 11000
-_BAD_URL: Final = (
-    "the MongoDB URL cannot be used; it should look like mongodb://user:password@host:27017, with %-escapes for "
-    "special characters in the password"
-)
 
 
 class Mongo:
@@ -94,7 +86,7 @@ class Mongo:
         Raises ConfigError for what an operator must fix (URL, credentials, rights, data of another program,
         another schema), StoreError while no server answers.
         """
-        mongo = cls(_client(settings), settings)
+        mongo = cls(client_of(settings), settings)
         try:
             with opening(), timeout(settings.connect_timeout_s):
                 await mongo._check_schema()
@@ -295,15 +287,3 @@ class Mongo:
 def token() -> Any:
     """A globally unique value. Values ascend with time, so an index over them grows at its end."""
     return ObjectId()
-
-
-def _client(settings: MongoSettings) -> AsyncIOMotorClient[dict[str, Any]]:
-    try:
-        return AsyncIOMotorClient(
-            settings.url,
-            appname="ghcrawl",
-            timeoutMS=int(settings.timeout_s * 1000),
-            maxPoolSize=min(settings.connections, THREADS),
-        )
-    except (ConfigurationError, InvalidName, ValueError, TypeError):
-        raise ConfigError(_BAD_URL) from None  # the driver's message may hold a part of the password

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from ghcrawl.embedded.file import (
     Row,
@@ -23,13 +23,13 @@ from ghcrawl.ports.store import (
 )
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import StoreError
-from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.times import time_text
 from ghcrawl.values.type_names import TypeName
 from stores import rules
 from stores.jsontext import from_text, to_text
 from stores.merging import merged, wants_body
+from stores.sqlite.listing import all_of, conditions, listing, spans, within
 from stores.sqlite.rows import (
     DEFLATED,
     FORMS,
@@ -50,8 +50,6 @@ from stores.sqlite.rows import (
 __all__ = ["DEFLATED", "FORMS", "MIGRATION", "PROCESSING", "SCHEMA", "SqliteStore"]
 
 LISTED_AT_ONCE: Final = 100
-FEW_TYPES: Final = 4
-"""A filter with up to this many types reads the index of types once for each; with more, it scans all documents."""
 FEW_PROCESSED: Final = 20_000
 """Up to this many recent documents are found by the index of `processed_at`; for more, all documents are scanned."""
 
@@ -94,7 +92,6 @@ _FIND: Final = """
     SELECT whole_documents.* FROM urls JOIN whole_documents USING (id)
     WHERE urls.url = ? ORDER BY platform, type, strength DESC, urn DESC"""
 _GET: Final = "SELECT * FROM whole_documents WHERE urn = ?"
-_LIST: Final = "SELECT * FROM whole_documents WHERE {} ORDER BY urn LIMIT ?"
 _COUNT_RECENT: Final = "SELECT COUNT(*) FROM (SELECT 1 FROM documents WHERE processed_at >= ? LIMIT ?)"
 _RECENT: Final = """
     SELECT id FROM documents INDEXED BY documents_by_processing WHERE processed_at >= ? AND {} ORDER BY urn"""
@@ -103,8 +100,6 @@ _WRITE_STATE: Final = "REPLACE INTO state (name, value) VALUES (?, ?)"
 _BEGIN_STATE: Final = "INSERT OR IGNORE INTO state (value, name) VALUES (?, ?)"
 _SWAP_STATE: Final = "UPDATE state SET value = ? WHERE name = ? AND value = ?"
 _COUNTS: Final = "SELECT platform, type, COUNT(*) FROM documents WHERE deleted_at IS NULL GROUP BY platform, type"
-_AFTER_ALL: Final = b"\xff"
-"""Greater than every URN: bytes come after text, and this byte after all of UTF-8."""
 
 
 class SqliteStore:
@@ -197,7 +192,7 @@ class SqliteStore:
                 for row in await self._file.scan(_CHOSEN, (dumps(ids).decode(),), StoreError):
                     yield document_of(row)
             return
-        for low, high in _spans(which.scope):
+        for low, high in spans(which.scope):
             start = max(low, f"{which.after}\0") if which.after else low
             while rows := await self._page(which, start, high):
                 for row in rows:
@@ -224,69 +219,13 @@ class SqliteStore:
         ((count,),) = await self._file.scan(_COUNT_RECENT, (since, FEW_PROCESSED + 1), StoreError)
         if count > FEW_PROCESSED:
             return None
-        sql, parameters = _both([("urn > ?", (storable(which.after),)), *_within(which.scope), *_conditions(which)])
+        sql, parameters = all_of([("urn > ?", (storable(which.after),)), *within(which.scope), *conditions(which)])
         return [id for (id,) in await self._file.scan(_RECENT.format(sql), (since, *parameters), StoreError)]
-
-
-_Condition: TypeAlias = tuple[str, tuple[Any, ...]]
-
-
-def listing(which: DocumentFilter, start: str, high: str | bytes) -> Sequence[_Condition]:
-    """The queries for the next documents from `start` on, each with its parameters except the limit."""
-    span = ("urn >= ? AND urn < ?", (storable(start), high))
-    if not which.types or len(set(which.types)) > FEW_TYPES:
-        return [_query([span, *_conditions(which)])]
-    rest = [span, *_conditions(replace(which, types=(), platforms=()))]
-    types = [tuple(map(storable, type)) for type in set(which.types) if which.admits(type)]
-    return [_query([("platform = ? AND type = ?", type), *rest]) for type in types]
-
-
-def _query(conditions: Sequence[_Condition]) -> _Condition:
-    sql, parameters = _both(conditions)
-    return _LIST.format(sql), parameters
-
-
-def _conditions(which: DocumentFilter) -> list[_Condition]:
-    """The conditions of a filter, except its range of URNs. A unary `+` keeps SQLite from using a column's index."""
-    found: list[_Condition] = []
-    if which.types:
-        types = [type for type in set(which.types) if which.admits(type)]
-        values = ", ".join(["(?, ?)"] * len(types)) or "(NULL, NULL)"
-        found.append(
-            (f"(+platform, +type) IN (VALUES {values})", tuple(storable(text) for one in types for text in one))
-        )
-    elif which.platforms:
-        found.append((f"+platform IN ({', '.join('?' * len(which.platforms))})", tuple(map(storable, which.platforms))))
-    if which.since is not None:
-        found.append(("observed_at >= ?", (time_text(which.since),)))
-    if which.processed_since is not None:
-        found.append(("+processed_at >= ?", (time_text(which.processed_since),)))
-    if which.deleted is not None:
-        found.append((f"deleted_at IS {'NOT ' if which.deleted else ''}NULL", ()))
-    return found
-
-
-def _within(scope: str) -> list[_Condition]:
-    if not scope:
-        return []
-    (itself, _), (low, high) = _spans(scope)
-    return [("(urn = ? OR urn >= ? AND urn < ?)", (storable(itself), storable(low), high))]
-
-
-def _both(conditions: Sequence[_Condition]) -> _Condition:
-    return " AND ".join(sql for sql, _ in conditions), tuple(value for _, values in conditions for value in values)
 
 
 def _by_urn(row: Row) -> tuple[bool, str | bytes]:
     """The sort key of a row, as SQLite sorts: text before bytes."""
     return isinstance(row[0], bytes), row[0]
-
-
-def _spans(scope: str) -> Sequence[tuple[str, str | bytes]]:
-    """The ranges of URNs that a scope admits, as start and exclusive end."""
-    if not scope:
-        return [("", _AFTER_ALL)]
-    return [(scope, storable(f"{scope}\0")), (f"{scope}:", storable(f"{scope};"))]
 
 
 def _save(connection: sqlite3.Connection, document: Document, row: DocumentRow) -> Saved:

@@ -14,7 +14,7 @@ from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from processors.github import LISTINGS
 from processors.github.entities import BY_TYPE
-from processors.github.graph import owner_kind
+from processors.github.names import owner_kind
 from tests.integration.test_recordings import answers, crawl
 from tests.support.forms import paths
 from tests.support.recordings import API, Exchange, octokit, pygithub

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ghcrawl.schedule.asking import watch, watched
 from ghcrawl.schedule.poolstate import from_json, state_name
-from ghcrawl.schedule.ticker import watch, watched
 from ghcrawl.simulator.github.generation.size import SMALL
 from ghcrawl.values.frozen import replace
 from tests.support.living import ORGS, living

@@ -16,7 +16,9 @@ from ghcrawl.platforms.contract import Feed
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import Store
-from ghcrawl.schedule.ticker import Options, Ticker, watch, watched
+from ghcrawl.schedule.asking import watch, watched
+from ghcrawl.schedule.options import Options
+from ghcrawl.schedule.ticker import Ticker
 from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save

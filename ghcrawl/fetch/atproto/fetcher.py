@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import blake2b
 from types import TracebackType
 from typing import Final, Self
@@ -20,9 +19,9 @@ from ghcrawl.fetch.atproto.answers import (
     body_of,
     failure_of,
     observed_at,
-    told,
     wait_s,
 )
+from ghcrawl.fetch.atproto.principals import ANONYMOUS, Principal, Server, moment_of
 from ghcrawl.fetch.atproto.sessions import Account, Session, Throttle
 from ghcrawl.fetch.atproto.xrpc import Method, method_of
 from ghcrawl.fetch.client import Answer, Client
@@ -37,7 +36,6 @@ from ghcrawl.values.requests import Request
 
 USER_AGENT: Final = f"ghcrawl/{__version__}"
 MAX_BODY_BYTES: Final = 16_000_000
-ANONYMOUS: Final = "anonymous"
 
 
 class AtprotoSettings(Struct, frozen=True, kw_only=True):
@@ -53,48 +51,6 @@ class AtprotoSettings(Struct, frozen=True, kw_only=True):
     timeout_s: float = 60.0
 
 
-class _Server:
-    """The budget that one server gives our address. Moments are epoch seconds by our clock."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.limit = 0
-        self.remaining = 0
-        self.resets_at = 0.0
-        self.benched_until = 0.0
-
-    def note(self, answer: Answer, reserve: float) -> None:
-        """What an answer said about it. Nothing is asked for while only the reserve is left."""
-        said = told(answer)
-        if said is None:
-            return
-        self.limit, self.remaining, self.resets_at = said.limit, said.remaining, answer.ended + said.resets_in_s
-        if said.remaining <= said.limit * reserve:
-            self.benched_until = max(self.benched_until, self.resets_at)
-
-
-@dataclass(slots=True)
-class _Principal:
-    """A principal. session None: unauthenticated."""
-
-    server: _Server
-    session: Session | None = None
-    calls: int = 0
-    in_flight: int = 0
-
-    @property
-    def id(self) -> str:
-        return self.session.account.principal_id if self.session else ANONYMOUS
-
-    @property
-    def refused(self) -> str:
-        return self.session.refused if self.session else ""
-
-    @property
-    def waits_until(self) -> float:
-        return max(self.server.benched_until, self.session.waits_until if self.session else 0.0)
-
-
 class AtprotoFetcher:
     """Open it with `async with`."""
 
@@ -106,7 +62,7 @@ class AtprotoFetcher:
         self._observer = observer
         headers = {"User-Agent": USER_AGENT, "Accept": "application/json"}
         self._client = Client(clock, headers=headers, timeout_s=settings.timeout_s, max_body_bytes=MAX_BODY_BYTES)
-        self._servers: dict[str, _Server] = {}
+        self._servers: dict[str, Server] = {}
         self._principals = self._made(accounts, {})
 
     async def __aenter__(self) -> Self:
@@ -118,18 +74,18 @@ class AtprotoFetcher:
     ) -> None:
         await self._client.close()
 
-    def _made(self, accounts: Sequence[Account], before: Mapping[str, _Principal]) -> list[_Principal]:
+    def _made(self, accounts: Sequence[Account], before: Mapping[str, Principal]) -> list[Principal]:
         if not accounts:
-            return [_Principal(self._server(self._settings.api_url))]
+            return [Principal(self._server(self._settings.api_url))]
         return [
             before[account.principal_id]
             if account.principal_id in before and _same(before[account.principal_id], account)
-            else _Principal(self._server(account.service), Session(account, self._client, self._clock))
+            else Principal(self._server(account.service), Session(account, self._client, self._clock))
             for account in accounts
         ]
 
-    def _server(self, url: str) -> _Server:
-        return self._servers.setdefault(url, _Server(url))
+    def _server(self, url: str) -> Server:
+        return self._servers.setdefault(url, Server(url))
 
     # The port -----------------------------------------------------------------------------------------------
 
@@ -145,7 +101,7 @@ class AtprotoFetcher:
         try:
             answer = await self._asked(principal, method, stored)
         except Throttle as throttle:
-            return Throttled(until=_moment(throttle.until), reason="primary")
+            return Throttled(until=moment_of(throttle.until), reason="primary")
         if answer is None:
             return self._nobody()
         return self._read(answer, request, principal)
@@ -155,7 +111,7 @@ class AtprotoFetcher:
         first = min((each.waits_until for each in self._principals if not each.refused), default=None)
         if first is None:
             return self._nobody().until
-        return _moment(first) if first and first > self._clock.now().timestamp() else None
+        return moment_of(first) if first and first > self._clock.now().timestamp() else None
 
     def credential_digest(self) -> str:
         """As the port says."""
@@ -188,7 +144,7 @@ class AtprotoFetcher:
 
     # Asking -------------------------------------------------------------------------------------------------
 
-    def _choose(self) -> _Principal | Throttled:
+    def _choose(self) -> Principal | Throttled:
         """The least busy of the principals that may ask now."""
         now = self._clock.now().timestamp()
         usable = [each for each in self._principals if not each.refused]
@@ -197,12 +153,12 @@ class AtprotoFetcher:
             return min(free, key=lambda each: (each.in_flight, each.calls))
         if not usable:
             return self._nobody()
-        return Throttled(until=_moment(min(each.waits_until for each in usable)), reason="primary")
+        return Throttled(until=moment_of(min(each.waits_until for each in usable)), reason="primary")
 
     def _nobody(self) -> Throttled:
-        return Throttled(until=_moment(self._clock.now().timestamp() + 60.0), reason="no_principal")
+        return Throttled(until=moment_of(self._clock.now().timestamp() + 60.0), reason="no_principal")
 
-    async def _asked(self, principal: _Principal, method: Method, stored: Stored | None) -> Answer | None:
+    async def _asked(self, principal: Principal, method: Method, stored: Stored | None) -> Answer | None:
         """The answer; None: the account is refused. An expired token is renewed, and the method asked once more."""
         session, headers = principal.session, _condition(stored, principal)
         token = await session.token() if session else ""
@@ -213,7 +169,7 @@ class AtprotoFetcher:
         return await self._call(principal, method, headers, token) if token else None
 
     async def _call(
-        self, principal: _Principal, method: Method, headers: Mapping[str, str], token: str
+        self, principal: Principal, method: Method, headers: Mapping[str, str], token: str
     ) -> Answer | None:
         if principal.session and not token:
             return None
@@ -228,7 +184,7 @@ class AtprotoFetcher:
             self._observe(principal, answer)
         return answer
 
-    def _observe(self, principal: _Principal, answer: Answer | None) -> None:
+    def _observe(self, principal: Principal, answer: Answer | None) -> None:
         """Every answer is charged here, an unchanged one as well."""
         server = principal.server
         if answer is not None:
@@ -246,18 +202,18 @@ class AtprotoFetcher:
                 charged=True,
                 remaining=server.remaining if server.limit else None,
                 limit=server.limit or None,
-                reset_at=_moment(server.resets_at) if server.limit else None,
+                reset_at=moment_of(server.resets_at) if server.limit else None,
                 throttle="primary" if limited else "",
             )
         )
 
     # Reading ------------------------------------------------------------------------------------------------
 
-    def _read(self, answer: Answer, request: Request, principal: _Principal) -> Retrieved:
+    def _read(self, answer: Answer, request: Request, principal: Principal) -> Retrieved:
         if answer.status == 304:
             return Unchanged(checked_at=answer.asked_at)
         if answer.status == 429:
-            return Throttled(until=_moment(principal.server.benched_until), reason="primary")
+            return Throttled(until=moment_of(principal.server.benched_until), reason="primary")
         if answer.status >= 500 and answer.status != 501:
             raise FetchError(f"{answer.status} {failure_of(answer).text}", url=request.url, status=answer.status)
         if answer.status != 200:
@@ -280,13 +236,13 @@ class AtprotoFetcher:
             validator=Validator(url=request.url, etag=etag, principal=principal.server.url) if etag else None,
         )
 
-    def _view(self, principal: _Principal) -> PrincipalView:
+    def _view(self, principal: Principal) -> PrincipalView:
         server, now = principal.server, self._clock.now().timestamp()
         budget = BudgetView(
             resource="main",
             limit=server.limit,
             remaining=server.remaining,
-            reset_at=_moment(server.resets_at),
+            reset_at=moment_of(server.resets_at),
             reserved=int(server.limit * self._settings.reserve),
             main=True,
         )
@@ -299,21 +255,17 @@ class AtprotoFetcher:
             calls=principal.calls,
             in_flight=principal.in_flight,
             anonymous=principal.session is None,
-            benched_until=_moment(principal.waits_until) if benched else None,
+            benched_until=moment_of(principal.waits_until) if benched else None,
             benched_for="primary" if benched else "",
             retired=principal.refused,
         )
 
 
-def _same(principal: _Principal, account: Account) -> bool:
+def _same(principal: Principal, account: Account) -> bool:
     return principal.session is not None and principal.session.account == account
 
 
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def _condition(stored: Stored | None, principal: _Principal) -> dict[str, str]:
+def _condition(stored: Stored | None, principal: Principal) -> dict[str, str]:
     """A weak ETag is of the very bytes that one server would send."""
     validator = stored.validator if stored is not None else None
     if validator is None or not validator.etag or validator.principal != principal.server.url:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
 from ghcrawl.fetch.web.addresses import is_literal, is_public, origin
+from ghcrawl.fetch.web.answers import conditions_for, date_of, retry_after_s, type_of, validator_of
 from ghcrawl.fetch.web.client import Answer, NotPublic, WebClient
 from ghcrawl.fetch.web.hosts import ROBOTS_HOLD, Host, Hosts, Origin
 from ghcrawl.fetch.web.leases import Leases, Taken
@@ -20,10 +20,8 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Call, Observer
 from ghcrawl.ports.quotas import Egress
 from ghcrawl.ports.store import Stored
-from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import FetchError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.jsontext import Json
 from ghcrawl.values.outcome import Fetched, Missing, Retrieved, Throttled, Unchanged
 from ghcrawl.values.requests import Ancestor, Request
 
@@ -35,8 +33,6 @@ RENDERED: Final = frozenset({"page", "post"})
 """Kinds whose scripts may be run."""
 UNREACHABLE_ROBOTS_S: Final = 300.0
 """After a 5xx for robots.txt the whole host is left alone (RFC 9309, 2.3.1.4), and asked again this much later."""
-RETRY_AFTER_S: Final = 60.0
-MAX_RETRY_AFTER_S: Final = 86_400.0
 _GONE: Final = frozenset({404, 410, 451})
 _WAIT: Final = frozenset({429, 503})
 
@@ -110,7 +106,7 @@ class WebFetcher:
                 raise Turned(Throttled(until=until, reason="busy"))
             async with self._leases.hold(place, host):
                 await self._obey(url, place, host, stored, private=private)
-                answer = await self._ask(url, host, _conditions(url, stored), private=private)
+                answer = await self._ask(url, host, conditions_for(url, stored), private=private)
                 return await self._with_scripts(url, place, request, answer)
         except Taken as taken:
             raise Turned(Throttled(until=taken.until, reason="busy")) from None
@@ -193,7 +189,7 @@ class WebFetcher:
             host.done(now, seconds, host.pause_s(self.settings.user_agent, least_s))
             self._count(resource, status, seconds)
         if status in _WAIT:
-            host.told(now + timedelta(seconds=_retry_after_s(answer, now)))
+            host.told(now + timedelta(seconds=retry_after_s(answer, now)))
             if status == 429 or "Retry-After" in answer.headers:
                 assert host.free_at is not None, "it rests"
                 raise Turned(Throttled(until=host.free_at, reason="primary"))
@@ -257,19 +253,19 @@ class WebFetcher:
     def _read(self, url: str, answer: Answer, stored: Stored | None, aliases: tuple[str, ...]) -> Retrieved:
         """Raises FetchError for what may pass: 5xx."""
         now, status = self._clock.now(), answer.status
-        validator = None if answer.rendered else _validator(url, answer)  # scripts' additions have none
+        validator = None if answer.rendered else validator_of(url, answer)  # scripts' additions have none
         if status == 304:
             return Unchanged(checked_at=now, validator=validator)
         if status >= 500:
             raise FetchError(f"{status} from {url}", url=url, status=status)
         if status in _GONE and stored is not None:
-            return Missing(status=status, detail="gone", observed_at=_date(answer, now))
+            return Missing(status=status, detail="gone", observed_at=date_of(answer, now))
         if status != 200 or answer.refused:
             return self._refused(url, answer.refused or f"status {status}", stored, status=status, aliases=aliases)
         return Fetched(
-            body={"content": answer.body, **_described(answer), "url": url},
+            body={"content": answer.body, **type_of(answer), "url": url},
             url=url,
-            observed_at=_date(answer, now),
+            observed_at=date_of(answer, now),
             checked_at=now,
             validator=validator,
             aliases=aliases,
@@ -301,48 +297,3 @@ def _near(target: str, place: Origin, *, private: bool) -> bool:
     except ValueError:
         return False
     return there == place if private else there[1] == place[1]
-
-
-def _conditions(url: str, stored: Stored | None) -> dict[str, str]:
-    """Headers that let `url` answer 304. A validator says nothing about another URL."""
-    validator = stored.validator if stored is not None else None
-    if validator is None or validator.url != url:
-        return {}
-    found = {"If-None-Match": validator.etag, "If-Modified-Since": validator.last_modified}
-    return {name: value for name, value in found.items() if value}
-
-
-def _validator(url: str, answer: Answer) -> Validator | None:
-    etag, last_modified = answer.headers.get("ETag"), answer.headers.get("Last-Modified")
-    return Validator(url=url, etag=etag, last_modified=last_modified) if etag or last_modified else None
-
-
-def _described(answer: Answer) -> dict[str, Json]:
-    """The type of a body, and whether scripts wrote it."""
-    if answer.rendered:
-        return {"type": "text/html; charset=utf-8", "rendered": True}
-    return {"type": answer.headers.get("Content-Type", "")}
-
-
-def _date(answer: Answer, now: datetime) -> datetime:
-    """When it was true, by the site's clock, as far as that can be believed."""
-    said = _parsed(answer.headers.get("Date", ""))
-    return said if said is not None and abs(said - now) < timedelta(days=1) else now
-
-
-def _retry_after_s(answer: Answer, now: datetime) -> float:
-    text = answer.headers.get("Retry-After", "")
-    if text.isdecimal():
-        return min(float(text[:9]), MAX_RETRY_AFTER_S)
-    moment = _parsed(text)
-    wait_s = (moment - now).total_seconds() if moment is not None else RETRY_AFTER_S
-    return min(max(wait_s, 1.0), MAX_RETRY_AFTER_S)
-
-
-def _parsed(text: str) -> datetime | None:
-    """An HTTP date."""
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

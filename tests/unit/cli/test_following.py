@@ -7,7 +7,7 @@ from typing import Any
 
 import ghcrawl.platforms.github
 from ghcrawl.cli.following import Follower
-from ghcrawl.schedule.ticker import watch, watched
+from ghcrawl.schedule.asking import watch, watched
 from ghcrawl.values.documents import Link
 from ghcrawl.values.requests import Request
 from ghcrawl.values.type_names import LEGACY_PLATFORM

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ghcrawl.fetch.github import queries, querying
-from processors.github import batches, estimate
+from processors.github import batch_requests, estimate
 
 
 def test_as_many_things_are_compared_with_rest_as_the_estimate_assumes():
@@ -11,4 +11,4 @@ def test_as_many_things_are_compared_with_rest_as_the_estimate_assumes():
 
 
 def test_a_query_takes_as_many_nodes_as_a_batch_has_members():
-    assert {type: queries.QUERIES[type].size for type in batches.SIZES} == batches.SIZES
+    assert {type: queries.QUERIES[type].size for type in batch_requests.SIZES} == batch_requests.SIZES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from processors.github.graph import here
+from processors.github.names import here
 
 GITHUB = "https://api.github.com"
 

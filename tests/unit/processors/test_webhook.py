@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ghcrawl.platforms.github
 from ghcrawl.values.outcome import Fetched, Save, Visit
 from ghcrawl.values.visitor_map import NextHops
-from processors.github.graph import last_number
+from processors.github.names import last_number
 from processors.github.webhook import delivery_request, read_moment, type_of
 from queues.codec import decode, encode
 from tests.support.builders import API, NOW, at

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from ghcrawl.ports.source import BudgetView, PrincipalView
+from ghcrawl.schedule.asking import asking, watch, watched
 from ghcrawl.schedule.budget import hourly
+from ghcrawl.schedule.options import Options
 from ghcrawl.schedule.poolstate import PoolState, from_json, state_name, to_json
-from ghcrawl.schedule.ticker import ASKED_D, Options, asking, watch, watched
+from ghcrawl.schedule.ticker import ASKED_D
 from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Bury, Defer, Outcome, Save, Skip

@@ -21,6 +21,7 @@ from queues import codec
 from stores.sqlite import documents as sqlite_store
 from stores.sqlite.deadletters import SqliteDeadletters, listing
 from stores.sqlite.documents import SqliteStore
+from stores.sqlite.listing import listing as documents_listing
 from tests.contracts.adapters import open_file
 from tests.support.builders import NOW, a_deadletter, a_document, a_request, a_type, at
 
@@ -167,7 +168,7 @@ async def test_no_query_reads_a_whole_table(file: SqliteFile, name: str) -> None
     ids=["all", "platform", "type", "types"],
 )
 async def test_no_listing_reads_a_whole_table_or_sorts_in_memory(file: SqliteFile, which: DocumentFilter) -> None:
-    ((sql, parameters),) = sqlite_store.listing(which, "", b"\xff")
+    ((sql, parameters),) = documents_listing(which, "", b"\xff")
     steps = await plan(file, sql, (*parameters, 10))
     assert "SEARCH documents USING INDEX" in steps
     assert "SCAN documents" not in steps
