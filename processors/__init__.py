@@ -1,1 +1,1 @@
-"""What each platform's JSON means: pure functions from a visit to an outcome."""
+"""Meaning of each platform's JSON: pure functions from a visit to an outcome."""

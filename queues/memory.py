@@ -134,7 +134,7 @@ class MemoryQueue:
             self.settle(ticket, done=False)
 
     def settle(self, ticket: int, *, done: bool) -> None:
-        """What was popped with `ticket` is forgotten, or waits again. Nothing happens to what is settled already."""
+        """Forget the request popped with `ticket`, or let it wait again. Nothing happens if it was settled before."""
         held = self._in_flight.pop(ticket, None)
         if held is not None and not done:
             self._put(held)

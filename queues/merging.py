@@ -1,4 +1,4 @@
-"""What becomes of two copies of one request that meet in the queue. Pure; every adapter goes by it.
+"""Merges two copies of one request that meet in the queue. Pure; every adapter goes by it.
 
 The copy that stays is the one that was asked for later, in the more urgent queue of the two. A push that is neither
 later nor more urgent leaves no trace at all: above all it does not wake a copy that waits for its moment.
@@ -38,7 +38,7 @@ class Merged(Struct, frozen=True):
 
 
 def merge(waiting: Copy, pushed: Copy) -> Merged | None:
-    """What the waiting copy becomes when `pushed` meets it; None: it stays as it is, and the push is forgotten."""
+    """The waiting copy merged with `pushed`; None: it stays as it is, and the push is dropped."""
     later = _later(pushed.asked_at, waiting.asked_at)
     more_urgent = URGENCY[pushed.queue] < URGENCY[waiting.queue]
     if not later and not more_urgent:

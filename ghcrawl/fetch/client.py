@@ -26,7 +26,7 @@ MAX_HEADER_BYTES: Final = 32_768
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What came back. body: None where it was larger than allowed. Moments are by our clock."""
+    """An answer. body: None where it was larger than allowed. Moments are by our clock."""
 
     url: str
     status: int

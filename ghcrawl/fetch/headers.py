@@ -1,4 +1,4 @@
-"""What answer headers say that many platforms use. Pure."""
+"""Answer headers that many platforms use. Pure."""
 
 from __future__ import annotations
 

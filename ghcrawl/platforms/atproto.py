@@ -101,7 +101,7 @@ def _ours(credentials: Sequence[ports.Credential]) -> Sequence[Account]:
 
 
 def _stream(_source: ports.Source, section: Section, document: Document) -> Stream:
-    """What a subscription subscribes to."""
+    """The stream of a subscription."""
     subscription = Subscription.of(document.body, document.root)
     dids = document.body.get("dids")
     return stream_of(

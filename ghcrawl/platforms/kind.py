@@ -1,4 +1,4 @@
-"""What a platform has: one closed sum, so that a combination of traits that does not exist cannot be written.
+"""Kinds of a platform: one closed sum, so that no impossible combination of traits can be written.
 
     Kind = Thing | List | Part | Event | Cursor | Batch | Reconciliation | Planning
 
@@ -46,7 +46,7 @@ class Thing(Struct, frozen=True, kw_only=True):
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """What a thing has exactly one of, at a path below its own.
+    """A part of a thing, which has exactly one of it, at a path below its own.
 
     refusal: URN of the record that it was refused (see `ghcrawl.engine.refusals`).
     limited: of too much of it the platform says 422 instead: that is how it is, and remembered like a refusal.
@@ -128,7 +128,7 @@ class Batch(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """What was listed, to be compared with what is stored.
+    """A complete list, to be compared with the stored documents.
 
     pages: URNs of the pages' documents; each has a link `resources` to what it names, and where that lies below the
     owner, URN and URL of each in the `elements` of its body.

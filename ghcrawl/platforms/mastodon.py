@@ -78,7 +78,7 @@ async def _open(
 
 
 def _stream(source: ports.Source, section: Section, document: Document) -> Stream:
-    """What a subscription reads."""
+    """The stream of a subscription."""
     assert isinstance(source, MastodonSource)
     name, tag, timeline = channel(document)
     subscription = Subscription(host=host_of(document.url), channel=name, tag=tag, timeline=timeline)

@@ -1,4 +1,4 @@
-"""What is remembered of deliveries that did not arrive, as one JSON object in the store."""
+"""State of redelivery: deliveries that did not arrive, as one JSON object in the store."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Redelivered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What one sweep came to.
+    """Result of one sweep.
 
     lost: deliveries found that had not arrived. arrived: of those that were asked for before.
     asked, refused: asked for now, and how that was answered. given_up: too old to be sent again.

@@ -68,7 +68,7 @@ class Sweep:
         self._troubles: list[str] = []
 
     def state(self, worker: str) -> State:
-        """What is known now that it has ended."""
+        """The state after the sweep."""
         now = self._clock.now()
         run = replace(
             self._run,
@@ -120,7 +120,7 @@ class Sweep:
         )
 
     async def _read(self, hook: str, gap: Gap, reading: _Reading) -> Gap | None:
-        """What is left of `gap`."""
+        """The rest of `gap`."""
         while reading.pages > 0 and not reading.stopped:
             page = await self._hooks.page(hook, gap.cursor)
             if isinstance(page, ApiFailure):

@@ -43,7 +43,7 @@ class Redelivery:
         self._tell = tell
 
     async def read(self) -> State:
-        """What is known now. Raises StoreError."""
+        """The stored state. Raises StoreError."""
         return State.from_json(await self._store.read_state(STATE) or {})
 
     async def soon(self) -> None:

@@ -1,4 +1,4 @@
-"""What an answer says about a source's rate: two gamma posteriors with exact forgetting. Pure."""
+"""Estimates a source's rate from its answers: two gamma posteriors with exact forgetting. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LN2: Final = log(2.0)
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """What one call said.
+    """The result of one call.
 
     now: when it was made, days by our clock. times: dates of the new items, in any order. undated: new items without
     one. truncated: the page was full, and older new items were pushed out of it.

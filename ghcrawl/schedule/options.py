@@ -1,4 +1,4 @@
-"""How sources are chosen, as the settings say."""
+"""Settings of a schedule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ghcrawl.values.type_names import TypeName
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What the settings say; may change at any moment.
+    """Settings of the schedule; they may change at any moment.
 
     discover: types of which every document that is saved becomes a source, while there are fewer than discover_limit.
     """

@@ -1,4 +1,4 @@
-"""What all sources of one platform have in common: rhythm, mean rate, the price of a call. One row in the store."""
+"""Statistics of all sources of one platform: rhythm, mean rate, the price of a call. One row in the store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUANTILES: Final = 64
 
 
 class Pool(Struct, frozen=True, kw_only=True):
-    """What is shared by the sources of one platform.
+    """Statistics of the sources of one platform.
 
     price: the index at which a call is worth making at the budget of the moment; 0: not known yet.
     counts: items by hour of the week, discounted to `counted_at`. prior: mean items a day of a source.

@@ -18,7 +18,7 @@ WINDOW_D: Final = 3660.0 / DAY_S
 
 
 class PoolState(Struct, frozen=True, kw_only=True):
-    """What is shared. All moments are days.
+    """State that replicas share. All moments are days.
 
     ticked_at, surveyed_at: when any replica last did so. holder, until: whose turn it is, and for how long.
     spent: (moment, calls, calls an hour that were allowed then) of each tick of the last hour.
@@ -48,7 +48,7 @@ class PoolState(Struct, frozen=True, kw_only=True):
 
 
 def state_name(platform: str) -> str:
-    """What the object is called in the store."""
+    """Name of the object in the store."""
     return f"schedule.{platform}"
 
 

@@ -19,7 +19,7 @@ from ghcrawl.values.source import StrategyName, WatchedSource
 
 EXPONENT: Final = 0.5
 FREE_RHO: Final = 0.01
-"""What a free answer costs, as part of the price of a charged one."""
+"""Cost of a free answer, as a fraction of a charged one."""
 HASH_SPAN_D: Final = 30.0
 """The Hash model asks a source at least this often."""
 HORIZON_D: Final = 400.0
@@ -34,7 +34,7 @@ class Strategy(Protocol):
     """Decides between sources; holds no state. Both methods assume that the source has been read before."""
 
     def value(self, source: WatchedSource, now: float, outlook: Outlook) -> float:
-        """What a call now is worth."""
+        """Value of a call now."""
 
     def due(self, source: WatchedSource, price: float, outlook: Outlook) -> float:
         """The first moment at which a call is worth at least `price`, 400 days ahead at most."""
@@ -49,7 +49,7 @@ class Power(Struct, frozen=True):
     exponent: float = EXPONENT
 
     def value(self, source: WatchedSource, now: float, outlook: Outlook) -> float:
-        """What a call now is worth."""
+        """Value of a call now."""
         estimate = source.estimate
         age = now - _last(source)
         if age <= 0:
@@ -108,7 +108,7 @@ class Hash(Struct, frozen=True):
     """
 
     def value(self, source: WatchedSource, now: float, _outlook: Outlook) -> float:
-        """What its table expects since the last call."""
+        """New items since the last call that its table expects."""
         return pending(source.trace, _last(source), now)
 
     def due(self, source: WatchedSource, price: float, _outlook: Outlook) -> float:

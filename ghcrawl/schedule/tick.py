@@ -37,7 +37,7 @@ SAMPLE: Final = 800
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """What a tick may spend. calls: charged calls; asks: requests in all, free answers included."""
+    """The budget of a tick. calls: charged calls; asks: requests in all, free answers included."""
 
     calls: float
     asks: int
@@ -52,7 +52,7 @@ class Plan(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """What a tick decided. ask: best first, with what each is worth. later: others, with the new due moment.
+    """The decision of a tick. ask: best first, with what each is worth. later: others, with the new due moment.
 
     level: median value of what is asked by value; None: nothing was. cost: calls that are expected to be charged.
     """
@@ -131,7 +131,7 @@ class _Purse:
 
 
 def worth(source: WatchedSource, now: float, plan: Plan) -> float:
-    """What asking `source` now is worth; infinite for what was never read and for a pin that is due."""
+    """Value of asking `source` now; infinite if it was never read or its pin is due."""
     last = source.estimate.last
     if last is None or (source.pin and now - last >= source.pin):
         return inf
@@ -208,7 +208,7 @@ def answered(source: WatchedSource, reading: Reading, plan: Plan) -> WatchedSour
 
 
 class Ticked(Struct, frozen=True, kw_only=True):
-    """What one tick did.
+    """Report of one tick.
 
     expected: new items of what was asked. oldest_d: age of the source that was read longest ago; short: it is too old.
     """

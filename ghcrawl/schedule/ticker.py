@@ -157,7 +157,7 @@ class Ticker:
         return min(state.rest + rate * _passed(state, now) * 24.0, rate * CATCH_UP_D * 24.0 + 1.0)
 
     def _budget(self, state: PoolState, now: float, rate: float, saved: float) -> tick.Budget:
-        """What was saved up, and never more than an hour's less what was spent within one."""
+        """The calls saved up, at most those of an hour less those spent within it."""
         calls = min(saved, state.left(now, rate, self._own)) if rate > 0 else 0.0
         if not self.free_now():
             return tick.Budget(calls=calls, asks=int(calls + 1e-6))
@@ -170,7 +170,7 @@ class Ticker:
         return [each if each.free == free else replace(each, free=free) for each in found]
 
     def _counted(self, state: PoolState, now: float) -> PoolState:
-        """What this replica noticed since its last turn goes into the pool."""
+        """The pool with the readings of this replica since its last turn."""
         pool = pools.faded(state.pool, now)
         for source, reading in self._noticed:
             pool = pools.noticed(pool, source.estimate, reading)

@@ -1,4 +1,4 @@
-"""What was seen of a source by day and hour, and the four classes of users that CUVIM tells apart. Pure."""
+"""History of a source by day and hour, and the four classes of users that CUVIM tells apart. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do with sources: name them, look at them, name them no longer."""
+"""Commands on sources: add, list and remove."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Schedule(BaseModel):
 
 
 class Added(BaseModel):
-    """What naming sources came to: new ones, ones with other terms than before, and ones that stay as they were."""
+    """Result of adding sources: new ones, ones with other terms than before, and ones that stay as they were."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,1 +1,1 @@
-"""What platforms of people and their posts share: request URIs, and the plan that one asks for."""
+"""Shared by platforms of people and posts: request URIs, and the plan behind each."""

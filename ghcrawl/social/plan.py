@@ -1,4 +1,4 @@
-"""What a request URI asks a platform to do: which source is listed, and what is checked of each item that it lists.
+"""The plan behind a request URI: which source is listed, and what is checked of each item that it lists.
 
 A platform lists one source, the driver. All others are conditions, and always checked here: a server that accepts a
 filter does not always apply it.
@@ -78,7 +78,7 @@ def is_streamed(wanted: Sequence[Plan], is_meant: Callable[[Source], bool]) -> b
 
 
 def notes(wanted: Sequence[Plan], is_meant: Callable[[Source], bool], has_words: Callable[[Source], bool]) -> list[str]:
-    """What of a request matches nothing or is ignored, for its document.
+    """Notes for the document of a request: its parts that match nothing or are ignored.
 
     is_meant, has_words: whether the account that is asked about meets a condition `user`, or `query`.
     """

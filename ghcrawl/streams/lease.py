@@ -37,7 +37,7 @@ def state_name(urn: str) -> str:
 
 
 async def read(store: Store, urn: str) -> StreamState:
-    """What is known of that stream. Raises StoreError."""
+    """The stored state of that stream. Raises StoreError."""
     return _from_json(await store.read_state(state_name(urn)))
 
 

@@ -23,7 +23,7 @@ STOP_S: Final = 2.0
 
 
 class Streamed(Struct, frozen=True, kw_only=True):
-    """What subscribes to a platform's streams: documents of this type; and how one of them is read."""
+    """The type of the documents that subscribe to a platform's streams, and how the stream of one is opened."""
 
     type: TypeName
     open: Callable[[Document], Stream]

@@ -1,1 +1,1 @@
-"""What the JSON of the AT Protocol means. Pure: no I/O, no clock."""
+"""Meaning of the AT Protocol's JSON. Pure: no I/O, no clock."""

@@ -1,4 +1,4 @@
-"""What an event of a stream becomes: a post with its record, a deletion, or something to look at."""
+"""Requests that follow from events of a stream: posts with their records, deletions, changed profiles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GONE = frozenset({"deleted", "takendown", "suspended", "deactivated"})
 
 
 class Subscription(Struct, frozen=True, kw_only=True):
-    """What a stream is read for. words: each must be in a post; root: `type@url` of the request that subscribed."""
+    """A subscription to a stream. words: each must be in a post; root: `type@url` of the request that subscribed."""
 
     words: tuple[str, ...] = ()
     root: str = ""
@@ -32,7 +32,7 @@ class Subscription(Struct, frozen=True, kw_only=True):
         return cls(words=tuple(text(word) for word in words) if isinstance(words, list) else (), root=root)
 
     def pushes(self, event: JsonObject) -> Iterator[Push]:
-        """What to queue for `event`. Total: other events become nothing."""
+        """Pushes for `event`. Total: other events have none."""
         did, happened_at = text(event.get("did")), _moment(event)
         if not is_did(did):
             return

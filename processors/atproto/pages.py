@@ -174,7 +174,7 @@ def _cut_off(visit: Visit, urn: str, *, cursor: str) -> Sequence[Push]:
 
 
 def thread(visit: Visit) -> Save:
-    """What a post answers, and what answers it, as far as one answer shows it."""
+    """The thread of a post: the posts above and below it that one answer shows."""
     body, of = mapping(visit.fetched.body), visit.request.context.qualifier
     found = _our_own(body) if "elements" in body else [*_flattened(mapping(body.get("thread")))]
     links = {"resources": resources(each.urn for each in found)}
@@ -256,7 +256,7 @@ def _are_profiles(plan: Plan) -> bool:
 
 
 def _about(visit: Visit, uri: RequestUri, plan: Plan, did: str, policy: str) -> Push:
-    """What is asked of one of them. A profile that was looked for is all that is asked of a search."""
+    """The request about one account: its profile if a search asks for profiles only, else a request URI of its own."""
     if _are_profiles(plan) and not plan.conditions:
         return to_fetch(visit, "profile", account_url(did), policy)
     one = replace(

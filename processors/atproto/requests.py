@@ -1,4 +1,4 @@
-"""What a request URI leads to: its accounts resolved, its pages queued, its stream subscribed to."""
+"""Processes request URIs: resolves the account, queues first pages and subscribes to the stream."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def request(visit: Visit) -> Save:
 
 
 def _notes(visit: Visit, wanted: Sequence[Plan], found: _Found) -> Json:
-    """What of the request comes to nothing, so that an empty result is understood. Our own copy keeps what it says."""
+    """Parts of the request that have no results, and why. Our own copy keeps them."""
     if visit.fetched.origin == "storage":
         return mapping(visit.fetched.body).get("notes", [])
     repository = found.is_repository and any(plan.resource == "relations" for plan in wanted)
@@ -93,7 +93,7 @@ def _links(uri: RequestUri, wanted: Sequence[Plan], found: _Found) -> dict[str, 
 
 
 def _follow(visit: Visit, plan: Plan, found: _Found) -> Iterator[Push]:
-    """What is asked of one account, or of a search for posts."""
+    """Requests about one account, or for a search for posts."""
     if plan.driver.kind == "query" and plan.resource == "post":
         yield from follow_list(visit, "posts", str(_narrowed(plan, plan.driver)))
     if plan.driver.kind != "user" or not plan.matches(found.is_meant):

@@ -1,4 +1,4 @@
-"""What people write for things of the AT Protocol."""
+"""Reads specs of accounts, posts and requests of the AT Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens on issues, and what people think of what was said: issue events, reactions, discussions."""
+"""Issue events, reactions and discussions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What machines say of commits: statuses, checks, deployments, workflows, their runs, and what these leave behind."""
+"""Automation: statuses, checks, deployments, environments, workflows, their runs, jobs and artifacts."""
 
 from __future__ import annotations
 

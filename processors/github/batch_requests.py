@@ -1,4 +1,4 @@
-"""What a page asks for in batches: the requests, and what elements of the page need not lead to any more."""
+"""Requests for batches, made from the elements of a page, and the types that they cover."""
 
 from __future__ import annotations
 

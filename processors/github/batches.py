@@ -1,4 +1,4 @@
-"""What lists leave out of their elements, asked for at once over the GraphQL API instead of one by one over REST.
+"""Batches: fields that lists leave out, asked for over the GraphQL API at once instead of one by one over REST.
 
 A list element of REST and the few fields that only the single resource has are the whole resource: for a pull request
 the twelve fields below, for a user the profile. A node of GraphQL is believed only where it is certainly of the same
@@ -44,7 +44,7 @@ class _Answer(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, visit: Visit) -> _Answer:
-        """What `visit` was answered. What was too much for one call goes into a request of its own."""
+        """The answer of `visit`. Members that were too many for one call go into a request of their own."""
         request, body = visit.request, mapping(visit.fetched.body)
         members, nodes = _members(request), sequence(body.get("nodes"))
         node = Node(visit, body={}, urn=request.context.qualifier, url=request.url, siblings="")

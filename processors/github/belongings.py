@@ -1,4 +1,4 @@
-"""What accounts have beside repositories: gists, packages, and their roles in organisations."""
+"""Gists, packages and memberships of accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an entity is to the registry, and how a visit to one becomes a document."""
+"""The row of an entity, and the processor that it leads to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What events become: each is a document of its own, and leads to what its rules say.
+"""Processes events: each is a document, with the requests that its rules say.
 
 Webhooks and elements of the event feed are processed alike. Things that a payload holds whole are saved from it with no
 call; others are asked for, at once or when a burst is over, or become tombstones. `events_table` says which.

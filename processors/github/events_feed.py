@@ -38,7 +38,7 @@ REMEMBERED: Final = 400
 LAG: Final = timedelta(minutes=1)
 """How far our clock and the platform's may be apart."""
 FOLLOWED: Final = ("org", "user", "repo")
-"""What has a feed."""
+"""Types that have a feed."""
 
 
 def feed_request(type: str, url: str) -> Request | None:
@@ -141,7 +141,7 @@ def _event_request(visit: Visit, event: JsonObject) -> Request:
 
 
 def _since_we_began(happened_at: datetime, request: Request) -> bool:
-    """What happened while a first crawl ran may have come too late for the pages that it had read."""
+    """Events from during a first crawl may be about pages that it had read before."""
     return request.asked_at is not None and happened_at >= request.asked_at - LAG
 
 

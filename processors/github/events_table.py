@@ -1,4 +1,4 @@
-"""What follows from each event, as rules: what to save from its payload, what to fetch, what was deleted.
+"""Rules for each event: what to save from its payload, what to fetch, what was deleted.
 
 Rows go by GitHub's names of webhooks; `type_of` makes the names of types of them, which the event feed shares. An event
 without a row is kept as a document; nothing that is crawled follows from it.
@@ -22,7 +22,7 @@ from processors.github.webhook import type_of
 
 
 class Action(Enum):
-    """What to do with a thing that an event is about."""
+    """The action for a thing in an event."""
 
     SAVE = "save"
     """Save it from the payload, with no call; ask for it where the payload holds only part of it."""
@@ -46,7 +46,7 @@ def always(_payload: JsonObject) -> bool:
 
 
 class EventRule(Struct, frozen=True):
-    """What to do with one thing that an event is about.
+    """The rule for one thing in an event.
 
     type: of the thing; for READ_LIST, of the list. of: for a list that is neither the repository's nor the
     organisation's, the type of what stands at `at`. at: where in the payload it stands; empty: what the event is
@@ -146,7 +146,7 @@ PULL_LATER: Final = _fetch_later("pull_request", at=PULL)
 APPEARING: Final = _on("created", "publicized", "transferred")
 """After that there may be more of a repository to see than we hold."""
 COUNTED: Final = _on("opened", "closed", "reopened", "deleted", "transferred")
-"""What moves the repository's number of open issues."""
+"""Actions that change the repository's number of open issues."""
 
 
 def _taken(

@@ -175,7 +175,7 @@ class Node:
 
     @property
     def follow_ups(self) -> tuple[Push, ...]:
-        """What was found so far."""
+        """The follow-ups so far."""
         return tuple(self._follow_ups)
 
     # The document --------------------------------------------------------------------------------------------

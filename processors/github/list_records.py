@@ -1,4 +1,4 @@
-"""What a list leaves behind: how far it was read, and what to compare with what is stored."""
+"""Cursors of lists, and complete lists to compare with the stored documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from processors.github.graph import Node
 
 
 def comparison(request: Request) -> Comparison:
-    """What `reconcile` wrote down."""
+    """The complete list that a request from `reconcile` carries."""
     body = request.payload.body if request.payload else {}
     named = [ref for ref in mappings(body.get("listed")) if ref.get("urn")]
     return Comparison(

@@ -117,13 +117,13 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 _PLACES: Final = frozenset({"page", "after", "before", "cursor"})
-"""What says in a URL which page of a list it is."""
+"""Parameters of a URL that tell which page of a list it is."""
 _OWN: Final = re.compile(r"/user/(?!\d)")
 """Lists of the token's account."""
 
 
 def excerpt_of(request: Request, listing: Listing) -> str:
-    """What tells a list that a person typed, with a query of their own, from the one that is crawled; else empty."""
+    """Name of an excerpt: of a list that a person typed with a query of their own; empty: the whole list."""
     pagination = request.context.pagination
     if pagination.first or pagination.since or begun_again(request):
         return ""

@@ -1,4 +1,4 @@
-"""What a crawl of GitHub follows, by scenario, derived from the rows of things, lists and parts.
+"""Visitor maps of GitHub by scenario, derived from the rows of things, lists and parts.
 
 A settings file may replace any of it.
 

@@ -1,4 +1,4 @@
-"""What things of GitHub are called, and what their URLs say."""
+"""URNs of GitHub's things, and what their URLs tell."""
 
 from __future__ import annotations
 

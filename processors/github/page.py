@@ -1,4 +1,4 @@
-"""What one page of a list becomes: a document, requests for its elements, and the request for the next page.
+"""Processes pages of lists: a document, requests for the elements, and the request for the next page.
 
 The document of a collection's page keeps references; that of a relation's page keeps the elements themselves.
 """

@@ -1,4 +1,4 @@
-"""What organisations plan, and what threatens them: projects, security advisories, dependabot alerts."""
+"""Projects of organisations, security advisories and Dependabot alerts."""
 
 from __future__ import annotations
 

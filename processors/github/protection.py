@@ -1,4 +1,4 @@
-"""What guards a repository: rulesets, the protection of branches, and what scanners found in it."""
+"""Rulesets, branch protection, and alerts of code and secret scanning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person means by `acme`, `acme/web`, `issue:https://…` or a URL from their browser."""
+"""Reads specs: `acme`, `acme/web`, `issue:https://…` or a URL from a browser."""
 
 from __future__ import annotations
 

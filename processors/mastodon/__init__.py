@@ -1,1 +1,1 @@
-"""What Mastodon's JSON means. Pure: no I/O, no clock."""
+"""Meaning of Mastodon's JSON. Pure: no I/O, no clock."""

@@ -1,4 +1,4 @@
-"""What things of Mastodon are called here. Pure.
+"""URNs and URLs of Mastodon's accounts and statuses. Pure.
 
     account  urn:mastodon:HOST:account:ID    mastodon://HOST/api/v1/accounts/ID
     status   …:account:ID:status:ID          mastodon://HOST/api/v1/statuses/ID

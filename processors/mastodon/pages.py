@@ -74,7 +74,7 @@ def context(visit: Visit) -> Save:
 
 
 def search(visit: Visit) -> Save:
-    """What a host's search found."""
+    """A page of results of a host's search."""
     body, plan = mapping(visit.fetched.body), plan_of(visit.request.url)
     found = mappings(body.get("statuses")) if not plan or plan.resource == "post" else []
     people = mappings(body.get("accounts")) if not plan or plan.resource == "profile" else []
@@ -112,7 +112,7 @@ def _of_one(plan: Plan) -> RequestUri:
 
 
 def _bounds(plan: Plan) -> str:
-    """What the host can filter: by the latest date, and by one tag."""
+    """Parameters for the filters that hosts have: the latest date, and one tag."""
     before = plan.uri.before
     bound = f"&max_id={int(before.timestamp() * 1000) << 16}" if before is not None else ""
     tags = [each.value[1:] for each in plan.conditions if each.kind == "query" and each.value.startswith("#")]
@@ -120,7 +120,7 @@ def _bounds(plan: Plan) -> str:
 
 
 def plan_of(url: str) -> Plan | None:
-    """What the page at `url` is read for; None: all of it is wanted."""
+    """The plan of the request URI that the page at `url` is read for; None: all of the page is wanted."""
     fragment = url.partition("#")[2]
     return plans(parse(fragment))[0] if fragment.startswith(f"{NAME}:") else None
 

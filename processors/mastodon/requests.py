@@ -1,4 +1,4 @@
-"""What a request URI asks of a host: the account it means, and the first pages of each list."""
+"""Processes request URIs: the account that is meant, and requests for the first page of each list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from processors.mastodon.things import asks_not_to
 from processors.saving import follow_list, follow_thing, resource, save
 
 CLOSED: Final = ("suspended", "noindex")
-"""What an account says that leaves something of it out. The document of the request keeps it, for our own copy."""
+"""Fields of an account that leave out some of its lists. The document of the request keeps them for our own copy."""
 
 
 def request(visit: Visit) -> Save:
@@ -44,7 +44,7 @@ def request(visit: Visit) -> Save:
 
 
 def _notes(visit: Visit, wanted: Sequence[Plan], found: JsonObject) -> Json:
-    """What of the request comes to nothing, and why. Our own copy keeps what it says."""
+    """Parts of the request that have no results, and why. Our own copy keeps them."""
     if visit.fetched.origin == "storage":
         return found.get("notes")
     whys = (_closed(found, plan.resource) for plan in wanted if plan.driver.kind == "user")

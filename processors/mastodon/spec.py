@@ -1,4 +1,4 @@
-"""What people write for things of a Mastodon host."""
+"""Reads specs of accounts, statuses and requests of a Mastodon host."""
 
 from __future__ import annotations
 

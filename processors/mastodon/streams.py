@@ -1,4 +1,4 @@
-"""What a subscription asks of a host, and what an event of its stream becomes."""
+"""The stream of a subscription, and the requests that follow from its events."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def channel(document: Document) -> tuple[str, str, str]:
 
 
 def told(document: Document, event: str, body: Json, now: datetime) -> Sequence[Push]:
-    """What to queue for an event: a status with its body, or a look at one that is said to be gone."""
+    """Pushes for an event: a status with its body, or a request for one that was deleted."""
     host = host_of(document.url)
     if event == "delete" and str(body).isascii() and str(body).isdecimal():
         gone = Request(
@@ -69,6 +69,6 @@ def _asked_for(document: Document, body: Json) -> bool:
 
 
 def _plan(document: Document) -> Plan:
-    """What is asked of statuses; other resources have no stream."""
+    """The plan for statuses; other resources have no stream."""
     uri = parse(text(document.body.get("request")))
     return plans(replace(uri.with_params(stream=None, limit=None), resources=("post",)))[0]

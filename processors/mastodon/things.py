@@ -127,7 +127,7 @@ def created(body: JsonObject, field: str = "created_at") -> datetime | None:
 
 
 def words_of(body: JsonObject) -> str:
-    """What a status or an account says, for comparing with words that are looked for."""
+    """Text of a status or an account in lower case, to search for words in."""
     fields = ("spoiler_text", "content", "note", "display_name", "acct")
     return " ".join(_Text.of(text(body.get(field))) for field in fields).casefold()
 
@@ -155,7 +155,7 @@ class _Text(HTMLParser):
 
     @classmethod
     def of(cls, html: str) -> str:
-        """What a person reads."""
+        """The text without markup."""
         parser = cls()
         parser.feed(html)
         parser.close()

@@ -1,1 +1,1 @@
-"""What pages and feeds of blogs mean: pure functions from (request, answer) to an outcome."""
+"""Meaning of pages and feeds of blogs: pure functions from (request, answer) to an outcome."""

@@ -40,7 +40,7 @@ _DATES: Final = (
 
 
 class Extraction:
-    """What is found on one page. rules: of the blog, per field, best first. entry: of the feed; empty: none."""
+    """Fields of one page. rules: of the blog, per field, best first. entry: of the feed; empty: none."""
 
     def __init__(
         self, root: Node, markup: str, url: str, entry: Mapping[str, Any], rules: Mapping[str, Sequence[Vote]]
@@ -139,7 +139,7 @@ class Extraction:
                 self._set("published", str(found[0]), "markup", DECLARED)
 
     def _generic(self) -> None:
-        """What is still missing, by trafilatura; the page's own title where that knows none."""
+        """Fill in missing fields by trafilatura, and the title by the page's own."""
         missing = [name for name in ("text", "title", "author", "published") if name not in self.record]
         if "text" in missing:
             self._by_trafilatura()
@@ -161,7 +161,7 @@ class Extraction:
 
 
 def _quietly(look: Any) -> Any:
-    """What `look` finds; None where the page is too broken for it."""
+    """Result of `look`; None if the page is too broken for it."""
     try:
         return look()
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError, AssertionError, etree.Error):

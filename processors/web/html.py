@@ -56,7 +56,7 @@ def tree(text: str) -> Node | None:
 
 
 def text_of(node: Node) -> str:
-    """What a person reads of it, with single spaces."""
+    """Its text without markup, with single spaces."""
     return squeezed("".join(_pieces(node)))
 
 
@@ -100,7 +100,7 @@ def squeezed(text: str) -> str:
 
 
 def base_of(root: Node, url: str) -> str:
-    """What relative links are relative to."""
+    """The base of relative links."""
     found = root.xpath("//base/@href")
     return canonical(str(found[0]), url) or url if found else url
 

@@ -89,7 +89,7 @@ def outlink(visit: Visit) -> Save:
 
 
 def _file(visit: Visit, max_bytes: int) -> dict[str, Any]:
-    """What a fetched file is."""
+    """The record of a fetched file."""
     content, type = visit.fetched.body["content"], str(visit.fetched.body.get("type", ""))
     type = type.partition(";")[0].strip().lower()
     said = notes(visit.request).get("said", {})

@@ -1,4 +1,4 @@
-"""What a fetched page, post, feed or comment becomes."""
+"""Processes pages, posts, feeds and comments."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _is_feed(content_type: str, text: str) -> bool:
 
 
 def _as_is(visit: Visit, type: str) -> Save:
-    """What is stored, or why there is nothing."""
+    """The stored copy, or the record of a refusal."""
     body = visit.fetched.body
     if "refused" in body and visit.fetched.origin != "storage":
         return _refused(visit, type, str(body["refused"]))

@@ -1,4 +1,4 @@
-"""What the URLs of a blog's posts have in common, learned from those that its feed names.
+"""A pattern of the URLs of a blog's posts, learned from those in its feed.
 
 The shape of the BlogForever crawler's `buildUrlFilter`: per path segment digits, anything, or what all have in common.
 Two things are learned beside it: segments that are the same in all URLs, and a common extension.

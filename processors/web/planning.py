@@ -1,4 +1,4 @@
-"""What to ask of a blog next, decided from what is stored of it.
+"""Plans the crawl of a blog: decides from its stored documents what to ask for next.
 
 A plan is made whenever something arrived, and remembers nothing but what its own document says: what was asked in this
 crawl. A first crawl goes from the start page to its feed, to the posts that the feed names, to URLs that look like
@@ -33,7 +33,7 @@ from processors.web.votes import Vote, agreed, elect, weight
 
 TYPES: Final = ("blog", "feed", "page", "post")
 LOST: Final = timedelta(seconds=60)
-"""What was asked this long ago and is not there is retried or dead-lettered: the plan no longer waits for it."""
+"""The plan waits this long for an answer; a later one was retried or dead-lettered."""
 AT_ONCE: Final = 3
 PER_PAGES: Final = 50
 """Known pages per additional concurrent request."""
@@ -56,7 +56,7 @@ LIMITS: Final = Limits()
 
 @dataclass(kw_only=True)
 class _Run:
-    """What this crawl did so far: the part of the blog's document that plans write for each other.
+    """State of this crawl: the part of the blog's document that one plan hands to the next.
 
     since: when it was asked for. mode: `new` or `update`. asked: URL → when it was asked. lost: URLs that never came.
     """
@@ -89,7 +89,7 @@ class Plan:
     # The outcome --------------------------------------------------------------------------------------------------
 
     def outcome(self) -> Save | Skip:
-        """What to ask next, and the blog's document."""
+        """The blog's document, and the next requests."""
         self._settle_asked()
         front = self._known.get(self._url)
         if front is not None and "refused" in front.body and self._feed is None:
@@ -175,7 +175,7 @@ class Plan:
         return _Run(since=since, mode="update" if finished else "new")
 
     def _settle_asked(self) -> None:
-        """What was asked and came is done; the plan stops waiting for an answer after a minute."""
+        """Forget requests that were answered, and those older than `LOST`."""
         aliases = {alias for each in self._prospect.documents for alias in each.aliases}
         for url, at in list(self._run.asked.items()):
             document = self._known.get(url)
@@ -249,7 +249,7 @@ class Plan:
 
     @cached_property
     def _rules(self) -> dict[str, tuple[Vote, ...]]:
-        """What the posts of this blog that the feed named agree on."""
+        """Rules on which the blog's posts in the feed agree."""
         voters = [each for each in self._pages if each.type == POST and each.body.get("in_feed")]
         voters = [each for each in voters if each.body.get("blog") == self._urn][:MAX_VOTERS]
         names = {name for each in voters for name in each.body.get("votes", {})}
@@ -355,7 +355,7 @@ class Plan:
 
 
 def plan(prospect: Prospect, limits: Limits = LIMITS) -> Save | Skip:
-    """What to ask of the blog next."""
+    """The next requests for the blog."""
     return Plan(prospect, limits).outcome()
 
 
@@ -389,7 +389,7 @@ def _ballot(document: Document, name: str) -> list[Vote]:
 
 
 def _shape(url: str) -> str:
-    """What URLs of one kind of page have in common: digits are digits, and the last word is any."""
+    """Shape of a URL: any digits, any last word."""
     path = url.split("/", 3)[-1].partition("?")
     steps = ["#" if step.isdecimal() else step for step in path[0].split("/") if step]
     steps = [*steps[:-1], "*"] if len(steps) > 1 and steps[-1] != "#" else steps

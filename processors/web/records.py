@@ -21,7 +21,7 @@ PER_PAGE_S: Final = 0.000_5
 
 
 def notes(request: Request) -> dict[str, Any]:
-    """What the plan wrote down for this request."""
+    """Notes of the plan for this request."""
     try:
         value = loads(request.context.notes.encode()) if request.context.notes else {}
     except ValueError:

@@ -94,7 +94,7 @@ def _confirmed(root: Node, ballot: Sequence[Vote], target: frozenset[str]) -> li
 
 
 def text_by(root: Node, rule: str, foreign: Sequence[Vote] = ()) -> str:
-    """What `rule` finds, without what `foreign` finds in it."""
+    """Text of the elements that `rule` selects, without those that `foreign` selects in them."""
     return " ".join(text_of(without(node, foreign) if foreign else node) for node in apply(root, rule))
 
 
@@ -202,7 +202,7 @@ def agreed(ballots: Sequence[Sequence[Vote]]) -> tuple[Vote, ...]:
 
 
 def weight(text: str) -> float:
-    """What a page's vote on where its text is counts: in a short one, one paragraph is as good as the article."""
+    """Weight of a page's vote on the rule for text: low for short texts, where any paragraph resembles the article."""
     return max(0.01, min(1.0, len(text) / 1_000))
 
 

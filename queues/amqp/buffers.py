@@ -1,4 +1,4 @@
-"""What was prefetched and not popped yet, by lane: where deliveries and pops meet, without polling."""
+"""Prefetched messages that were not popped yet, by lane: pops wait here, without polling."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Buffers:
         return [incoming for lane in lanes for incoming in self._held.pop(lane, ())]
 
     def held(self) -> list[Incoming]:
-        """What can be popped."""
+        """The messages that can be popped."""
         return [incoming for held in self._held.values() for incoming in held if not incoming.stale]
 
     def _first(self, order: Sequence[Lane]) -> Incoming | None:

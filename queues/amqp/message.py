@@ -1,4 +1,4 @@
-"""What travels: the body that the codec wrote, and headers of ours.
+"""Messages: the body that the codec wrote, and headers of ours.
 
 Retries, hand-overs and pardons are new messages with our headers only. The broker's own (`x-death`, `x-delivery-count`)
 are never copied: copied, they make it see cycles and drop the message.

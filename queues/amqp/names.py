@@ -40,7 +40,7 @@ class QueueSpec(Struct, frozen=True):
 
 
 class Names(Struct, frozen=True, kw_only=True):
-    """What things are called under a prefix, with wait queues for these delays."""
+    """Names of queues and exchanges under a prefix, with wait queues for these delays."""
 
     prefix: str
     waits_s: tuple[float, ...]

@@ -47,7 +47,7 @@ class AmqpDelivery(Struct, frozen=True, eq=False):
 
 
 class Pops:
-    """What can be popped here, and what was popped and is not settled."""
+    """Prefetched messages, and deliveries that are not settled."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Pops:
         self._owe = owe
 
     def held(self) -> list[Incoming]:
-        """What could be popped here."""
+        """The prefetched messages."""
         return self.buffers.held() + self._poison.held()
 
     async def begun(self, incoming: Incoming) -> AmqpDelivery | None:

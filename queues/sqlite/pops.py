@@ -123,7 +123,7 @@ class Pops:
         return future
 
     async def ack(self, delivery: SqliteDelivery) -> None:
-        """What was popped is forgotten. Raises QueueError."""
+        """Delete the popped requests. Raises QueueError."""
         await self._file.write(Work(lambda connection: table.forget(connection, delivery.claim)), QueueError)
         delivery.over = True
 

@@ -243,7 +243,7 @@ def _taken(connection: sqlite3.Connection, lane: int, limit: int) -> list[tuple[
 
 
 def forget(connection: sqlite3.Connection, claim: ClaimedRow) -> None:
-    """What was claimed is gone."""
+    """Delete the claimed rows."""
     connection.execute(_FORGET, (claim.number,))
 
 

@@ -98,7 +98,7 @@ class StoredRow(Struct, frozen=True, kw_only=True):
     remembered: Remembered
 
     def stored(self) -> Stored:
-        """What a look-up returns."""
+        """The result of a look-up."""
         held = self.remembered.held
         return Stored(
             urn=self.urn,

@@ -1,4 +1,4 @@
-"""What an answer of a method means: errors go by their name, the status says little. Pure."""
+"""Reads answers of methods: errors go by their names, since the status says little. Pure."""
 
 from __future__ import annotations
 

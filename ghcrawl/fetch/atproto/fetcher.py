@@ -278,7 +278,7 @@ def _wants_renewal(answer: Answer | None) -> bool:
 
 
 def _failed(failure: Failure, answer: Answer) -> Retrieved:
-    """What an error means, by its name."""
+    """The outcome of an error, by its name."""
     status, seen = answer.status, observed_at(answer)
     if failure.gone:
         return Missing(status=410, detail=failure.text, observed_at=seen)

@@ -1,4 +1,4 @@
-"""What happens in a network of the AT Protocol, as it happens: from a Jetstream, or from the firehose of repositories.
+"""Streams of the AT Protocol: events from a Jetstream, or from the firehose of repositories.
 
 Both tell the same: `{did, time_us, kind, commit | identity | account}`, the form of a Jetstream. A Jetstream repeats
 the event at its cursor, the firehose starts behind it.
@@ -120,7 +120,7 @@ class _SocketStream(ABC):
 
 
 async def _gathered(socket: aiohttp.ClientWebSocketResponse) -> AsyncGenerator[Sequence[Any], None]:
-    """What came within a moment of each other; ends where the connection does."""
+    """Messages in batches of those that arrive together; ends with the connection."""
     while True:
         first = await socket.receive()
         if first.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):

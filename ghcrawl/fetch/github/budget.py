@@ -1,4 +1,4 @@
-"""What the server says is left: one budget per principal and resource. Pure: time comes in as epoch seconds."""
+"""Budgets as the server reports them: one per principal and resource. Pure: time comes in as epoch seconds."""
 
 from __future__ import annotations
 

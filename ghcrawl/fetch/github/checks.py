@@ -1,4 +1,4 @@
-"""What the API says about a credential: whose it is, what is left of its budget, what it may do, until when."""
+"""Checks credentials with the API: owner, remaining budget, scopes, expiry."""
 
 from __future__ import annotations
 

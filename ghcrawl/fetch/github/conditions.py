@@ -1,4 +1,4 @@
-"""What a request carries so that the platform may answer less: validators, and smaller pages after breakdowns."""
+"""Conditional requests (validators), and smaller pages after breakdowns."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class GitHubFetcher:
         return self._pool.refused()
 
     def principals(self) -> tuple[PrincipalView, ...]:
-        """What may be shown of the credentials, one view each."""
+        """Views of all credentials."""
         return self._pool.views()
 
     def batched(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What GitHub's answer headers say. Pure."""
+"""GitHub's answer headers. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each status means. Pure: an answer in, a value out; `FetchError` for what is broken.
+"""Reads answers of GitHub by their status. Pure: an answer in, a value out; `FetchError` for what is broken.
 
     200  Fetched; partial where the platform says that things are missing      202  Pending
     204  Fetched, []        409 on an empty repository  Fetched, []            301 302 303 307 308  Moved

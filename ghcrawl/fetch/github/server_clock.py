@@ -1,4 +1,4 @@
-"""What the server's clock says, as far as `Date` headers give it away."""
+"""The server's clock, estimated from `Date` headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be shown of credentials and their budgets."""
+"""Views of credentials and their budgets, without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each status of a Mastodon host means. Pure: an answer in, a value out; `FetchError` for what is broken.
+"""Reads answers of Mastodon hosts. Pure: an answer in, a value out; `FetchError` for what is broken.
 
     200  Fetched     304  Unchanged     401  Unauthorized     403  Denied     404 410  Missing
     429  a limit (see `limits`)         other 4xx  Refused    5xx, no JSON  FetchError

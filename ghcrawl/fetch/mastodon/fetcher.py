@@ -94,7 +94,7 @@ class MastodonFetcher:
         return self.hosts.digest()
 
     def principals(self) -> Sequence[PrincipalView]:
-        """What may be shown of who asks, one view each."""
+        """Views of all principals."""
         now = self.clock.now()
         return self.hosts.views(now)
 

@@ -1,4 +1,4 @@
-"""What is known of each host: whose tokens it takes, and until when it wants to be left alone."""
+"""State of each host: its tokens, its limits, and until when it is closed."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class CredentialSlot:
         self.refused = why or "refused"
 
     def view(self, now: datetime) -> PrincipalView:
-        """What may be shown of it."""
+        """Its view, without secrets."""
         known = self.limit
         budget = (
             BudgetView(
@@ -216,7 +216,7 @@ class Hosts:
         return any(slot.token for host in self.known.values() for slot in host.slots)
 
     def views(self, now: datetime) -> list[PrincipalView]:
-        """What may be shown of who asks, and of hosts that are left alone."""
+        """Views of principals and of closed hosts."""
         return [
             replace(view, benched_until=until, benched_for=f"it answers {host.refusal} to everything")
             if until

@@ -48,7 +48,7 @@ class Happened(NamedTuple):
 
 
 class Subscription(Struct, frozen=True, kw_only=True):
-    """What of `host` is read. channel: `hashtag` (with its tag) or `public`; timeline: URL of the same by REST."""
+    """A stream of `host`. channel: `hashtag` (with its tag) or `public`; timeline: URL of the same by REST."""
 
     host: str
     channel: str
@@ -57,7 +57,7 @@ class Subscription(Struct, frozen=True, kw_only=True):
 
 
 Tell = Callable[[str, Any, datetime], Sequence[Push]]
-"""What to queue for an event's name and body, at a moment; nothing for what is not asked for."""
+"""Pushes for an event's name and body, at a moment; none for events that are not asked for."""
 
 
 class MastodonStream:

@@ -1,4 +1,4 @@
-"""What the headers of a site's answers say, and what to send for a conditional answer."""
+"""Headers: those of a site's answers, and those of conditional requests."""
 
 from __future__ import annotations
 

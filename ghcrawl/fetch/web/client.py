@@ -27,7 +27,7 @@ ACCEPT = "text/html, application/xhtml+xml, application/atom+xml, application/rs
 
 
 class Answer(NamedTuple):
-    """What came back. body: empty unless the status is 200; refused: why the body was not read; empty: it was.
+    """An answer. body: empty unless the status is 200; refused: why the body was not read; empty: it was.
 
     rendered: the body is UTF-8, as the page's scripts left it.
     """

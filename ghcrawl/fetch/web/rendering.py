@@ -33,7 +33,7 @@ Hold = Callable[[Origin], AbstractAsyncContextManager[bool]]
 
 @dataclass(kw_only=True)
 class Parts:
-    """What one page asks for, by GET. home: the page's own host, which is held already.
+    """The requests of one page, all by GET. home: the page's own host, which is held already.
 
     Other hosts are held from their first part until the page is done, so that pauses are between pages and not
     between the parts of one.
