@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -37,6 +38,8 @@ from ghcrawl.values.type_names import TypeName
 
 SHOW_EVERY_S: Final = 0.25
 LINE_EVERY_S: Final = 10.0
+SIGNALS_S: Final = 0.01
+"""Before the new tables replace the old ones: a signal that came while documents were read still stops that."""
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -96,6 +99,7 @@ async def filled_from(backend: CrawlBackend, wanted: Wanted, choose: Callable[[S
         into.begin(whole=before is None)
         with _progress(wanted.to) as progress:
             await filling.take(selected.documents(backend, since=filling.since), progress, partial(_behind, backend))
+            await asyncio.sleep(SIGNALS_S)
             into.commit(replace(filling.state(backend.where, asked), store=store))
     finally:
         into.abandon()
