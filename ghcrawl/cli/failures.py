@@ -47,21 +47,26 @@ def perform(work: Coroutine[Any, Any, int | None]) -> int:
 
 
 async def _cancelled_by_sigterm(work: Coroutine[Any, Any, int | None]) -> int | None:
-    task, came = asyncio.current_task(), asyncio.Event()
+    """Cancelled where it waits next, as asyncio does for Ctrl-C; the loop would do it after what is ready already."""
+    if threading.current_thread() is not threading.main_thread():
+        return await work
+    loop, task, came = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
     assert task is not None, "it runs in one"
 
-    def end() -> None:
+    def end(*_: object) -> None:
         came.set()
         task.cancel()
+        loop.call_soon_threadsafe(lambda: None)  # wakes it
 
-    if threading.current_thread() is threading.main_thread():
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+    before = signal.signal(signal.SIGTERM, end)
     try:
         return await work
     except asyncio.CancelledError:
         if not came.is_set():
             raise
         return 128 + signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _has_no_reader(stream: TextIO) -> bool:

@@ -564,10 +564,10 @@ def test_a_signal_leaves_the_old_tables_and_nothing_beside_them(
     names = sorted(path.name for path in to.parent.iterdir())
     filled(documents=[replace(an_issue(n), processed_at=at(9)) for n in range(2, 30)])
     script = (
-        "import os, sys, ghcrawl.cli; from ghcrawl.tables.fill import Filling; see = Filling._see\n"
+        "import signal, sys, ghcrawl.cli; from ghcrawl.tables.fill import Filling; see = Filling._see\n"
         "def slowly(self, document):\n"
         "    see(self, document)\n"
-        f"    if self.filled.documents == 20: os.kill(os.getpid(), {int(number)})\n"
+        f"    if self.filled.documents == 20: signal.raise_signal({int(number)})\n"
         "Filling._see = slowly\n"
         f"sys.exit(ghcrawl.cli.main(['tables', '--whole', '--to', {str(to)!r}, '--db', 'ghcrawl.db']))"
     )
