@@ -54,7 +54,7 @@ from ghcrawl.telemetry.instrumented import (
     PortOutage,
     measured,
 )
-from ghcrawl.telemetry.load_shedding import Answering
+from ghcrawl.telemetry.load_shedding import LoadShedding
 from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.telemetry.metrics import Observers
 from ghcrawl.values.errors import ConfigError, SpecError
@@ -118,7 +118,7 @@ class Service(Struct, frozen=True, kw_only=True):
     supervisor: Supervisor
     queue: InstrumentedQueue
     unit_of_work: InstrumentedUnitOfWork
-    answering: Answering
+    answering: LoadShedding
     streams: Streams
     tickers: Sequence[Ticker] = ()
     spending: Spending | None = None
@@ -239,7 +239,7 @@ def _service(  # noqa: PLR0913  # the same
     spending: Spending | None,
 ) -> Service:
     clock = backend.clock
-    answering = Answering()
+    answering = LoadShedding()
     queue = InstrumentedQueue(backend.queue, clock, measure=measure, answering=answering)
     unit_of_work = InstrumentedUnitOfWork(backend.unit_of_work, clock, measure=measure)
     tickers = [_ticker(one, backend, queue, settings, mounted, worker) for one in opened.values()]

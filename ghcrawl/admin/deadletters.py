@@ -122,7 +122,7 @@ async def _list(asked: Asked[Listing, None]) -> DeadlettersShape:
     site, query = asked.site, asked.query
     found = await site.deadletters.list(_filter(query, site), limit=query.limit, after=query.after)
     behind = found[-1].urn if len(found) == query.limit else None
-    shown = [DeadletterShape.of(letter, site.write) for letter in found]
+    shown = [DeadletterShape.of(deadletter, site.write) for deadletter in found]
     return DeadlettersShape(deadletters=shown, next=behind)
 
 
@@ -191,10 +191,10 @@ async def _would(site: Site, which: DeadletterFilter) -> tuple[int, str | None]:
 
 async def the(site: Site, urn: str) -> Deadletter:
     """The deadletter of that name. Raises Problem."""
-    letter = await site.deadletters.get(urn)
-    if letter is None:
+    deadletter = await site.deadletters.get(urn)
+    if deadletter is None:
         raise Problem(404, f"deadletter {urn[:200]} not found")
-    return letter
+    return deadletter
 
 
 @ROUTES.add("GET", _ONE, "showDeadletter", "Get one deadletter")
@@ -204,12 +204,12 @@ async def _show(asked: Asked[Nothing, None]) -> DeadletterShape:
 
 @ROUTES.add("DELETE", _ONE, "deleteDeadletter", "Permanently delete one deadletter")
 async def _delete_one(asked: Asked[Nothing, None]) -> DeletedShape:
-    letter = await the(asked.site, asked.path["urn"])
-    deleted = await asked.site.deadletters.delete([letter.urn])
+    deadletter = await the(asked.site, asked.path["urn"])
+    deleted = await asked.site.deadletters.delete([deadletter.urn])
     return DeletedShape(matched=1, deleted=deleted, left=0, before=None, dry_run=False)
 
 
 @ROUTES.add("POST", f"{_ONE}/requeue", "requeueDeadletter", "Requeue one deadletter and reset its attempts")
 async def _requeue_one(asked: Asked[To, None]) -> RequeuedShape:
-    letter = await the(asked.site, asked.path["urn"])
-    return await _requeued(asked.site, DeadletterFilter(urns=(letter.urn,)), asked.query.to)
+    deadletter = await the(asked.site, asked.path["urn"])
+    return await _requeued(asked.site, DeadletterFilter(urns=(deadletter.urn,)), asked.query.to)

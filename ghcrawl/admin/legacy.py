@@ -154,7 +154,7 @@ async def _shown(deadletters: Deadletters) -> Mapping[str, Any]:
         page = await deadletters.list(
             DeadletterFilter(), limit=min(LISTED_AT_ONCE, MAX_LISTED - len(shown)), after=after
         )
-        new = {letter.urn: shapes.deadletter_json(letter) for letter in page if letter.urn not in shown}
+        new = {deadletter.urn: shapes.deadletter_json(deadletter) for deadletter in page if deadletter.urn not in shown}
         if not new:  # also where the last one was deleted meanwhile, and the list starts again
             break
         shown |= new
@@ -168,13 +168,13 @@ async def _show(asked: Asked[Nothing, None]) -> dict[str, Any]:
 
 
 async def _delete(asked: Asked[Requeueing, None]) -> Answer[None]:
-    site, letter = asked.site, await the(asked.site, asked.path["urn"])
+    site, deadletter = asked.site, await the(asked.site, asked.path["urn"])
     if asked.query.requeue is None:
-        deleted = await site.deadletters.delete([letter.urn])
+        deleted = await site.deadletters.delete([deadletter.urn])
         return Answer(value=None, status=204, done={"deleted": deleted})
-    done = await site.requeue(DeadletterFilter(urns=(letter.urn,)), asked.query.requeue)
+    done = await site.requeue(DeadletterFilter(urns=(deadletter.urn,)), asked.query.requeue)
     if done.unreadable:
-        raise Problem(422, f"{letter.urn} is not a readable request and was kept")
+        raise Problem(422, f"{deadletter.urn} is not a readable request and was kept")
     return Answer(value=None, status=204, done={"queued": done.queued, "bounced": done.bounced})
 
 

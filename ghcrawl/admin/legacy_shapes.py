@@ -92,30 +92,30 @@ def _payload(value: Any, clock: Clock) -> Payload | None:
     return Payload.of(value["body"], origin="event", observed_at=observed_at)
 
 
-def deadletter_json(letter: Deadletter) -> dict[str, Any]:
+def deadletter_json(deadletter: Deadletter) -> dict[str, Any]:
     """What its list of deadletters shows: the metadata alone."""
-    request = letter.request
+    request = deadletter.request
     parts = urlsplit(request.url)
     return {
         "type": "deadletter",
         "url": parts._replace(netloc=f"deadletter.{parts.netloc}").geturl(),
-        "urn": letter.urn,
-        "links": {"self": {"href": letter.urn, "type": "resource"}},
-        "fetchedAt": iso(letter.first_at),
-        "processedAt": iso(letter.last_at),
+        "urn": deadletter.urn,
+        "links": {"self": {"href": deadletter.urn, "type": "resource"}},
+        "fetchedAt": iso(deadletter.first_at),
+        "processedAt": iso(deadletter.last_at),
         "version": 1,
-        "extra": {"type": request.type, "url": request.url, "reason": f"{letter.kind}: {letter.reason}"},
+        "extra": {"type": request.type, "url": request.url, "reason": f"{deadletter.kind}: {deadletter.reason}"},
     }
 
 
-def deadletter_document(letter: Deadletter) -> dict[str, Any]:
+def deadletter_document(deadletter: Deadletter) -> dict[str, Any]:
     """One deadletter: the request, and the metadata beside it."""
-    meta = deadletter_json(letter)
-    failures = [FailureShape.of(each).model_dump(exclude={"worker"}) for each in letter.failures]
+    meta = deadletter_json(deadletter)
+    failures = [FailureShape.of(each).model_dump(exclude={"worker"}) for each in deadletter.failures]
     meta["meta"] = {"failures": failures}
-    meta["errorMessage"] = letter.reason
-    meta["errorStack"] = letter.traceback
-    return {**request_json(letter.request), "_metadata": meta}
+    meta["errorMessage"] = deadletter.reason
+    meta["errorStack"] = deadletter.traceback
+    return {**request_json(deadletter.request), "_metadata": meta}
 
 
 def config_json(holding: Holding, worker: str) -> dict[str, Any]:

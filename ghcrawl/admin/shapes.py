@@ -140,26 +140,26 @@ class DeadletterShape(BaseModel):
     raw: str | None = Field(description="unreadable message, base64-encoded")
 
     @classmethod
-    def of(cls, letter: Deadletter, written: Written) -> DeadletterShape:
+    def of(cls, deadletter: Deadletter, written: Written) -> DeadletterShape:
         """The shape of a deadletter."""
-        request = letter.request
+        request = deadletter.request
         return cls(
-            urn=letter.urn,
-            kind=letter.kind,
-            reason=letter.reason,
+            urn=deadletter.urn,
+            kind=deadletter.kind,
+            reason=deadletter.reason,
             type=request.type,
             url=request.url,
             policy=request.policy,
             platform=request.platform,
-            queue=letter.queue,
+            queue=deadletter.queue,
             attempts=request.attempt,
-            first_at=iso(letter.first_at),
-            last_at=iso(letter.last_at),
+            first_at=iso(deadletter.first_at),
+            last_at=iso(deadletter.last_at),
             history=[str(ancestor) for ancestor in request.context.history],
-            failures=[FailureShape.of(failure) for failure in letter.failures],
-            traceback=letter.traceback,
+            failures=[FailureShape.of(failure) for failure in deadletter.failures],
+            traceback=deadletter.traceback,
             request=loads(written(request)),
-            raw=None if letter.raw is None else b64encode(letter.raw).decode("ascii"),
+            raw=None if deadletter.raw is None else b64encode(deadletter.raw).decode("ascii"),
         )
 
 

@@ -24,7 +24,7 @@ from ghcrawl.admin.signature import is_signed
 from ghcrawl.platforms.contract import Deliveries
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.inbox import IdempotencyKeys, Inbox
-from ghcrawl.telemetry.load_shedding import Answering
+from ghcrawl.telemetry.load_shedding import LoadShedding
 from ghcrawl.values.errors import CrawlError, Unstorable
 from ghcrawl.values.jsontext import MAX_DEPTH, JsonObject, TooDeep, loads
 from ghcrawl.values.requests import Push, Request
@@ -78,7 +78,7 @@ class Intake(Struct, frozen=True, kw_only=True):
     clock: Clock
     secrets: SecretLines
     count: Callable[[str, str], None]
-    answering: Answering = field(default_factory=Answering)
+    answering: LoadShedding = field(default_factory=LoadShedding)
     timeout_s: float = 8.0
 
 

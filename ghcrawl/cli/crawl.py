@@ -51,37 +51,37 @@ class Options(Struct, frozen=True, kw_only=True):
         return shlex.join(("ghcrawl", *(word for word in self.arguments if word != "--afresh")))
 
 
-async def crawl(wish: Options) -> int:
+async def crawl(options: Options) -> int:
     """Returns the exit status. Raises CrawlError where the crawl could not start."""
-    if wish.follow and not wish.specs:
+    if options.follow and not options.specs:
         raise ConfigError("--follow needs a SPEC: ghcrawl crawl ORG --follow")
-    plan, origins = await planned(wish, setting.environment())
-    shown = reporter(quiet=wish.quiet or wish.dry_run)
+    plan, origins = await planned(options, setting.environment())
+    shown = reporter(quiet=options.quiet or options.dry_run)
     log_to(shown, plan.settings, origins)
-    if wish.dry_run:
-        foreseen = await estimating.foresee(plan, _silent if wish.quiet else say)
-        write_json(foreseen.figures()) if wish.json else estimating.show(foreseen)
+    if options.dry_run:
+        foreseen = await estimating.foresee(plan, _silent if options.quiet else say)
+        write_json(foreseen.figures()) if options.json else estimating.show(foreseen)
         return CLEAN
     result = await crawling.crawl(plan, shown)
-    tell(result, json=wish.json, quiet=wish.quiet)
+    tell(result, json=options.json, quiet=options.quiet)
     return result.exit_status
 
 
-async def planned(wish: Options, environ: Mapping[str, str]) -> tuple[Plan, Origins]:
+async def planned(options: Options, environ: Mapping[str, str]) -> tuple[Plan, Origins]:
     """The crawl that is meant, and where its settings come from. environ: for credentials. Raises CrawlError."""
-    settings, origins, remembered = await with_memory(wish.place, wish.more)
+    settings, origins, remembered = await with_memory(options.place, options.more)
     before, settings = settings, remembering(settings, origins, remembered)
-    settings = wish.wanting.applied(settings, SystemClock().now())
+    settings = options.wanting.applied(settings, SystemClock().now())
     plan = Plan(
-        specs=_named(wish.specs, wish.platform),
-        place=wish.place,
+        specs=_named(options.specs, options.platform),
+        place=options.place,
         settings=settings,
         credentials=read_credentials(settings, environ),
-        more=wish.more,
-        max_calls=wish.max_calls,
-        follow=wish.follow,
-        command=wish.command,
-        afresh=wish.afresh,
+        more=options.more,
+        max_calls=options.max_calls,
+        follow=options.follow,
+        command=options.command,
+        afresh=options.afresh,
         verbose="log.level" in origins,
         remembered=remembered.latest is not None and settings is not before,
     )

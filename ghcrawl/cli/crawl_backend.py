@@ -58,7 +58,7 @@ class Documents(Protocol):
         """Type → number of documents that are not tombstones."""
 
 
-class Letters(Protocol):
+class Deadletters(Protocol):
     """The deadletters, for a person. As `ghcrawl.ports.Deadletters` says of each method."""
 
     async def list(self, which: DeadletterFilter, *, limit: int, after: str = "") -> Sequence[Deadletter]:
@@ -92,7 +92,7 @@ class CrawlBackend(Struct, frozen=True, kw_only=True):
     now: Callable[[], datetime]
     queues: Queues
     documents: Documents
-    letters: Letters
+    deadletters: Deadletters
     requeue: Callable[[DeadletterFilter, QueueName | None], Awaitable[Requeued]]
     forget: Callable[[DeadletterFilter], Awaitable[Forgotten]]
     watching: Watching

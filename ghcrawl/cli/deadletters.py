@@ -9,7 +9,7 @@ from typing import Final
 
 from ghcrawl.cli import output
 from ghcrawl.cli.commands.deadletters import Which
-from ghcrawl.cli.crawl_backend import CrawlBackend, Letters
+from ghcrawl.cli.crawl_backend import CrawlBackend, Deadletters
 from ghcrawl.cli.incident import show_incident, to_json
 from ghcrawl.cli.kinds import meant, type_texts
 from ghcrawl.cli.opening import backend as opened
@@ -35,8 +35,8 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
     """Returns the exit status. Raises ConfigError, SpecError, StoreError."""
     async with opened(place) as backend:
         found = await _filter(backend, which)
-        counts = await backend.letters.count(found)
-        letters = await backend.letters.list(found, limit=limit or max(1, counts.total))
+        counts = await backend.deadletters.count(found)
+        deadletters = await backend.deadletters.list(found, limit=limit or max(1, counts.total))
         now = backend.now()
     if json:
         output.write_json(
@@ -44,24 +44,24 @@ async def list_(place: Place, which: Which, *, limit: int, json: bool) -> int:
                 "total": counts.total,
                 "by_class": dict(counts.by_kind),
                 "by_type": TypeNames(counts.by_type).shown(counts.by_type),
-                "deadletters": [to_json(letter) for letter in letters],
+                "deadletters": [to_json(deadletter) for deadletter in deadletters],
             }
         )
         return 0
     if not counts.total:
         say("There are no deadletters." if not which.chooses else "No deadletters match.")
         return 0
-    _show_all(letters, now)
+    _show_all(deadletters, now)
     say(f"{counted(counts.total, 'deadletter')}: {tallied(counts.by_kind)}.")
-    if len(letters) < counts.total:
-        say(f"Showing the newest {number(len(letters))}; --limit 0 shows all.")
-    suggest("show one in full", ("ghcrawl", "deadletters", "show", _id(letters[0]), *place.typed()))
+    if len(deadletters) < counts.total:
+        say(f"Showing the newest {number(len(deadletters))}; --limit 0 shows all.")
+    suggest("show one in full", ("ghcrawl", "deadletters", "show", _id(deadletters[0]), *place.typed()))
     return 0
 
 
-def _show_all(letters: Sequence[Deadletter], now: datetime) -> None:
+def _show_all(deadletters: Sequence[Deadletter], now: datetime) -> None:
     """A line each: for a person what fits, for a pipe everything."""
-    named = list(zip(letters, type_texts([one.request.type_name for one in letters]), strict=True))
+    named = list(zip(deadletters, type_texts([one.request.type_name for one in deadletters]), strict=True))
     if output.console().is_terminal:
         rows = [(_id(one), ago(one.last_at, now), one.kind, type, path_of(one.request.url)) for one, type in named]
         output.show_rows(("id", "dead-lettered", "class", "type", "path"), rows)
@@ -77,21 +77,21 @@ async def show(place: Place, name: str, *, json: bool) -> int:
     """Returns the exit status: 1 where there is no such deadletter. Raises ConfigError, SpecError, StoreError."""
     async with opened(place) as backend:
         try:
-            letter = await backend.letters.get(await _only(backend, PREFIX + name.removeprefix(PREFIX)))
+            deadletter = await backend.deadletters.get(await _only(backend, PREFIX + name.removeprefix(PREFIX)))
         except _NoneSuchError:
-            letter = None
+            deadletter = None
         now = backend.now()
-    if letter is None:
+    if deadletter is None:
         complain(f"deadletter {name} not found; run `ghcrawl deadletters list`")
         return NOT_THERE
     if json:
-        output.write_json(to_json(letter))
+        output.write_json(to_json(deadletter))
     else:
-        retry: list[tuple[str, ...]] = [("deadletters", "requeue", _id(letter))]
+        retry: list[tuple[str, ...]] = [("deadletters", "requeue", _id(deadletter))]
         if not backend.attended:
             retry.append(("crawl",))
         commands = [as_typed(shlex.join(("ghcrawl", *words, *place.typed()))) for words in retry]
-        show_incident(letter, now, " && ".join(commands))
+        show_incident(deadletter, now, " && ".join(commands))
     return 0
 
 
@@ -134,7 +134,7 @@ async def delete(place: Place, which: Which, *, dry_run: bool, yes: bool) -> int
 
 async def _wanted(backend: CrawlBackend, found: DeadletterFilter, verb: str, *, dry_run: bool, yes: bool) -> bool:
     """Whether it is really to be done. Says what it means where it is not."""
-    counts = await backend.letters.count(found)
+    counts = await backend.deadletters.count(found)
     if not counts.total:
         say("No deadletters match.")
         return False
@@ -158,7 +158,7 @@ async def _filter(backend: CrawlBackend, which: Which) -> DeadletterFilter:
     """Raises SpecError for what names no deadletter, and for a type that nothing is of."""
 
     async def counted() -> Iterable[TypeName]:
-        return (await backend.letters.count(DeadletterFilter())).by_type
+        return (await backend.deadletters.count(DeadletterFilter())).by_type
 
     return DeadletterFilter(
         urns=tuple(await _urns(backend, which.names)),
@@ -183,7 +183,7 @@ async def _urns(backend: CrawlBackend, names: Sequence[str]) -> Sequence[str]:
 async def _only(backend: CrawlBackend, name: str) -> str:
     if len(name) >= WHOLE:
         return name
-    found, typed = await _beginning(backend.letters, name), name.removeprefix(PREFIX)
+    found, typed = await _beginning(backend.deadletters, name), name.removeprefix(PREFIX)
     if len(found) == 1:
         return found[0]
     if not found:
@@ -191,17 +191,17 @@ async def _only(backend: CrawlBackend, name: str) -> str:
     raise SpecError(f"{typed} matches {len(found)} IDs; type more digits")
 
 
-async def _beginning(letters: Letters, prefix: str) -> Sequence[str]:
+async def _beginning(deadletters: Deadletters, prefix: str) -> Sequence[str]:
     """The URNs that start with `prefix`."""
     found: list[str] = []
     after = ""
     while True:
-        page = await letters.list(DeadletterFilter(), limit=AT_ONCE, after=after)
-        found += [letter.urn for letter in page if letter.urn.startswith(prefix)]
+        page = await deadletters.list(DeadletterFilter(), limit=AT_ONCE, after=after)
+        found += [deadletter.urn for deadletter in page if deadletter.urn.startswith(prefix)]
         if len(page) < AT_ONCE:
             return found
         after = page[-1].urn
 
 
-def _id(letter: Deadletter) -> str:
-    return letter.urn.removeprefix(PREFIX)[:8]
+def _id(deadletter: Deadletter) -> str:
+    return deadletter.urn.removeprefix(PREFIX)[:8]

@@ -28,11 +28,11 @@ def split(counts: Mapping[TypeName, int], entities: Collection[TypeName]) -> tup
     return things, sum(counts.values()) - sum(things.values())
 
 
-def kept(things: Mapping[str, int], lists: int, letters: DeadletterCounts) -> Iterable[tuple[str, str]]:
+def kept(things: Mapping[str, int], lists: int, deadletters: DeadletterCounts) -> Iterable[tuple[str, str]]:
     """What there is, line by line for a person. things, lists: as `split` gives them."""
     yield "documents", f"{counted(sum(things.values()), 'entity', 'entities')}{': ' if things else ''}{tallied(things)}"
     yield "", counted(lists, "list page or cursor", "list pages and cursors")
-    yield "deadletters", f"{number(letters.total)}{': ' if letters.total else ''}{tallied(letters.by_kind)}"
+    yield "deadletters", f"{number(deadletters.total)}{': ' if deadletters.total else ''}{tallied(deadletters.by_kind)}"
 
 
 async def meant(

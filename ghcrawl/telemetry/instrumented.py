@@ -19,7 +19,7 @@ from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.queue import Delivery, Depth, Queue
 from ghcrawl.ports.store import Stored
 from ghcrawl.ports.unit_of_work import Committed, Effects, UnitOfWork
-from ghcrawl.telemetry.load_shedding import YIELD_S, Answering
+from ghcrawl.telemetry.load_shedding import YIELD_S, LoadShedding
 from ghcrawl.values.errors import CrawlError, Unstorable
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
@@ -102,7 +102,7 @@ class InstrumentedQueue(_Watched):
         clock: Clock,
         *,
         measure: Measure | None = None,
-        answering: Answering | None = None,
+        answering: LoadShedding | None = None,
         yield_s: float = YIELD_S,
     ) -> None:
         super().__init__(clock)

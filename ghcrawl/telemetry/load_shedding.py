@@ -17,7 +17,7 @@ YIELD_S: Final = 0.25
 """The longest that one pop waits for them, so that a crawl goes on under any load."""
 
 
-class Answering:
+class LoadShedding:
     """Counts the answers in progress."""
 
     def __init__(self, many: int = MANY) -> None:

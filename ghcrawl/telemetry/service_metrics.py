@@ -69,7 +69,9 @@ class ServiceMetrics:
         self._describe_redelivery(registry)
 
     def _describe_process(self, registry: CollectorRegistry) -> None:
-        self._letters = Gauge("ghcrawl_deadletters", "Deadletters, by class", ["platform", "class"], registry=registry)
+        self._deadletters = Gauge(
+            "ghcrawl_deadletters", "Deadletters, by class", ["platform", "class"], registry=registry
+        )
         self._loops = Gauge("ghcrawl_loops", "Workers of this process", ["state"], registry=registry)
         self._restarts = Counter(
             "ghcrawl_loop_restarts", "Workers restarted after a crash, since startup", registry=registry
@@ -204,11 +206,11 @@ class ServiceMetrics:
 
     def deadletters(self, by_platform: Mapping[str, Mapping[str, int]], mounted: Collection[str]) -> None:
         """Platform → class → number of deadletters; those of platforms that are not mounted are counted together."""
-        self._letters.clear()
+        self._deadletters.clear()
         for platform, by_kind in by_platform.items():
             label = platform if platform in mounted else NOT_MOUNTED
             for kind, number in by_kind.items():
-                self._letters.labels(label, kind).inc(number)
+                self._deadletters.labels(label, kind).inc(number)
 
     def workers(self, *, running: int, busy: int, wanted: int, restarts: int, paused: bool) -> None:
         """What the loops do."""

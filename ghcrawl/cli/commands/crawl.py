@@ -110,7 +110,7 @@ def crawl(
 
     level = "debug" if how.verbose else how.log_level
     more = {"crawl.loops": how.loops, "crawl.policy": what.policy, "log.level": level}
-    wish = work.Options(
+    options = work.Options(
         specs=tuple(specs or ()),
         platform=what.platform,
         place=place,
@@ -124,4 +124,4 @@ def crawl(
         quiet=how.quiet,
         arguments=tuple(sys.argv[1:]),
     )
-    return perform(work.crawl(wish))
+    return perform(work.crawl(options))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from ghcrawl.cli.crawl_backend import CrawlBackend, Reading
 from ghcrawl.cli.server.client import connected
-from ghcrawl.cli.server.ports import ServerDocuments, ServerLetters, ServerQueues
+from ghcrawl.cli.server.ports import ServerDeadletters, ServerDocuments, ServerQueues
 from ghcrawl.cli.server.sources import ServerSources
 from ghcrawl.settings import loading as setting
 from ghcrawl.wiring import mounts_of
@@ -19,16 +19,16 @@ async def served(url: str) -> AsyncIterator[CrawlBackend]:
     """The service at `url`, to be looked at and acted upon. Raises ConfigError, StoreError."""
     async with connected(url, setting.environment()) as client:
         shown = await client.get("/api/v1/settings")
-        documents, letters = ServerDocuments(client), ServerLetters(client)
+        documents, deadletters = ServerDocuments(client), ServerDeadletters(client)
         yield CrawlBackend(
             where=client.url,
             mounts=mounts_of(shown["settings"]),
             now=lambda: datetime.now(UTC),
             queues=ServerQueues(client),
             documents=documents,
-            letters=letters,
-            requeue=letters.requeue,
-            forget=letters.forget,
+            deadletters=deadletters,
+            requeue=deadletters.requeue,
+            forget=deadletters.forget,
             watching=ServerSources(client),
             attended=True,
             store_id=documents.store_id,

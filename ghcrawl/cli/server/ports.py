@@ -92,7 +92,7 @@ class ServerDocuments:
         return str((await self._client.get("/api/v1/document-counts")).get("store", ""))
 
 
-class ServerLetters:
+class ServerDeadletters:
     """The deadletters of a service."""
 
     def __init__(self, client: Client) -> None:
@@ -102,10 +102,10 @@ class ServerLetters:
         """As the protocol says, in pages."""
         if which.urns:
             named = [await self.get(urn) for urn in which.urns]
-            return [letter for letter in named if letter is not None][:limit]
+            return [deadletter for deadletter in named if deadletter is not None][:limit]
         found: list[Deadletter] = []
-        async for letter in self._pages(which, limit, after):
-            found.append(letter)
+        async for deadletter in self._pages(which, limit, after):
+            found.append(deadletter)
             if len(found) == limit:
                 break
         return found
@@ -113,23 +113,23 @@ class ServerLetters:
     async def _pages(self, which: DeadletterFilter, limit: int, after: str) -> AsyncIterator[Deadletter]:
         behind: str | None = after
         while behind is not None:
-            parameters = [*_of_letters(which), ("limit", str(min(limit, AT_ONCE))), ("after", behind)]
+            parameters = [*_of_deadletters(which), ("limit", str(min(limit, AT_ONCE))), ("after", behind)]
             page = await self._client.get("/api/v1/deadletters", parameters)
             for each in page["deadletters"]:
-                yield _letter(each)
+                yield _deadletter(each)
             behind = page["next"]
 
     async def count(self, which: DeadletterFilter) -> DeadletterCounts:
         """As the protocol says."""
         if which.urns:
-            letters = await self.list(which, limit=len(which.urns))
-            return DeadletterCounts.of((one.request.type_name, one.kind, 1) for one in letters)
-        return counts_of(await self._client.get("/api/v1/deadletter-counts", _of_letters(which)))
+            deadletters = await self.list(which, limit=len(which.urns))
+            return DeadletterCounts.of((one.request.type_name, one.kind, 1) for one in deadletters)
+        return counts_of(await self._client.get("/api/v1/deadletter-counts", _of_deadletters(which)))
 
     async def get(self, urn: str) -> Deadletter | None:
         """As the protocol says."""
         found = await self._client.find(f"/api/v1/deadletters/{segment(urn)}")
-        return None if found is None else _letter(found)
+        return None if found is None else _deadletter(found)
 
     async def requeue(self, which: DeadletterFilter, to: QueueName | None) -> Requeued:
         """As `CrawlBackend` says."""
@@ -173,7 +173,7 @@ def _request(value: Any) -> Request:
     return read_message(dumps(value))
 
 
-def _letter(value: Mapping[str, Any]) -> Deadletter:
+def _deadletter(value: Mapping[str, Any]) -> Deadletter:
     return convert({**value, "request": _request(value["request"])}, Deadletter)
 
 
@@ -190,7 +190,7 @@ def _of_documents(which: DocumentFilter) -> Parameters:
     return parameters
 
 
-def _of_letters(which: DeadletterFilter) -> Parameters:
+def _of_deadletters(which: DeadletterFilter) -> Parameters:
     parameters = [*_of_types(which), *(("kind", kind) for kind in which.kinds)]
     parameters += [(name, value) for name, value in (("reason", which.reason), ("host", which.host)) if value]
     return parameters if which.before is None else [*parameters, ("before", time_text(which.before))]

@@ -24,7 +24,7 @@ from ghcrawl.admin.secret_lines import SecretLines
 from ghcrawl.admin.signature import is_signed
 from ghcrawl.admin.webhook import SECRETS, Webhook, _parsed
 from ghcrawl.ports.inbox import ClaimResult
-from ghcrawl.telemetry.load_shedding import Answering
+from ghcrawl.telemetry.load_shedding import LoadShedding
 from ghcrawl.values.errors import (
     ConfigError,
     QueueError,
@@ -221,7 +221,7 @@ async def test_what_a_body_took_to_arrive_is_not_there_for_the_queue(rig: Rig, m
 
 async def test_as_long_as_a_delivery_is_not_answered_loops_know_that_somebody_waits(rig: Rig):
     seen: list[bool] = []
-    intake = replace(rig.intake(), answering=Answering(many=1))
+    intake = replace(rig.intake(), answering=LoadShedding(many=1))
 
     class Looking(MemoryQueue):
         async def push(self, pushes: Any) -> Any:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from ghcrawl.telemetry.instrumented import InstrumentedQueue
-from ghcrawl.telemetry.load_shedding import Answering
+from ghcrawl.telemetry.load_shedding import LoadShedding
 from ghcrawl.values.requests import Push
 from queues.memory import MemoryQueue
 from tests.support.builders import a_request
@@ -32,14 +32,14 @@ async def runs(task: asyncio.Task[object]) -> bool:
 
 
 async def test_while_few_wait_nobody_stands_shedding(queue: MemoryQueue):
-    answering = Answering(many=3)
+    answering = LoadShedding(many=3)
     shedding = InstrumentedQueue(queue, FakeClock(), answering=answering, yield_s=FOR_EVER_S)
     with answering.one(), answering.one():
         assert await shedding.pop(lanes("soon"), patience_s=0) is not None
 
 
 async def test_while_many_wait_nothing_is_popped_until_some_were_answered(queue: MemoryQueue):
-    answering = Answering(many=3)
+    answering = LoadShedding(many=3)
     shedding = InstrumentedQueue(queue, FakeClock(), answering=answering, yield_s=FOR_EVER_S)
     with answering.one(), answering.one():
         with answering.one():
@@ -49,7 +49,7 @@ async def test_while_many_wait_nothing_is_popped_until_some_were_answered(queue:
 
 
 async def test_under_whatever_load_a_crawl_goes_on(queue: MemoryQueue):
-    answering = Answering(many=1)
+    answering = LoadShedding(many=1)
     with ExitStack() as stack:
         for _ in range(50):
             stack.enter_context(answering.one())
@@ -58,7 +58,7 @@ async def test_under_whatever_load_a_crawl_goes_on(queue: MemoryQueue):
 
 
 async def test_an_answer_that_failed_is_waited_for_no_longer(queue: MemoryQueue):
-    answering = Answering(many=1)
+    answering = LoadShedding(many=1)
     with pytest.raises(RuntimeError), answering.one():
         raise RuntimeError
     await asyncio.wait_for(answering.calm(FOR_EVER_S), timeout=1)
