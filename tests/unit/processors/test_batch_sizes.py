@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ghcrawl.fetch.github import queries, querying
-from processors.github import batch_requests, estimate
+from processors.github import batch_requests, estimate_counts
 
 
 def test_as_many_things_are_compared_with_rest_as_the_estimate_assumes():
-    assert (querying.FIRST, querying.ONE_IN) == (estimate.PROVEN, estimate.PROVEN_ONE_IN)
+    assert (querying.FIRST, querying.ONE_IN) == (estimate_counts.PROVEN, estimate_counts.PROVEN_ONE_IN)
 
 
 def test_a_query_takes_as_many_nodes_as_a_batch_has_members():
