@@ -27,7 +27,7 @@ from ghcrawl.fetch.github.pool import Grant, Need, Pool
 from ghcrawl.fetch.github.principals import Credential
 from ghcrawl.fetch.github.queries import QUERIES
 from ghcrawl.fetch.github.querying import Queries
-from ghcrawl.fetch.github.refusals import Limited, Unauthorized, Unfit
+from ghcrawl.fetch.github.refusals import Limited, Unauthorized, Unfit, foreign, led_away
 from ghcrawl.fetch.github.responses import Moved, Verdict
 from ghcrawl.fetch.github.settings import GitHubSettings, accept_for
 from ghcrawl.ports.clock import Clock
@@ -130,7 +130,7 @@ class GitHubFetcher:
     async def fetch(self, request: Request, stored: Stored | None) -> Retrieved:
         """Ask for `request.url`; conditionally, where `stored` has a validator that serves. Raises FetchError."""
         if not self._settings.owns(request.url):
-            return _foreign(request.url, self._settings)
+            return foreign(request.url, self._settings)
         if request.type in QUERIES:
             return await self._queries.fetch(request, replace(self._need(request, None), resource=GRAPHQL))
         if (polled_until := self._calls.polled_until(request.url)) is not None:
@@ -141,7 +141,7 @@ class GitHubFetcher:
     async def post(self, request: Request) -> Retrieved:
         """Ask that something be done; `Pending` says that it is. Never sent twice. Raises FetchError."""
         if not self._settings.owns(request.url):
-            return _foreign(request.url, self._settings)
+            return foreign(request.url, self._settings)
         return await self._asked(
             self._need(request, None), lambda: replace(_redirects(request, None, None), method="POST")
         )
@@ -153,7 +153,7 @@ class GitHubFetcher:
             detail = f"there is no GitHub App {app_id} among the credentials"
             return Denied(status=0, reason="credential", detail=detail)
         if not self._settings.owns(url):
-            return _foreign(url, self._settings)
+            return foreign(url, self._settings)
         claim = app_key(app).jwt(self._calls.server_now())
         verdict = await self._calls.as_app(app, claim, replace(_to(url), method=method))
         match verdict:
@@ -165,7 +165,7 @@ class GitHubFetcher:
             case Unfit(denied=denied):
                 return denied
             case Moved():
-                return _led_away(url, verdict)
+                return led_away(url, verdict.url)
             case _:
                 return verdict
 
@@ -203,7 +203,7 @@ class GitHubFetcher:
             if not isinstance(verdict, Moved):
                 break
             if not self._settings.owns(verdict.url):
-                return _led_away(redirects.url, verdict)
+                return led_away(redirects.url, verdict.url)
             redirects.move(verdict)
             leave = await self._pool.again(grant)
             if isinstance(leave, Throttled):
@@ -284,15 +284,6 @@ def _redirects(request: Request, stored: Stored | None, validator: Validator | N
 
 def _to(url: str) -> RedirectState:
     return RedirectState(type="", url=url, name=url, stored=None, validator=None, attempt=0, keeps=False)
-
-
-def _foreign(url: str, settings: GitHubSettings) -> Refused:
-    return Refused(status=0, reason="foreign_url", detail=f"{url} is not below {settings.api_url}")
-
-
-def _led_away(url: str, moved: Moved) -> Refused:
-    """An answer that is not the platform's."""
-    return Refused(status=301, reason="redirect", detail=f"{url} moved to {moved.url}")
 
 
 def _scope_of(path: str) -> str:

@@ -13,10 +13,15 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from ghcrawl.fetch.client import Answer
+from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.fetch.headers import retry_after_s
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.jsontext import Json
-from ghcrawl.values.outcome import Denied, DeniedReason
+from ghcrawl.values.outcome import (
+    Denied,
+    DeniedReason,
+    Refused,
+)
 
 MAX_DETAIL: Final = 500
 
@@ -137,3 +142,13 @@ def forbidden(answer: Answer) -> Unauthorized | Unfit | Denied:
 
 def _unfit(reason: DeniedReason, text: str, *, owner_wide: bool) -> Unfit:
     return Unfit(denied=Denied(status=403, reason=reason, detail=text), owner_wide=owner_wide)
+
+
+def foreign(url: str, settings: GitHubSettings) -> Refused:
+    """For a URL of another API: it is not asked."""
+    return Refused(status=0, reason="foreign_url", detail=f"{url} is not below {settings.api_url}")
+
+
+def led_away(url: str, target: str) -> Refused:
+    """An answer that is not the platform's."""
+    return Refused(status=301, reason="redirect", detail=f"{url} moved to {target}")
