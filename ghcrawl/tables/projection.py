@@ -92,8 +92,11 @@ class _Plan:
     def elements(self, document: Document, first: int) -> Iterator[tuple[Table, Row]]:
         found, above = document.body.get("elements"), ancestors(document.urn)
         for position, element in enumerate(found if isinstance(found, list) else (), first):
-            if isinstance(element, Mapping):
-                yield self.table, self._row(Frame(document, element, above, position))
+            if not isinstance(element, Mapping):
+                continue
+            row = self._row(Frame(document, element, above, position))
+            if row[0] is not None:  # else it is not known whose list it is
+                yield self.table, row
 
     def _row(self, frame: Frame) -> Row:
         body, known = frame.element, self.table.known

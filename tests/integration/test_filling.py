@@ -162,6 +162,11 @@ async def test_a_list_that_was_asked_for_with_a_filter_is_no_relation(where: Pat
     assert rows(where, "org_members", "user_login") == []
 
 
+async def test_a_list_of_nobody_has_no_rows(where: Path) -> None:
+    await run(where, these(replace(members(0, 1, "a"), links={})))
+    assert rows(where, "org_members", "user_login") == []
+
+
 async def test_two_runs_at_once_do_not_share_a_target(where: Path) -> None:
     first, second = (target(where, format_of(where), TABLES) for _ in range(2))
     first.begin(whole=True)
