@@ -178,10 +178,7 @@ class Context(Struct, frozen=True, kw_only=True):
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """One attempt that went wrong.
-
-    cause: a short class, `http_503` or an exception's name; groups deadletters.
-    """
+    """One failed attempt. cause: a short class, `http_503` or an exception's name; groups deadletters."""
 
     at: datetime
     cause: str
