@@ -13,13 +13,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
-from ghcrawl.ports.store import (
-    DocumentFilter,
-    Saved,
-    Stored,
-    Touch,
-    latest,
-)
+from ghcrawl.ports.store import DocumentFilter, Saved, Stored, Touch, latest
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace

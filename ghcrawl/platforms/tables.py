@@ -13,17 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ghcrawl.platforms.columns import (
-    ACCOUNTS,
-    AFTER,
-    BEFORE,
-    KEY,
-    POSITION,
-    SEEN_AT,
-    Column,
-    ordered,
-    owned_by,
-)
+from ghcrawl.platforms.columns import ACCOUNTS, AFTER, BEFORE, KEY, POSITION, SEEN_AT, Column, ordered, owned_by
 from ghcrawl.platforms.questions import Question
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.type_names import TypeName

@@ -10,16 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 import idna
 
-from ghcrawl.social.request_uri import (
-    LITERAL,
-    MARKER,
-    RESOURCES,
-    SOURCES,
-    RequestUri,
-    Resource,
-    Source,
-    canonical,
-)
+from ghcrawl.social.request_uri import LITERAL, MARKER, RESOURCES, SOURCES, RequestUri, Resource, Source, canonical
 from ghcrawl.values.errors import SpecError
 
 _PLATFORM: Final = re.compile(r"[a-z][a-z0-9+.-]*")

@@ -13,12 +13,7 @@ from ghcrawl.values.errors import Malformed
 from ghcrawl.values.forms import Form
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import JsonObject
-from ghcrawl.values.outcome import (
-    Processor,
-    Save,
-    Skip,
-    Visit,
-)
+from ghcrawl.values.outcome import Processor, Save, Skip, Visit
 from ghcrawl.values.times import dated
 from processors.fields import text
 from processors.github.graph import Node

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from ghcrawl.platforms.kind import Comparison
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
-from ghcrawl.values.outcome import (
-    Save,
-    Visit,
-)
+from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Request
 from processors.fields import mappings, sequence, text
 from processors.github.graph import Node

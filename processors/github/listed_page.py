@@ -11,9 +11,7 @@ from urllib.parse import parse_qsl
 from msgspec import Struct
 
 from ghcrawl.values.jsontext import Json, JsonObject
-from ghcrawl.values.outcome import (
-    Visit,
-)
+from ghcrawl.values.outcome import Visit
 from ghcrawl.values.requests import Pagination, Request
 from ghcrawl.values.times import credible
 from processors.fields import text

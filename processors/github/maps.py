@@ -11,13 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ghcrawl.values.visitor_map import (
-    NONE,
-    ON_REQUEST,
-    PAGES,
-    SELF,
-    Node,
-)
+from ghcrawl.values.visitor_map import NONE, ON_REQUEST, PAGES, SELF, Node
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.events_maps import event_maps
 from processors.github.listing import Listing

@@ -13,12 +13,7 @@ from typing import Final
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import Json, JsonObject
-from ghcrawl.values.outcome import (
-    Processor,
-    Save,
-    Skip,
-    Visit,
-)
+from ghcrawl.values.outcome import Processor, Save, Skip, Visit
 from ghcrawl.values.policy import Fetch, parse
 from ghcrawl.values.requests import Context, Pagination, Push
 from ghcrawl.values.times import moment

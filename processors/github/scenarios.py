@@ -17,14 +17,7 @@ from ghcrawl.values.errors import SpecError
 from ghcrawl.values.narrowing import EXCEPT, ONLY, SINCE
 from ghcrawl.values.policy import parse
 from ghcrawl.values.type_names import suggestion
-from ghcrawl.values.visitor_map import (
-    NONE,
-    ON_REQUEST,
-    PAGES,
-    SELF,
-    Node,
-    followed,
-)
+from ghcrawl.values.visitor_map import NONE, ON_REQUEST, PAGES, SELF, Node, followed
 
 ALIASES: Final[Mapping[str, str]] = {"initialize": "default"}
 """Names of earlier versions, and the scenarios that they mean."""

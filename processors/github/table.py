@@ -6,12 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ghcrawl.values.visitor_map import (
-    NONE,
-    PAGES,
-    Node,
-    followed,
-)
+from ghcrawl.values.visitor_map import NONE, PAGES, Node, followed
 from processors.github.batches import BATCHES
 from processors.github.entities import BY_TYPE, ENTITIES
 from processors.github.entity import Entity

@@ -18,15 +18,7 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Push
 from processors.fields import mapping, mappings, text
-from processors.mastodon.names import (
-    NAME,
-    account_url,
-    account_urn,
-    host_of,
-    id_of,
-    status_url,
-    urn_of_status,
-)
+from processors.mastodon.names import NAME, account_url, account_urn, host_of, id_of, status_url, urn_of_status
 from processors.mastodon.things import asks_not_to, created, may_keep, tags_of, words_of
 from processors.saving import (
     HOLDS,

@@ -16,15 +16,7 @@ from ghcrawl.values.errors import Unstorable
 from stores.batcher import Batcher
 from stores.mongo.driver import Mongo
 from stores.mongo.errors import Rejected
-from stores.mongo.writes import (
-    Bulk,
-    Fields,
-    Write,
-    deleting,
-    inserting,
-    replacing,
-    updating,
-)
+from stores.mongo.writes import Bulk, Fields, Write, deleting, inserting, replacing, updating
 
 Row = dict[str, Any]
 Answers = Sequence[bool | Exception]

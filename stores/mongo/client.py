@@ -6,10 +6,7 @@ import os
 from typing import Any, Final
 
 from motor.motor_asyncio import AsyncIOMotorClient
-from pymongo.errors import (
-    ConfigurationError,
-    InvalidName,
-)
+from pymongo.errors import ConfigurationError, InvalidName
 
 from ghcrawl.values.errors import ConfigError
 from stores.mongo.settings import MongoSettings

@@ -26,12 +26,7 @@ from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores.deadletters import RequestCodec, failure_from, host_of
 from stores.mongo.driver import OURS, Mongo
 from stores.mongo.errors import opening
-from stores.mongo.escaping import (
-    from_bson,
-    plain_text,
-    safe_text,
-    to_bson,
-)
+from stores.mongo.escaping import from_bson, plain_text, safe_text, to_bson
 from stores.mongo.settings import Index
 from stores.mongo.writes import Fields
 

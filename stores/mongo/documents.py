@@ -14,12 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from typing import Any, Final, Self
 
-from ghcrawl.ports.store import (
-    DocumentFilter,
-    Saved,
-    Stored,
-    Touch,
-)
+from ghcrawl.ports.store import DocumentFilter, Saved, Stored, Touch
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
@@ -28,19 +23,9 @@ from stores.merging import Merged, merged, wants_body
 from stores.mongo.batched import Shared
 from stores.mongo.driver import OURS, Mongo, token
 from stores.mongo.errors import opening
-from stores.mongo.escaping import (
-    from_bson,
-    plain_text,
-    safe_text,
-    to_bson,
-)
+from stores.mongo.escaping import from_bson, plain_text, safe_text, to_bson
 from stores.mongo.listing import in_order, narrowed, spans_of
-from stores.mongo.names import (
-    collection_of,
-    places,
-    type_of,
-    types_in,
-)
+from stores.mongo.names import collection_of, places, type_of, types_in
 from stores.mongo.rows import (
     HELD_FIELDS,
     Placed,

@@ -15,13 +15,7 @@ from typing import Any, Final, Self, TypeVar
 from bson import ObjectId
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import IndexModel, WriteConcern, timeout
-from pymongo.errors import (
-    BulkWriteError,
-    CursorNotFound,
-    DuplicateKeyError,
-    PyMongoError,
-    WriteError,
-)
+from pymongo.errors import BulkWriteError, CursorNotFound, DuplicateKeyError, PyMongoError, WriteError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
@@ -30,12 +24,7 @@ from ghcrawl.values.frozen import replace
 from stores.mongo.client import client_of
 from stores.mongo.errors import opening, translated
 from stores.mongo.settings import Index, MongoSettings
-from stores.mongo.writes import (
-    Bulk,
-    Fields,
-    Write,
-    packed,
-)
+from stores.mongo.writes import Bulk, Fields, Write, packed
 
 T = TypeVar("T")
 _Errors = type[BaseException] | tuple[type[BaseException], ...]

@@ -31,13 +31,7 @@ from ghcrawl.values.times import moment, time_text
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores import rules
 from stores.merging import Merged
-from stores.mongo.escaping import (
-    from_bson,
-    plain_text,
-    safe_name,
-    safe_text,
-    to_bson,
-)
+from stores.mongo.escaping import from_bson, plain_text, safe_name, safe_text, to_bson
 from stores.mongo.names import places
 
 _ALWAYS: Final = (

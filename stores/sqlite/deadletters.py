@@ -6,12 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ghcrawl.embedded.file import (
-    Row,
-    SqliteFile,
-    restored,
-    storable,
-)
+from ghcrawl.embedded.file import Row, SqliteFile, restored, storable
 from ghcrawl.embedded.writer import Work
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.values.deadletters import Deadletter

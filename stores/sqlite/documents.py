@@ -7,20 +7,9 @@ import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
-from ghcrawl.embedded.file import (
-    Row,
-    SqliteFile,
-    restored,
-    storable,
-)
+from ghcrawl.embedded.file import Row, SqliteFile, restored, storable
 from ghcrawl.embedded.writer import Work
-from ghcrawl.ports.store import (
-    DocumentFilter,
-    Saved,
-    Stored,
-    Touch,
-    latest,
-)
+from ghcrawl.ports.store import DocumentFilter, Saved, Stored, Touch, latest
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.jsontext import dumps

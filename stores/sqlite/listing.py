@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
-from ghcrawl.embedded.file import (
-    storable,
-)
-from ghcrawl.ports.store import (
-    DocumentFilter,
-)
+from ghcrawl.embedded.file import storable
+from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.times import time_text
 

@@ -11,16 +11,7 @@ from typing import Final, Self
 from msgspec import Struct
 
 from ghcrawl import __version__
-from ghcrawl.fetch.atproto.answers import (
-    BLOCKS,
-    EXPIRED,
-    REJECTED,
-    Failure,
-    body_of,
-    failure_of,
-    observed_at,
-    wait_s,
-)
+from ghcrawl.fetch.atproto.answers import BLOCKS, EXPIRED, REJECTED, Failure, body_of, failure_of, observed_at, wait_s
 from ghcrawl.fetch.atproto.principals import ANONYMOUS, Principal, Server, moment_of
 from ghcrawl.fetch.atproto.sessions import Account, Session, Throttle
 from ghcrawl.fetch.atproto.xrpc import Method, method_of

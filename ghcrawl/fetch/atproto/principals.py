@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from ghcrawl.fetch.atproto.answers import (
-    told,
-)
+from ghcrawl.fetch.atproto.answers import told
 from ghcrawl.fetch.atproto.sessions import Session
 from ghcrawl.fetch.client import Answer
 

@@ -38,13 +38,7 @@ from ghcrawl.ports.store import Stored
 from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.frozen import replace
-from ghcrawl.values.outcome import (
-    Denied,
-    Missing,
-    Refused,
-    Retrieved,
-    Throttled,
-)
+from ghcrawl.values.outcome import Denied, Missing, Refused, Retrieved, Throttled
 from ghcrawl.values.requests import Request
 
 MAX_REDIRECTS: Final = 5

@@ -16,12 +16,7 @@ from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.webhooks import ApiFailure, Attempt, Page
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.jsontext import Json
-from ghcrawl.values.outcome import (
-    Fetched,
-    Pending,
-    Retrieved,
-    Throttled,
-)
+from ghcrawl.values.outcome import Fetched, Pending, Retrieved, Throttled
 from ghcrawl.values.requests import Context, Request
 from ghcrawl.values.times import moment
 

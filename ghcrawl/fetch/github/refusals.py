@@ -17,11 +17,7 @@ from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.fetch.headers import retry_after_s
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.jsontext import Json
-from ghcrawl.values.outcome import (
-    Denied,
-    DeniedReason,
-    Refused,
-)
+from ghcrawl.values.outcome import Denied, DeniedReason, Refused
 
 MAX_DETAIL: Final = 500
 

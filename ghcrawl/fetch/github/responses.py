@@ -37,14 +37,7 @@ from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.documents import Validator
 from ghcrawl.values.errors import FetchError, Malformed
 from ghcrawl.values.jsontext import MAX_DEPTH, Json, TooDeep, loads
-from ghcrawl.values.outcome import (
-    Fetched,
-    Missing,
-    Pending,
-    Refused,
-    Retrieved,
-    Unchanged,
-)
+from ghcrawl.values.outcome import Fetched, Missing, Pending, Refused, Retrieved, Unchanged
 
 PENDING_S: Final = 10.0
 PENDING_CAP_S: Final = 300.0
