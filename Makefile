@@ -45,7 +45,7 @@ lint: $(VENV)/.dev ## format, lint, types and import contracts
 	$(VENV)/bin/lint-imports
 
 docs: $(VENV)/.dev ## write what the documentation takes from the code: kinds, documents, tables, settings
-	$(RUN) -m processors.github.table > docs/github.md
+	$(RUN) -m processors.github.kinds_page > docs/github.md
 	$(RUN) -m tests.support.document_types > docs/documents.md
 	$(RUN) -m tests.support.tables_page > docs/tables.md
 	$(RUN) -m tests.support.readme

@@ -32,11 +32,11 @@ from msgspec.structs import asdict
 from ghcrawl.cli.following import Follower
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.schedule.asking import watch, watched
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import WorldSize
 from ghcrawl.simulator.github.live.feed import FeedEvent
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Server, Setup
 from ghcrawl.simulator.github.world import World

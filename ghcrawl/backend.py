@@ -40,6 +40,7 @@ from stores.inbox import SequentialInbox
 from stores.memory import MemoryDeadletters, MemoryStore
 from stores.mongo.settings import MongoSettings
 from stores.quotas import MemoryQuotas
+from stores.sequential_unit_of_work import Part, SequentialUnitOfWork
 from stores.sources import MemorySources
 from stores.sqlite import deadletters as sqlite_deadletters
 from stores.sqlite import dedup as sqlite_dedup
@@ -53,7 +54,6 @@ from stores.sqlite.inbox import SqliteInbox
 from stores.sqlite.quotas import SqliteQuotas
 from stores.sqlite.sources import SqliteSources
 from stores.sqlite.unit_of_work import SqliteUnitOfWork
-from stores.unit_of_work import Part, SequentialUnitOfWork
 
 SCHEMA: Final = (
     *sqlite_queue.SCHEMA,

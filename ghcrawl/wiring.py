@@ -14,11 +14,12 @@ from uuid import uuid4
 from msgspec import Struct
 
 from ghcrawl.backend import Backend, open_backend
-from ghcrawl.engine import differences
+from ghcrawl.engine import batch_mismatches
+from ghcrawl.engine.batch_mismatches import Differences
 from ghcrawl.engine.decision import Mounted
-from ghcrawl.engine.differences import Differences
 from ghcrawl.engine.loop import Engine, Ports
 from ghcrawl.engine.supervisor import Supervisor
+from ghcrawl.engine.weighted_order import draw
 from ghcrawl.fetch.call_budget import Budgeted, Spending
 from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
 from ghcrawl.fetch.redaction import REDACTOR
@@ -37,7 +38,7 @@ from ghcrawl.ports.source import Credential, Source
 from ghcrawl.ports.store import Store
 from ghcrawl.redelivery.state import Run
 from ghcrawl.redelivery.sweep import Pace
-from ghcrawl.redelivery.turns import Redelivery
+from ghcrawl.redelivery.sweep_schedule import Redelivery
 from ghcrawl.schedule.budget import hourly
 from ghcrawl.schedule.options import Options
 from ghcrawl.schedule.ticker import Ticker
@@ -64,7 +65,6 @@ from ghcrawl.values.tuning import Tuning
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName, TypeNames, suggestion
 from queues import codec
 from queues.sqlite.queue import SqliteQueue
-from queues.weighted import draw
 
 FIRST_THINGS_FIRST: Final[Mapping[QueueName, int]] = {name: 10_000**rank for rank, name in enumerate(reversed(QUEUES))}
 """Weights for a crawl with a limited number of calls: lists before single things, users last. So far apart that a queue
@@ -150,7 +150,7 @@ class Service(Struct, frozen=True, kw_only=True):
         found: dict[str, Differences] = {}
         for name, opened in self.opened.items():
             if none := {kind.of: () for kind in opened.platform.kinds.values() if isinstance(kind, Batch)}:
-                known = await differences.read(self.backend.store, name, opened.mount.base_url)
+                known = await batch_mismatches.read(self.backend.store, name, opened.mount.base_url)
                 for type, fields in known.items():
                     opened.platform.disproved(opened.source, type, fields)
                 found[name] = {**none, **known}
@@ -331,7 +331,7 @@ def _worked(opened: OpenPlatform, store: Store, measure: Measure | None) -> Moun
 
 async def _disproved(opened: OpenPlatform, store: Store, type: str, fields: Sequence[str]) -> None:
     opened.platform.disproved(opened.source, type, fields)
-    await differences.remember(store, opened.platform.name, opened.mount.base_url, {type: fields})
+    await batch_mismatches.remember(store, opened.platform.name, opened.mount.base_url, {type: fields})
 
 
 def _tuning(settings: Settings, spending: Spending | None) -> Tuning:

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 from ghcrawl.ports.deadletters import DeadletterFilter, Deadletters, Forgotten, Requeued
 from ghcrawl.ports.queue import Queue
+from ghcrawl.values.cancellation import all_of
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.requests import Failure, Push, Request
-from ghcrawl.values.shielded import all_of
 from ghcrawl.values.times import moment
 
 A = TypeVar("A")

@@ -18,7 +18,7 @@ from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.type_names import TypeName
-from stores import rules
+from stores import precedence
 from stores.deadletters import admits
 from stores.jsontext import from_text, to_text
 from stores.merging import merged, wants_body
@@ -33,8 +33,8 @@ class _Kept(Struct, frozen=True):
     claims: Mapping[str, str] = {}
 
     @property
-    def held(self) -> rules.StoredState:
-        return replace(rules.StoredState.of(self.document), checked_at=self.checked_at)
+    def held(self) -> precedence.StoredState:
+        return replace(precedence.StoredState.of(self.document), checked_at=self.checked_at)
 
     def whole(self) -> Document:
         return replace(self.document, body=from_text(self.body))
@@ -73,7 +73,7 @@ class MemoryStore:
                 claims=claims,
             )
         if supersede and done.saved != "stale":
-            low, high = rules.older_generations(document.urn, supersede)
+            low, high = precedence.older_generations(document.urn, supersede)
             for urn in [urn for urn in self._kept if low <= urn < high]:
                 self._remove(urn)
         return done.saved
@@ -145,7 +145,7 @@ class MemoryStore:
             self._claimed[url].discard(urn)
 
 
-def _as_held(document: Document, held: rules.StoredState) -> Document:
+def _as_held(document: Document, held: precedence.StoredState) -> Document:
     """The document without its body, updated by what is remembered of it."""
     return replace(
         document,

@@ -1,7 +1,7 @@
 """Computes the result of saving a document over a stored one, for every store. Adapters only write it.
 
-Usually `stores.rules` decides without the bodies. If the thing was seen in several forms, the two bodies are joined
-(`ghcrawl.values.forms`): then `wants_body` returns True, and the adapter reads the whole stored document.
+Usually `stores.precedence` decides without the bodies. If the thing was seen in several forms, the two bodies are
+joined (`ghcrawl.values.forms`): then `wants_body` returns True, and the adapter reads the whole stored document.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ghcrawl.values.documents import Document, Validator
 from ghcrawl.values.forms import Form, Forms, Known
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import digest
-from stores import rules
-from stores.rules import StoredState
+from stores import precedence
+from stores.precedence import StoredState
 
 
 class Merged(Struct, frozen=True, kw_only=True):
@@ -38,10 +38,10 @@ class Merged(Struct, frozen=True, kw_only=True):
 
 def wants_body(held: StoredState | None, document: Document) -> bool:
     """Whether `merged` needs the whole stored document, because some of its fields may still be valid."""
-    form = rules.form_of(document)
+    form = precedence.form_of(document)
     if held is None or form is None or held.deleted:
         return False
-    judged = rules.judge(held, document)
+    judged = precedence.judge(held, document)
     if judged == "same":
         return False
     if judged == "stale":
@@ -56,22 +56,22 @@ def wants_body(held: StoredState | None, document: Document) -> bool:
 def merged(held: StoredState | None, document: Document, whole: Document | None = None) -> Merged:
     """The result of saving `document` over `held`. whole: the stored document, if `wants_body` is True."""
     if held is None:
-        names = rules.known_as(document, document.url, document.url, ())
+        names = precedence.known_as(document, document.url, document.url, ())
         new = replace(StoredState.of(document), aliases=names)
         return Merged(saved="saved", held=new, written=document, claims=_claims(document))
     if whole is not None:
         return _joined(held, document, whole)
-    judged = rules.judge(held, document)
+    judged = precedence.judge(held, document)
     if judged == "tied":
         document = _undecided(document)
-    stale = rules.older(document, held)
+    stale = precedence.older(document, held)
     known = held.forms
     if not stale and judged != "same" and document.origin != "storage":
         known = {**_overtaken(held.forms), **document.forms}
-    elif judged == "same" and rules.form_of(document):
+    elif judged == "same" and precedence.form_of(document):
         known = {**held.forms, **document.forms}
     effect: Effect = "stale" if stale else "same" if judged == "same" else "saved"
-    keeps = document.validator is None and rules.says_the_same(held, document)
+    keeps = document.validator is None and precedence.says_the_same(held, document)
     after = _after(held, document, effect, keeps_validator=keeps and document.deleted_at is None)
     after = replace(after, forms=known)
     written = replace(document, forms=known) if effect == "saved" else None
@@ -84,12 +84,12 @@ Effect = Literal["saved", "same", "stale"]
 
 def _joined(held: StoredState, document: Document, whole: Document) -> Merged:
     """Merge both bodies: fields of either are kept, and where both have a field, the newer document's value."""
-    stale = rules.older(document, held)
+    stale = precedence.older(document, held)
     top, bottom = (whole, document) if stale else (document, whole)
     body = forms.joined(top.body, bottom.body)
     nothing_new, still_true = body == whole.body, forms.contains(body, whole.body)
     differs = not held.digest or not forms.agree(document.body, whole.body)
-    tied = rules.may_tie(held, document) and differs
+    tied = precedence.may_tie(held, document) and differs
     known = {**(held.forms if still_true else _overtaken(held.forms)), **_seen(held, document, body, tied=tied)}
     poorer = "own" in known and not forms.answers(known, top.observed_at)
     mixed = not tied and poorer and not forms.mentions(top.body, bottom.body)
@@ -114,7 +114,7 @@ def _answer(effect: Effect, *, tied: bool, mixed: bool) -> Saved:
 
 def _seen(held: StoredState, document: Document, body: Mapping[str, object], *, tied: bool) -> dict[Form, Known]:
     """The form in which `document` was seen, unless the stored document has a newer body of that form."""
-    form = rules.form_of(document)
+    form = precedence.form_of(document)
     if form is None:
         return {}
     name, known = form
@@ -140,7 +140,7 @@ def _digest(body: Mapping[str, object], document: Document) -> str:
 def _after(held: StoredState, document: Document, effect: Effect, *, keeps_validator: bool) -> StoredState:
     """What is remembered after the save, without forms and names."""
     if effect == "stale":
-        return replace(held, visits=rules.visited(held.visits, document, effect))
+        return replace(held, visits=precedence.visited(held.visits, document, effect))
     validator: Validator | None = held.validator if keeps_validator else document.validator
     after = held if effect == "same" else replace(StoredState.of(document), aliases=held.aliases)
     return replace(
@@ -149,7 +149,7 @@ def _after(held: StoredState, document: Document, effect: Effect, *, keeps_valid
         observed_at=document.observed_at,
         checked_at=max(held.checked_at, document.fetched_at),
         validator=validator,
-        visits=rules.visited(held.visits, document, effect),
+        visits=precedence.visited(held.visits, document, effect),
     )
 
 
@@ -157,15 +157,15 @@ def _with_names(
     saved: Saved, held: StoredState, after: StoredState, document: Document, written: Document | None
 ) -> Merged:
     """Add the URLs under which the document is found: also those of a stale or equal one."""
-    names = rules.known_as(document, after.url, held.url, held.aliases)
+    names = precedence.known_as(document, after.url, held.url, held.aliases)
     return Merged(
         saved=saved,
         held=replace(after, aliases=names),
         written=written,
         claims=_claims(document),
-        forgotten=rules.forgotten(document, held.url, held.aliases, (after.url, *names)),
+        forgotten=precedence.forgotten(document, held.url, held.aliases, (after.url, *names)),
     )
 
 
 def _claims(document: Document) -> Mapping[str, str]:
-    return dict.fromkeys((document.url, *document.aliases), rules.claim_strength(document))
+    return dict.fromkeys((document.url, *document.aliases), precedence.claim_strength(document))

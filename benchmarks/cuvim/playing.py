@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from benchmarks.cuvim.events import Events
-from ghcrawl.schedule import pool as pools
+from ghcrawl.schedule import platform_statistics as pools
 from ghcrawl.schedule import tick
 from ghcrawl.schedule.estimator import Reading
-from ghcrawl.schedule.pool import Outlook, Pool
+from ghcrawl.schedule.platform_statistics import Outlook, Pool
 from ghcrawl.schedule.strategies import Strategy
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import WatchedSource, source_key

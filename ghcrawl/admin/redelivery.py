@@ -11,7 +11,7 @@ from ghcrawl.admin.routing import Asked, Nothing, Routes
 from ghcrawl.admin.shapes import MomentText, Shown, iso_or_none
 from ghcrawl.admin.site import Site
 from ghcrawl.redelivery.state import State
-from ghcrawl.redelivery.turns import Redelivery
+from ghcrawl.redelivery.sweep_schedule import Redelivery
 
 MAX_SHOWN: Final = 100
 

@@ -14,7 +14,7 @@ from aiohttp.typedefs import Handler
 from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ghcrawl.admin import bodies, trace
+from ghcrawl.admin import audit_log, bodies
 from ghcrawl.admin.access import Access, Caller, Role
 from ghcrawl.admin.problems import Problem, of_error, of_validation, unavailable
 from ghcrawl.admin.site import Site
@@ -230,8 +230,8 @@ def _trace(route: Route, asked: Asked[Any, Any], answer: Answer[Any]) -> None:
             who=asked.caller.name,
             operation=route.name,
             status=answer.status,
-            asked=trace.asked_for(asked.path, asked.query, asked.body),
-            done={**trace.came_to(answer.value), **answer.done},
+            asked=audit_log.asked_for(asked.path, asked.query, asked.body),
+            done={**audit_log.came_to(answer.value), **answer.done},
         )
 
 

@@ -23,7 +23,7 @@ from ghcrawl.admin.running_shapes import (
 )
 from ghcrawl.admin.shapes import CountsShape, DocumentCountsShape
 from ghcrawl.admin.site import Site
-from ghcrawl.engine import differences
+from ghcrawl.engine import batch_mismatches
 from ghcrawl.settings.live import Contended, Entry, value_of
 from ghcrawl.settings.loading import wrong
 from ghcrawl.settings.sections import Settings
@@ -105,7 +105,7 @@ async def _show_principals(asked: Asked[Nothing, None]) -> PrincipalsShape:
     site = asked.site
     differing = [
         DifferenceShape(platform=platform, type=type, fields=list(fields))
-        for platform, type, fields in await differences.read_all(site.store, site.mounts)
+        for platform, type, fields in await batch_mismatches.read_all(site.store, site.mounts)
     ]
     return PrincipalsShape(principals=_principals(site), differences=differing)
 

@@ -14,7 +14,7 @@ from ghcrawl.ports.inbox import IdempotencyKeys
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.source import PrincipalView
 from ghcrawl.ports.store import Store
-from ghcrawl.redelivery.turns import Redelivery
+from ghcrawl.redelivery.sweep_schedule import Redelivery
 from ghcrawl.schedule.watching import Watching
 from ghcrawl.settings.live import LiveSettings
 from ghcrawl.telemetry.history import Point, Span

@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from ghcrawl.admin.shared import Shared
+from ghcrawl.admin.coalescing import Shared
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.store import Store
 from ghcrawl.values.errors import StoreError

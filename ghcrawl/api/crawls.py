@@ -12,10 +12,10 @@ from msgspec import Struct
 from ghcrawl.api.background import Background
 from ghcrawl.cli import crawling
 from ghcrawl.cli.crawl import Options, log_to, planned
+from ghcrawl.cli.narrowing import Wanting
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.progress import reporter
 from ghcrawl.cli.result import Result
-from ghcrawl.cli.wanting import Wanting
 
 VARIABLE: Final = "GHCRAWL_TOKENS"
 

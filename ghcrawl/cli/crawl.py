@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from ghcrawl.cli import crawling, estimating, summary
+from ghcrawl.cli.narrowing import Wanting
 from ghcrawl.cli.opening import remembering, with_memory
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.output import write_json
@@ -16,7 +17,6 @@ from ghcrawl.cli.plan import Plan
 from ghcrawl.cli.progress import LOG_LEVEL, Reporter, reporter
 from ghcrawl.cli.result import CLEAN, Result
 from ghcrawl.cli.stderr import complain, say
-from ghcrawl.cli.wanting import Wanting
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import loading as setting
 from ghcrawl.settings.loading import Origins

@@ -81,8 +81,8 @@ class Reading(Struct, frozen=True, kw_only=True):
 class CrawlBackend(Struct, frozen=True, kw_only=True):
     """One place, open. where: its name in sentences. mounts: with the base URLs that it was crawled from.
 
-    requeue, forget: as many deadletters as there is time for in one answer; `ghcrawl.cli.rounds` asks again for what is
-    left. Requeued ones wait as if never tried, in the queue that is given or, for None, where each was.
+    requeue, forget: as many deadletters as there is time for in one answer; `ghcrawl.cli.bulk_deadletters` asks again
+    for what is left. Requeued ones wait as if never tried, in the queue that is given or, for None, where each was.
     attended: as far as is known, another process works on the waiting requests; false: none does now.
     store_id: as `ghcrawl.ports.store` says; empty: a service of an earlier version.
     """

@@ -9,17 +9,17 @@ from contextlib import closing
 from typing import Any, Final
 
 from ghcrawl.cli import live, records, roots
+from ghcrawl.cli.command_prefix import as_typed
 from ghcrawl.cli.following import Follower
 from ghcrawl.cli.kinds import entity_types
 from ghcrawl.cli.plan import Plan, bases, from_apis, introduction
-from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.progress import Reporter
 from ghcrawl.cli.records import Begun, Record
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.roots import Root
 from ghcrawl.cli.signals import Signals
 from ghcrawl.cli.unrecoverable import unrecoverable
-from ghcrawl.cli.waiting import left_waiting, ours, sentences
+from ghcrawl.cli.unsupported_requests import left_waiting, ours, sentences
 from ghcrawl.cli.watching import Watcher, quotas
 from ghcrawl.cli.words import counted
 from ghcrawl.fetch.redaction import REDACTOR

@@ -8,15 +8,15 @@ from datetime import datetime
 from typing import Final
 
 from ghcrawl.cli import output
+from ghcrawl.cli.bulk_deadletters import rounds
+from ghcrawl.cli.command_prefix import as_typed
 from ghcrawl.cli.commands.deadletters import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend, Deadletters
 from ghcrawl.cli.incident import show_incident, to_json
 from ghcrawl.cli.kinds import meant, type_texts
 from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.queues import queue_name
-from ghcrawl.cli.rounds import rounds
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.words import age, ago, counted, number, path_of, tallied
 from ghcrawl.ports.deadletters import DeadletterFilter

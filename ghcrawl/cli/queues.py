@@ -14,7 +14,7 @@ from ghcrawl.cli.opening import backend as opened
 from ghcrawl.cli.opening import reading
 from ghcrawl.cli.options import Place
 from ghcrawl.cli.stderr import say, suggest
-from ghcrawl.cli.waiting import depth_figures
+from ghcrawl.cli.unsupported_requests import depth_figures
 from ghcrawl.cli.words import counted, number, path_of, stamp
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.errors import SpecError

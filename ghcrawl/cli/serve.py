@@ -17,11 +17,11 @@ from ghcrawl.admin.connections import Connections, Limits, raise_descriptor_limi
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import Addresses, Listening, application, serving
 from ghcrawl.admin.webhook import Webhook
-from ghcrawl.cli.beside import Beside, unless_told_to_stop
+from ghcrawl.cli.background import Beside, unless_told_to_stop
 from ghcrawl.cli.options import Place
-from ghcrawl.cli.rotation import rotations
 from ghcrawl.cli.serve_site import Surface, Watching
 from ghcrawl.cli.signals import Signals
+from ghcrawl.cli.tokens_file import rotations
 from ghcrawl.settings import loading as setting
 from ghcrawl.settings.live import Base, Holding, LiveSettings
 from ghcrawl.settings.sections import LogSection, Settings

@@ -11,9 +11,9 @@ from typing import Final, get_args
 from msgspec import Struct
 
 from ghcrawl.admin.access import TOKENS, Access
+from ghcrawl.admin.coalescing import Shared
 from ghcrawl.admin.probes import CHECK_S, Probed, takes_pushes, why_not
 from ghcrawl.admin.secret_lines import SecretLines
-from ghcrawl.admin.shared import Shared
 from ghcrawl.admin.sign_ins import SignIns, networks
 from ghcrawl.admin.site import Site, UnreachableHost, Workers
 from ghcrawl.admin.webhook import SECRETS, Intake, Result, Webhook
@@ -23,7 +23,7 @@ from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter, Forgotten, Requeued
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView
-from ghcrawl.redelivery.turns import Redelivery
+from ghcrawl.redelivery.sweep_schedule import Redelivery
 from ghcrawl.settings.live import LiveSettings
 from ghcrawl.settings.sections import Settings
 from ghcrawl.telemetry.history import History, Seen

@@ -21,7 +21,7 @@ from ghcrawl.cli.server import running
 from ghcrawl.cli.server import watch as watching
 from ghcrawl.cli.snapshot import depth_line
 from ghcrawl.cli.stderr import suggest
-from ghcrawl.cli.waiting import depth_figures, left_waiting, ours, sentences
+from ghcrawl.cli.unsupported_requests import depth_figures, left_waiting, ours, sentences
 from ghcrawl.cli.words import ago, number, size, stamp, written
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import Depth, by_queue

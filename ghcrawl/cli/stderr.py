@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from ghcrawl.cli.program import as_typed
+from ghcrawl.cli.command_prefix import as_typed
 from ghcrawl.cli.words import printable
 
 

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ghcrawl.cli import output
+from ghcrawl.cli.command_prefix import as_typed
 from ghcrawl.cli.kinds import split
-from ghcrawl.cli.program import as_typed
 from ghcrawl.cli.result import Result
 from ghcrawl.cli.snapshot import Quota
 from ghcrawl.cli.words import counted, duration, number, tallied

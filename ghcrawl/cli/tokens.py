@@ -15,7 +15,7 @@ from ghcrawl.cli.server import tokens as served
 from ghcrawl.cli.stderr import complain, say, suggest
 from ghcrawl.cli.unrecoverable import unanswered
 from ghcrawl.cli.words import number, stamp, time_of_day
-from ghcrawl.engine import differences
+from ghcrawl.engine import batch_mismatches
 from ghcrawl.platforms.credentials import CredentialCheck, LoadedCredential
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.settings import loading as setting
@@ -77,7 +77,7 @@ async def _differing(settings: Settings) -> Sequence[str]:
     if settings.store.provider == "memory" or (settings.embedded and not settings.sqlite.path.exists()):
         return ()
     async with open_backend(settings) as backend:
-        return [served.differ(*found) for found in await differences.read_all(backend.store, mounts(settings))]
+        return [served.differ(*found) for found in await batch_mismatches.read_all(backend.store, mounts(settings))]
 
 
 async def _checked(settings: Settings, name: str, found: Sequence[LoadedCredential]) -> Sequence[CredentialCheck]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ghcrawl.cli.snapshot import Pace, Quota, Snapshot, estimate
-from ghcrawl.cli.waiting import ours
+from ghcrawl.cli.unsupported_requests import ours
 from ghcrawl.fetch.circuit_breaker import Outage
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.source import PrincipalView

@@ -13,9 +13,9 @@ from typing import Final
 from ghcrawl.engine.decision import Decision, Mounted
 from ghcrawl.engine.settlement import Prepared, Settlement
 from ghcrawl.platforms.kind import Event, Part, Thing
+from ghcrawl.values.cancellation import all_of
 from ghcrawl.values.outcome import Save, Skip
 from ghcrawl.values.requests import Push, Request
-from ghcrawl.values.shielded import all_of
 from ghcrawl.values.tuning import Tuning
 
 MAX_ELEMENTS: Final = 200

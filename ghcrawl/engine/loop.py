@@ -28,11 +28,11 @@ from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.queue import Delivery, Queue
 from ghcrawl.ports.store import Store
 from ghcrawl.ports.unit_of_work import Committed, UnitOfWork
+from ghcrawl.values.cancellation import run_to_end
 from ghcrawl.values.errors import CrawlError, QueueError, StoreError
 from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.outcome import Defer, Outcome, Save, Skip
 from ghcrawl.values.requests import Request
-from ghcrawl.values.shielded import run_to_end
 from ghcrawl.values.tuning import Tuning
 
 log = structlog.stdlib.get_logger(__name__)

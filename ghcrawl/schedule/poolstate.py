@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ghcrawl.schedule.pool import Pool
+from ghcrawl.schedule.platform_statistics import Pool
 from ghcrawl.values.source import DAY_S
 
 OWN_D: Final = 3599.999 / DAY_S

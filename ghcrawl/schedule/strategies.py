@@ -13,8 +13,8 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 
 from ghcrawl.schedule.estimator import expected, rates
-from ghcrawl.schedule.pool import Outlook
-from ghcrawl.schedule.trace import pending
+from ghcrawl.schedule.platform_statistics import Outlook
+from ghcrawl.schedule.source_history import pending
 from ghcrawl.values.source import StrategyName, WatchedSource
 
 EXPONENT: Final = 0.5

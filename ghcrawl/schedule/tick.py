@@ -15,9 +15,9 @@ from typing import Final
 from msgspec import Struct
 
 from ghcrawl.schedule.estimator import TOLERANCE_D, Reading, observe, window
-from ghcrawl.schedule.pool import Outlook
+from ghcrawl.schedule.platform_statistics import Outlook
+from ghcrawl.schedule.source_history import traced
 from ghcrawl.schedule.strategies import HORIZON_D, Power, Strategy, charged
-from ghcrawl.schedule.trace import traced
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import WatchedSource
 

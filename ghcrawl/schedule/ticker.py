@@ -20,12 +20,12 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.sources import Sources
 from ghcrawl.ports.store import Store
-from ghcrawl.schedule import pool as pools
+from ghcrawl.schedule import platform_statistics as pools
 from ghcrawl.schedule import tick
 from ghcrawl.schedule.asking import TICK_D, asking, watch, watched
 from ghcrawl.schedule.estimator import Reading
 from ghcrawl.schedule.options import Options
-from ghcrawl.schedule.pool import Outlook
+from ghcrawl.schedule.platform_statistics import Outlook
 from ghcrawl.schedule.poolstate import WINDOW_D, PoolState, from_json, state_name, to_json
 from ghcrawl.schedule.strategies import new_items
 from ghcrawl.schedule.tick import Ticked

@@ -17,7 +17,7 @@ from ghcrawl.ports.store import Store
 from ghcrawl.schedule.asking import watch, watched
 from ghcrawl.schedule.estimator import rates
 from ghcrawl.schedule.poolstate import from_json, state_name
-from ghcrawl.schedule.trace import UserClass, user_class
+from ghcrawl.schedule.source_history import UserClass, user_class
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import WatchedSource, days, moment_of
 

@@ -19,11 +19,11 @@ from ghcrawl.ports.queue import Queue
 from ghcrawl.ports.store import Store
 from ghcrawl.ports.stream import Batch, Stream, StreamObserver
 from ghcrawl.streams.lease import Lease
+from ghcrawl.values.cancellation import run_to_end
 from ghcrawl.values.deadletters import Deadletter
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import CrawlError, StreamRefused
 from ghcrawl.values.requests import Failure, Payload, Push, Request
-from ghcrawl.values.shielded import run_to_end
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, count, mapping, number, text
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.issue import below
 from processors.github.names import repo_url, required
 from processors.github.repo import in_repo

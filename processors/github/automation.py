@@ -8,8 +8,8 @@ from typing import Final
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, mappings, number, text
 from processors.github.condition import HAS_FILES
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.listing import Listing
 from processors.github.names import last_number, owner_kind, repo_of, required
 from processors.github.repo import in_repo

@@ -11,7 +11,7 @@ from ghcrawl.values.lanes import QueueName
 from ghcrawl.values.requests import Context, Pagination
 from ghcrawl.values.visitor_map import Step
 from processors.fields import mapping, number, text
-from processors.github.graph import Node
+from processors.github.document_graph import Node
 from processors.github.listed_page import Page
 from processors.github.listings import LISTINGS
 from processors.github.pull_request import PULL_REQUEST, pull_request_urn

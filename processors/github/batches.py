@@ -26,9 +26,9 @@ from ghcrawl.values.requests import Context, Pagination, Payload, Proof, Push, R
 from ghcrawl.values.visitor_map import Step
 from processors.fields import at, mapping, number, sequence, text
 from processors.github.batch_requests import PULLS, QUEUES, REVIEW_LIST, REVIEWS, USERS, ask, follow_people
-from processors.github.graph import QUEUE_OF, Node
+from processors.github.document_graph import QUEUE_OF, Node
+from processors.github.graphql_nodes import PROFILE, STABLE, http_date, pull_request, reviews, user
 from processors.github.names import here
-from processors.github.nodes import PROFILE, STABLE, http_date, pull_request, reviews, user
 from processors.github.pull_request import PULL_REQUEST
 
 # What a batch brings ------------------------------------------------------------------------------------------

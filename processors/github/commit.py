@@ -8,8 +8,8 @@ from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.requests import Pagination
 from processors.fields import at, count, mappings, number, text
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.names import repo_of, required
 
 

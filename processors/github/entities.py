@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from processors.github import (
+    account_resources,
     activity,
     automation,
-    belongings,
     commit,
     issue,
     org,
@@ -29,7 +29,7 @@ ENTITIES: Final[tuple[Entity, ...]] = (
     *automation.ENTITIES,
     *planning.ENTITIES,
     *protection.ENTITIES,
-    *belongings.ENTITIES,
+    *account_resources.ENTITIES,
 )
 BY_TYPE: Final[Mapping[str, Entity]] = {row.type: row for row in ENTITIES}
 """The same by their types."""

@@ -16,11 +16,11 @@ from ghcrawl.values.jsontext import JsonObject
 from ghcrawl.values.outcome import Processor, Save, Skip, Visit
 from ghcrawl.values.times import dated
 from processors.fields import text
-from processors.github.graph import Node
-from processors.github.least import check
+from processors.github.document_graph import Node
 from processors.github.listing import Listing, Listings, add
 from processors.github.names import parent_of, repo_url
 from processors.github.part import SHOWN, Part, add_part
+from processors.github.response_checks import check
 
 
 def stays(_visit: Visit) -> Skip | None:

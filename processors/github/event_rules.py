@@ -17,9 +17,9 @@ from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Context, Pagination, Payload, Push, Request
 from ghcrawl.values.times import iso
 from processors.fields import at, mapping, sequence, text
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
 from processors.github.events_table import Action, EventRule
-from processors.github.graph import Node
 from processors.github.listing import Listing, Listings, UpdateMode
 from processors.github.names import org_url, scope_of
 from processors.github.webhook import POLICY, api_url, urn_of

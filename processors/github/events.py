@@ -12,11 +12,11 @@ from typing import Final
 from ghcrawl.platforms.kind import Event, Kind
 from ghcrawl.values.errors import Malformed
 from ghcrawl.values.outcome import Processor, Save, Visit
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
 from processors.github.event_rules import EventRules
 from processors.github.events_feed import TYPE, feed_kind, identity_of
 from processors.github.events_table import EVENT_RULES, EventRule
-from processors.github.graph import Node
 from processors.github.listing import Listings
 from processors.github.names import owner_kind, required
 from processors.github.webhook import FALLBACK

@@ -22,8 +22,8 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Context, DeferredRequest, Payload, Push, Request
 from processors.fields import mapping, number, text
+from processors.github.document_graph import Node, again
 from processors.github.events_table import EVENT_RULES
-from processors.github.graph import Node, again
 from processors.github.listing import PER_PAGE
 from processors.github.names import NAME, owner_kind, scope_of
 from processors.github.webhook import FALLBACK, POLICY, happened_at, urn_of

@@ -12,8 +12,8 @@ from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.requests import Context, Payload, Push
 from ghcrawl.values.times import dated
 from processors.fields import at, mappings, number, text
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.names import last_number, owner_kind, repo_of, required, scope_of
 
 _NUMERIC: Final = re.compile(r".*?/repositories/(?P<repo>\d+)/issues/\d+")

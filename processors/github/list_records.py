@@ -10,7 +10,7 @@ from ghcrawl.values.errors import Malformed
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Request
 from processors.fields import mappings, sequence, text
-from processors.github.graph import Node
+from processors.github.document_graph import Node
 
 
 def comparison(request: Request) -> Comparison:

@@ -15,8 +15,8 @@ from ghcrawl.values.outcome import Visit
 from ghcrawl.values.requests import Pagination, Request
 from ghcrawl.values.times import credible
 from processors.fields import text
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.listing import Listing, UpdateMode, begun_again
 from processors.github.scenarios import floor_of
 

@@ -21,7 +21,7 @@ from ghcrawl.values.requests import Pagination, Request
 from ghcrawl.values.times import dated, time_text
 from processors.fields import count, mappings, text
 from processors.github.condition import ALWAYS, Condition, is_empty
-from processors.github.graph import Node
+from processors.github.document_graph import Node
 from processors.github.names import owner_kind, repo_url
 from processors.github.scenarios import floor_of
 

@@ -11,8 +11,8 @@ from ghcrawl.values.outcome import Skip, Visit
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Payload, Push
 from processors.fields import mapping, number, text
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.names import here, org_url, required
 from processors.github.webhook import POLICY
 

@@ -19,8 +19,8 @@ from ghcrawl.values.requests import Context, Pagination, Push
 from ghcrawl.values.times import moment
 from processors.fields import mapping, text
 from processors.github import batch_requests
+from processors.github.document_graph import Node, again, embedded
 from processors.github.entity import Entity
-from processors.github.graph import Node, again, embedded
 from processors.github.listed_page import Page, excerpt_of
 from processors.github.listing import Listing, Listings, UpdateMode, listing_of
 from processors.github.names import owner_kind, scope_of

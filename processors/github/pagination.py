@@ -16,7 +16,7 @@ from ghcrawl.values.policy import Fetch, parse
 from ghcrawl.values.requests import Pagination, Payload
 from ghcrawl.values.times import iso
 from processors.fields import sequence
-from processors.github.graph import again
+from processors.github.document_graph import again
 from processors.github.listed_page import Page
 from processors.github.listing import PER_PAGE, UpdateMode, asked_at_of
 

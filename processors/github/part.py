@@ -18,7 +18,7 @@ from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Request
 from processors.fields import number
 from processors.github.condition import ALWAYS, Condition
-from processors.github.graph import Node
+from processors.github.document_graph import Node
 from processors.github.names import owner_kind
 from processors.github.webhook import POLICY
 

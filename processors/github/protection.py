@@ -10,8 +10,8 @@ from ghcrawl.values.documents import Origin
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, mapping, text
 from processors.github.condition import MAY_PUSH, Condition, may
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.listing import Listing
 from processors.github.names import repo_of, required
 from processors.github.repo import in_repo

@@ -7,8 +7,8 @@ from typing import Final
 from ghcrawl.values.documents import Origin
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, number, text
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.issue import below, tagged
 from processors.github.names import repo_of, required
 

@@ -11,8 +11,8 @@ from ghcrawl.values.errors import Malformed
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, mapping, mappings, number, text
 from processors.github.condition import HAS_FILES
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.listing import Listing
 from processors.github.names import repo_of, required
 

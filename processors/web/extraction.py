@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import trafilatura
 from lxml import etree
 
-from processors.web import votes
+from processors.web import extraction_rules
+from processors.web.extraction_rules import Vote
 from processors.web.feeds import MAX_TEXT
 from processors.web.html import Node, squeezed, text_of, title_of
 from processors.web.urls import canonical
-from processors.web.votes import Vote
 
 FIELDS: Final = ("text", "title", "author")
 SURE: Final = 0.5
@@ -52,11 +52,11 @@ class Extraction:
         self._url = url
         self._entry = entry
         self._rules = rules
-        self.votes = votes.votes(root, {name: str(entry.get(name, "")) for name in FIELDS}) if entry else {}
+        self.votes = extraction_rules.votes(root, {name: str(entry.get(name, "")) for name in FIELDS}) if entry else {}
         self._foreign = self._find_foreign()
         self.article = self._find_text()
         if self.votes.get("author"):
-            self.votes["author"] = votes.near(root, self.votes["author"], self.article)
+            self.votes["author"] = extraction_rules.near(root, self.votes["author"], self.article)
         self.confirmed = bool(entry) or (
             self.article is not None and not self._is_list() and not self._is_titled_elsewhere()
         )
@@ -77,10 +77,10 @@ class Extraction:
         """The element that holds the article, and its images: what is around a paragraph."""
         own = () if self._entry.get("cut") else self.votes.get("text", ())
         own = [vote for vote in own if self._whole or vote.score >= CERTAIN]
-        own = votes.ranked(self._root, own, self._foreign, str(self._entry.get("text", "")))
+        own = extraction_rules.ranked(self._root, own, self._foreign, str(self._entry.get("text", "")))
         for vote in (*own, *self._rules.get("text", ())):
-            nodes = votes.apply(self._root, vote.rule) if vote.score >= SURE else []
-            if self._set("text", votes.text_by(self._root, vote.rule, self._foreign), "rule", vote.score):
+            nodes = extraction_rules.apply(self._root, vote.rule) if vote.score >= SURE else []
+            if self._set("text", extraction_rules.text_by(self._root, vote.rule, self._foreign), "rule", vote.score):
                 return nodes[0] if len(nodes) == 1 and nodes[0].tag != "p" else nodes[0].getparent()
         if self._whole:
             self._set("text", str(self._entry["text"]), "feed", SURE)
@@ -88,12 +88,12 @@ class Extraction:
 
     def _is_list(self) -> bool:
         """Whether the blog's rules find several texts and several titles, as on a page with the latest posts."""
-        return all(votes.places(self._root, self._rules.get(name, ())) > 1 for name in ("text", "title"))
+        return all(extraction_rules.places(self._root, self._rules.get(name, ())) > 1 for name in ("text", "title"))
 
     def _is_titled_elsewhere(self) -> bool:
         """Whether the title leads to another page of this host: a list that shows one post whole."""
         for vote in self._rules.get("title", ()):
-            for node in votes.apply(self._root, vote.rule)[:1]:
+            for node in extraction_rules.apply(self._root, vote.rule)[:1]:
                 hrefs = node.xpath("ancestor-or-self::a/@href | .//a/@href")
                 urls = [urlsplit(canonical(str(href), self._url)) for href in hrefs]
                 here = urlsplit(self._url)
@@ -111,7 +111,7 @@ class Extraction:
         text = str(self._entry.get("text", ""))
         if not self._whole or len(text) >= MAX_TEXT:
             return self._rules.get("foreign", ())
-        found = votes.foreign(self._root, self.votes.get("text", ()), text)
+        found = extraction_rules.foreign(self._root, self.votes.get("text", ()), text)
         self.votes["foreign"] = found
         return found
 
@@ -119,7 +119,7 @@ class Extraction:
         if self._entry.get("title"):
             self._set("title", str(self._entry["title"]), "feed", 1.0)
         for vote in self._rules.get("title", ()):
-            nodes = votes.apply(self._root, vote.rule)
+            nodes = extraction_rules.apply(self._root, vote.rule)
             if nodes and vote.score >= SURE and len(text := text_of(nodes[0])) <= 500:
                 self._set("title", text, "rule", vote.score)
 
@@ -127,7 +127,7 @@ class Extraction:
         if self._entry.get("author"):
             self._set("author", str(self._entry["author"]), "feed", 1.0)
         for vote in self._rules.get("author", ()):
-            nodes = votes.apply(self._root, vote.rule)
+            nodes = extraction_rules.apply(self._root, vote.rule)
             if nodes and len(text := text_of(nodes[0])) <= 100:
                 self._set("author", text, "rule", vote.score)
 

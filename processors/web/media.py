@@ -16,8 +16,8 @@ from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Push
 from processors.saving import payload_of, resource
+from processors.web.documents import name_of, noted, notes, save
 from processors.web.html import Node, squeezed, text_of
-from processors.web.records import name_of, noted, notes, save
 from processors.web.urls import canonical, host_of, urn
 
 MAX_IMAGES: Final = 200

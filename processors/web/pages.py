@@ -14,10 +14,10 @@ from ghcrawl.values.requests import Push
 from processors.saving import payload_of, resource
 from processors.web import comments as marks
 from processors.web import feeds, html, media
+from processors.web.documents import back_to_plan, name_of, noted, notes, save
 from processors.web.extraction import Extraction
-from processors.web.records import back_to_plan, name_of, noted, notes, save
+from processors.web.extraction_rules import Vote
 from processors.web.urls import canonical, host_of, urn
-from processors.web.votes import Vote
 
 MAX_HTML: Final = 3_000_000
 """Characters of a page that are looked at."""

@@ -27,9 +27,9 @@ from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.times import iso, moment
 from processors.web import pattern
-from processors.web.records import PLATFORM, noted
+from processors.web.documents import PLATFORM, noted
+from processors.web.extraction_rules import Vote, agreed, elect, weight
 from processors.web.urls import canonical, folder, host_of, may_be_page, urn
-from processors.web.votes import Vote, agreed, elect, weight
 
 TYPES: Final = ("blog", "feed", "page", "post")
 LOST: Final = timedelta(seconds=60)

@@ -20,8 +20,8 @@ from aiormq.channel import Channel
 from pamqp.commands import Queue
 from yarl import URL
 
+from ghcrawl.values.cancellation import all_of
 from ghcrawl.values.errors import ConfigError, QueueError
-from ghcrawl.values.shielded import all_of
 from queues.amqp.errors import BrokerLost, Mismatch, Unroutable, place, spoken, unopened
 from queues.amqp.message import Outgoing
 from queues.amqp.names import QueueSpec, key_of_lane

@@ -12,8 +12,8 @@ from aiormq.abc import DeliveredMessage
 from aiormq.channel import Channel
 from msgspec import Struct
 
+from ghcrawl.values.cancellation import all_of, run_to_end
 from ghcrawl.values.lanes import Lane
-from ghcrawl.values.shielded import all_of, run_to_end
 from queues.amqp.connection import AmqpLink
 from queues.amqp.errors import Silent, Unroutable, spoken
 from queues.amqp.message import Incoming

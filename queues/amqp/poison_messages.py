@@ -15,8 +15,8 @@ from typing import Final, Literal
 
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter
+from ghcrawl.values.cancellation import run_to_end
 from ghcrawl.values.errors import CrawlError
-from ghcrawl.values.shielded import run_to_end
 from queues.amqp.message import Incoming
 
 

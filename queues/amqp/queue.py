@@ -20,11 +20,11 @@ from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.dedup import CrashCounter, DedupMarker, DedupMarkers, new_token
 from ghcrawl.ports.queue import Depth, Pushed
 from ghcrawl.values.background import Background
+from ghcrawl.values.cancellation import all_of, run_to_end
 from ghcrawl.values.errors import CrawlError, QueueError, Unstorable
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.lanes import Lane, QueueName
 from ghcrawl.values.requests import Push, Request
-from ghcrawl.values.shielded import all_of, run_to_end
 from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.connection import AmqpLink
 from queues.amqp.consumers import Consumers
@@ -36,7 +36,7 @@ from queues.amqp.message import ABOVE_BYTES, MAX_BYTES, Incoming, Outgoing, pack
 from queues.amqp.names import DEAD, Names, QueueSpec, lane_of, lanes
 from queues.amqp.pops import AmqpDelivery, Pops
 from queues.amqp.prefetch import Loops
-from queues.amqp.recovery import Backlog, Lost, Recovery
+from queues.amqp.republishing import Backlog, Lost, Recovery
 from queues.amqp.settings import AmqpSettings
 from queues.codec import encode
 from queues.dedup_protocol import DedupProtocol, apart

@@ -18,7 +18,7 @@ from ghcrawl.ports.store import DocumentFilter, Saved, Stored, Touch
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import StoreError
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
-from stores import rules
+from stores import precedence
 from stores.merging import Merged, merged, wants_body
 from stores.mongo.batched import Shared
 from stores.mongo.driver import OURS, Mongo, token
@@ -92,7 +92,7 @@ class MongoStore:
             await self._mongo.put(ELSEWHERE, _pointer(document))
         saved = await self._save(collection, document, body)
         if supersede and saved != "stale":
-            low, high = rules.older_generations(document.urn, supersede)
+            low, high = precedence.older_generations(document.urn, supersede)
             for name in (collection,) if told else (collection, ELSEWHERE):
                 await self._mongo.delete(name, {"_id": {"$gte": safe_text(low), "$lt": safe_text(high)}})
         return saved
@@ -196,7 +196,7 @@ class MongoStore:
 
     async def _whole(
         self, collection: str, held: StoredRow | None, document: Document
-    ) -> tuple[rules.StoredState | None, Document | None]:
+    ) -> tuple[precedence.StoredState | None, Document | None]:
         """What is remembered of the stored document; and the whole of it, if the merge needs its body."""
         known = held.remembered.held if held else None
         if held is None or not wants_body(known, document):

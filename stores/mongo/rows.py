@@ -29,7 +29,7 @@ from ghcrawl.values.forms import forms_json, forms_of
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.times import moment, time_text
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
-from stores import rules
+from stores import precedence
 from stores.merging import Merged
 from stores.mongo.escaping import from_bson, plain_text, safe_name, safe_text, to_bson
 from stores.mongo.names import places
@@ -59,7 +59,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
     entries: URL → its place in `urls`. A URL whose places all belong to stronger claimants has none.
     """
 
-    held: rules.StoredState
+    held: precedence.StoredState
     strengths: Mapping[str, str]
     entries: Mapping[str, str]
 
@@ -116,7 +116,7 @@ def held_of(stored: Mapping[str, Any]) -> StoredRow:
     deleted_at, validator = meta.get("deletedAt"), meta.get("validator")
     url, aliases, found = meta["url"], tuple(meta.get("aliases", ())), set(meta["urls"])
     claims = {claim["url"]: claim["as"] for claim in meta.get("claims", ())}
-    held = rules.StoredState(
+    held = precedence.StoredState(
         url=url,
         changed_at=meta.get("changedAt", ""),
         observed_at=moment(meta["observedAt"]),

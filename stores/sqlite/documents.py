@@ -15,7 +15,7 @@ from ghcrawl.values.errors import StoreError
 from ghcrawl.values.jsontext import dumps
 from ghcrawl.values.times import time_text
 from ghcrawl.values.type_names import TypeName
-from stores import rules
+from stores import precedence
 from stores.jsontext import from_text, to_text
 from stores.merging import merged, wants_body
 from stores.sqlite.listing import all_of, conditions, listing, spans, within
@@ -110,7 +110,7 @@ class SqliteStore:
         def run(connection: sqlite3.Connection) -> Saved:
             saved = _save(connection, document, row)
             if supersede and saved != "stale":
-                _remove(connection, *rules.older_generations(document.urn, supersede))
+                _remove(connection, *precedence.older_generations(document.urn, supersede))
             return saved
 
         return Work(run)

@@ -20,7 +20,7 @@ from ghcrawl.values.forms import Forms, forms_json, forms_of
 from ghcrawl.values.times import moment, time_text
 from ghcrawl.values.type_names import LEGACY_PLATFORM, TypeName
 from stores.jsontext import from_text, to_text
-from stores.rules import StoredState
+from stores.precedence import StoredState
 
 SCHEMA: Final = (
     """CREATE TABLE documents (

@@ -30,10 +30,10 @@ from queues.merging import URGENCY
 from queues.sqlite.queue import SqliteQueue
 from queues.sqlite.table import Arrival, insert
 from stores.memory import MemoryDeadletters, MemoryStore
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from stores.sqlite.deadletters import SqliteDeadletters
 from stores.sqlite.documents import SqliteStore
 from stores.sqlite.unit_of_work import SqliteUnitOfWork
-from stores.unit_of_work import SequentialUnitOfWork
 from tests.support.clock import FakeClock
 
 

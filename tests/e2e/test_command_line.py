@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ghcrawl.simulator.faults import BAD_WEATHER, Faults, Limited, Slow
+from ghcrawl.simulator.github.behaviour import Manners, Secondary
 from ghcrawl.simulator.github.changes import issues as change_issues
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
-from ghcrawl.simulator.github.manners import Manners, Secondary
 from ghcrawl.simulator.github.oracle import TYPES
 from ghcrawl.values.frozen import replace
 from tests.support.cli import Running, Shell, program, shell

@@ -19,6 +19,7 @@ from ghcrawl.backend import Backend, open_backend
 from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.loop import Engine, Ports
 from ghcrawl.engine.supervisor import Supervisor
+from ghcrawl.engine.weighted_order import draw
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.queue import Delivery
 from ghcrawl.ports.unit_of_work import Committed, Effects
@@ -27,7 +28,6 @@ from ghcrawl.telemetry.logs import configure_logging
 from ghcrawl.values.errors import QueueError, StoreError
 from ghcrawl.values.requests import Push
 from ghcrawl.values.tuning import Tuning
-from queues.weighted import draw
 from tests.faults.graph import ATTEMPTS, node, platform
 from tests.faults.worker import Assignment, Clock, Fetcher, Journal
 

@@ -24,6 +24,7 @@ from ghcrawl.backend import open_backend
 from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.loop import Engine, Ports
 from ghcrawl.engine.supervisor import Supervisor
+from ghcrawl.engine.weighted_order import draw
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.ports.dedup import DedupMarker
 from ghcrawl.ports.observer import Call, Settled
@@ -37,7 +38,6 @@ from ghcrawl.values.requests import Request
 from ghcrawl.values.tuning import Tuning
 from queues.amqp.pops import AmqpDelivery
 from queues.amqp.queue import AmqpQueue
-from queues.weighted import draw
 from tests.faults.graph import ATTEMPTS, missing, number_of, platform, refuse, seen_at
 
 POINTS = ("tag_inserted", "publishing", "published", "marked", "untagged", "fetched", "children", "saved", "acked")

@@ -13,9 +13,9 @@ from structlog.testing import capture_logs
 from ghcrawl.cli import tokens
 from ghcrawl.cli.options import Place
 from ghcrawl.simulator.faults import Broken, Dropped, Faults
+from ghcrawl.simulator.github.behaviour import Graphql, Manners
 from ghcrawl.simulator.github.changes import issues as change_issues
 from ghcrawl.simulator.github.generation.size import SMALL, WorldSize
-from ghcrawl.simulator.github.manners import Graphql, Manners
 from ghcrawl.values.frozen import replace
 from tests.integration.test_crawl import SIX_REPOS, THREE_REPOS, assert_complete
 from tests.support.crawling import TOKEN, Crawled, Stage, stage

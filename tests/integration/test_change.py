@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ghcrawl.simulator.github import changes
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.generation.size import TINY
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.values.frozen import replace
 from tests.support.crawling import Crawled, stage
 

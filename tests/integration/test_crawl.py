@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from ghcrawl.simulator.faults import BAD_WEATHER, Faults, Limited
+from ghcrawl.simulator.github.behaviour import Manners, Secondary
 from ghcrawl.simulator.github.changes import issues as change_issues
 from ghcrawl.simulator.github.changes import people
 from ghcrawl.simulator.github.changes import pulls as change_pulls
 from ghcrawl.simulator.github.changes import repos as change_repos
 from ghcrawl.simulator.github.changes.weather import random_change
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
-from ghcrawl.simulator.github.manners import Manners, Secondary
 from ghcrawl.simulator.github.people import User
 from ghcrawl.values.frozen import replace
 from processors.github.batches import BATCHES

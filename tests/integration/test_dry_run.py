@@ -13,8 +13,8 @@ from ghcrawl.cli.options import Place
 from ghcrawl.cli.plan import Plan
 from ghcrawl.fetch.github.principals import read_tokens
 from ghcrawl.simulator.faults import Broken, Dropped, Faults
+from ghcrawl.simulator.github.behaviour import Graphql, Manners
 from ghcrawl.simulator.github.generation.size import SMALL, TINY, WorldSize
-from ghcrawl.simulator.github.manners import Graphql, Manners
 from ghcrawl.values.errors import ConfigError, FetchError
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.narrowing import narrow

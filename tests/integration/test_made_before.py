@@ -13,9 +13,9 @@ import pytest
 
 from ghcrawl.backend import MIGRATIONS, open_backend
 from ghcrawl.ports.deadletters import DeadletterFilter
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import TINY
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.run import running
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.values.lanes import Lane

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import ghcrawl.platforms.github
 from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.loop import Engine, Ports
+from ghcrawl.engine.weighted_order import draw
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.queue import Delivery
 from ghcrawl.ports.store import DocumentFilter, Stored
@@ -21,9 +22,8 @@ from ghcrawl.values.outcome import Fetched, Missing, Retrieved
 from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryQueue
-from queues.weighted import draw
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.unit_of_work import SequentialUnitOfWork
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.lanes import LANES
 

@@ -13,11 +13,11 @@ from ghcrawl.ports.clock import Clock, SystemClock
 from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.store import DocumentFilter
 from ghcrawl.simulator.faults import Faults
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.expectation import Expected
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import SMALL, WorldSize
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.oracle import MORE_TYPES, TYPES, expected
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.principals import Viewer

@@ -9,6 +9,7 @@ from typing import Any
 
 from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.loop import Engine, Ports
+from ghcrawl.engine.weighted_order import draw
 from ghcrawl.platforms.contract import Platform
 from ghcrawl.ports.observer import Call, Settled
 from ghcrawl.ports.queue import Delivery, Queue
@@ -19,9 +20,8 @@ from ghcrawl.values.outcome import Fetched, Retrieved
 from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryQueue
-from queues.weighted import draw
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.unit_of_work import SequentialUnitOfWork
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from tests.support.builders import NOW
 from tests.support.clock import FakeClock
 from tests.support.lanes import lanes

@@ -14,8 +14,8 @@ from ghcrawl.ports.deadletters import DeadletterFilter
 from ghcrawl.ports.unit_of_work import Effects
 from ghcrawl.values.requests import Push
 from ghcrawl.wiring import load
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from stores.sqlite.unit_of_work import SqliteUnitOfWork
-from stores.unit_of_work import SequentialUnitOfWork
 from tests.support.builders import a_deadletter, a_document, a_request
 from tests.support.lanes import lanes
 

@@ -106,7 +106,7 @@ def crawl(
         130  stopped by Ctrl-C
     """
     from ghcrawl.cli import crawl as work
-    from ghcrawl.cli.wanting import Wanting
+    from ghcrawl.cli.narrowing import Wanting
 
     level = "debug" if how.verbose else how.log_level
     more = {"crawl.loops": how.loops, "crawl.policy": what.policy, "log.level": level}

@@ -15,11 +15,11 @@ from ghcrawl.fetch.budgets import DeclaredBudgets, Spent
 from ghcrawl.fetch.github.app_auth import InstallationTokens, Mint
 from ghcrawl.fetch.github.budget import Wait
 from ghcrawl.fetch.github.credential_slot import CredentialSlot
+from ghcrawl.fetch.github.credential_status import view
 from ghcrawl.fetch.github.limits import Finished, Limits
 from ghcrawl.fetch.github.principals import Anonymous, Credential, Installation, affinity, any_declared
 from ghcrawl.fetch.github.rate_limiter import RateLimiter
 from ghcrawl.fetch.github.settings import GitHubSettings
-from ghcrawl.fetch.github.views import view
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.source import PrincipalView

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from ghcrawl.simulator.answers import Refusal
 from ghcrawl.simulator.github.apps import AppBackend
-from ghcrawl.simulator.github.manners import Manners
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.principals import ANYBODY, Principal
 from ghcrawl.simulator.github.refusals import refused
 

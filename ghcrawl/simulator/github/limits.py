@@ -10,7 +10,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from ghcrawl.ports.clock import Clock
-from ghcrawl.simulator.github.manners import Manners
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.principals import Principal
 from ghcrawl.values.frozen import replace
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from ghcrawl.simulator.github.behaviour import FREQUENCY_CAP
 from ghcrawl.simulator.github.code import Release
 from ghcrawl.simulator.github.entities import Repo
 from ghcrawl.simulator.github.expectation import Expected, all_of, by_id
-from ghcrawl.simulator.github.manners import FREQUENCY_CAP
 from ghcrawl.simulator.github.people import Org, Owner, User
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.shapes import (

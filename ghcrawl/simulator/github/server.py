@@ -14,12 +14,12 @@ from msgspec import Struct, field
 from ghcrawl.simulator.answers import Answer, Refusal
 from ghcrawl.simulator.faults import Broken, Fault, Faults, Limited, Scripted, Slow
 from ghcrawl.simulator.github.apps import App, AppBackend
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.graphql import answer as graphql
 from ghcrawl.simulator.github.graphql.nodes import Nodes
 from ghcrawl.simulator.github.identity import Doorman, read_credential
 from ghcrawl.simulator.github.limits import UNASKED, Budget, Entry, Limits, Resource
 from ghcrawl.simulator.github.live.webhooks import Webhooks
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.paging import per_page
 from ghcrawl.simulator.github.principals import Principal
 from ghcrawl.simulator.github.refusals import broken, not_found, primary_limit, refused, secondary_limit

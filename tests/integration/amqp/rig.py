@@ -16,10 +16,10 @@ from typing import Self
 from uuid import uuid4
 
 from ghcrawl.ports.queue import Depth, Pushed
+from ghcrawl.values.cancellation import run_to_end
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.lanes import Lane, QueueName
 from ghcrawl.values.requests import Push, Request
-from ghcrawl.values.shielded import run_to_end
 from ghcrawl.values.type_names import LEGACY_PLATFORM
 from queues.amqp.connection import AmqpLink
 from queues.amqp.inspection import got
@@ -30,7 +30,7 @@ from queues.amqp.queue import AmqpQueue, open_amqp_queue
 from queues.amqp.settings import AmqpSettings
 from queues.memory_dedup import MemoryCrashCounter, MemoryDedupMarkers
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.unit_of_work import SequentialUnitOfWork
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from tests.contracts.adapters import Rig
 from tests.support.clock import FakeClock
 from tests.support.lanes import LANES

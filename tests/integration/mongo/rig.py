@@ -16,7 +16,7 @@ from stores.mongo.deadletters import MongoDeadletters
 from stores.mongo.documents import MongoStore
 from stores.mongo.driver import Mongo
 from stores.mongo.settings import MongoSettings
-from stores.unit_of_work import SequentialUnitOfWork
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from tests.contracts.adapters import Rig
 from tests.support.clock import FakeClock
 from tests.support.services.wanted import MONGO_URL

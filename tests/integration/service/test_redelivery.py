@@ -17,7 +17,7 @@ from ghcrawl.fetch.github.settings import GitHubSettings
 from ghcrawl.fetch.redaction import Secret
 from ghcrawl.ports.clock import SystemClock
 from ghcrawl.redelivery.sweep import Pace
-from ghcrawl.redelivery.turns import Redelivery
+from ghcrawl.redelivery.sweep_schedule import Redelivery
 from ghcrawl.simulator.github.apps import App
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import TINY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ghcrawl.simulator.web import Blog
-from processors.web.votes import likeness
+from processors.web.extraction_rules import likeness
 from tests.support.web import crawl
 
 

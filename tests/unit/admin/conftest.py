@@ -30,7 +30,7 @@ from ghcrawl.platforms.kind import Thing
 from ghcrawl.ports.deadletters import DeadletterFilter, Forgotten, Requeued
 from ghcrawl.ports.source import BudgetView, PrincipalView
 from ghcrawl.redelivery.sweep import Pace
-from ghcrawl.redelivery.turns import Redelivery
+from ghcrawl.redelivery.sweep_schedule import Redelivery
 from ghcrawl.schedule.watching import WatchedHere
 from ghcrawl.settings.live import Base, LiveSettings
 from ghcrawl.telemetry.history import History

@@ -16,7 +16,7 @@ from ghcrawl.admin import search
 from ghcrawl.admin.openapi import document
 from ghcrawl.admin.routing import Bounds
 from ghcrawl.admin.server import DESCRIBED
-from ghcrawl.engine import differences
+from ghcrawl.engine import batch_mismatches
 from ghcrawl.ports.deadletters import DeadletterCounts, DeadletterFilter
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.ports.store import store_id
@@ -297,7 +297,7 @@ async def test_the_status_shows_everything_and_no_secret(rig: Rig, asker: Asker)
 async def test_principals_come_with_the_batches_that_are_off(rig: Rig, asker: Asker):
     assert (await asker.get("/api/v1/principals")).json["differences"] == []
     (mount,) = rig.site().mounts
-    await differences.remember(rig.store, mount.name, mount.base_url, {"user": ("company",)})
+    await batch_mismatches.remember(rig.store, mount.name, mount.base_url, {"user": ("company",)})
     found = (await asker.get("/api/v1/principals")).json["differences"]
     assert found == [{"platform": mount.name, "type": "user", "fields": ["company"]}]
 

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from ghcrawl.cli import documents, failures
-from ghcrawl.cli.program import as_typed
+from ghcrawl.cli.command_prefix import as_typed
 from ghcrawl.fetch.redaction import REDACTOR
 from ghcrawl.values.errors import ConfigError
 from tests.unit.cli.conftest import Command

@@ -9,15 +9,15 @@ from datetime import datetime
 
 from ghcrawl.engine.decision import Mounted
 from ghcrawl.engine.loop import Engine, Ports
+from ghcrawl.engine.weighted_order import draw
 from ghcrawl.ports.queue import by_queue
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.lanes import Lane, QueueName
 from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.tuning import Tuning
 from queues.memory import MemoryDelivery, MemoryQueue
-from queues.weighted import draw
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.unit_of_work import SequentialUnitOfWork
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from tests.support.builders import NOW, a_payload, at
 from tests.support.clock import FakeClock
 from tests.support.library import LIBRARY

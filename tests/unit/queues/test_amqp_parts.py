@@ -18,7 +18,7 @@ from queues.amqp.message import ABOVE_BYTES, NOT_BEFORE, PARDONS, TOKEN, Incomin
 from queues.amqp.names import Names, key_of_lane, lane_of, span
 from queues.amqp.poison_messages import PoisonMessages
 from queues.amqp.prefetch import Loops
-from queues.amqp.recovery import Backlog
+from queues.amqp.republishing import Backlog
 from queues.amqp.settings import AmqpSettings
 from queues.memory_dedup import MemoryCrashCounter
 from tests.support.builders import at
@@ -262,7 +262,7 @@ class TestSuspects:
 
 class TestBacklog:
     async def test_an_item_that_fails_is_done_again_after_the_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("queues.amqp.recovery.AGAIN_S", 0.0)
+        monkeypatch.setattr("queues.amqp.republishing.AGAIN_S", 0.0)
         done: list[str] = []
         failures = [StoreError("away"), QueueError("away")]
         finished = asyncio.Event()

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from ghcrawl.ports.webhooks import ApiFailure
 from ghcrawl.redelivery.state import STATE, Lease, Run, State
 from ghcrawl.redelivery.sweep import MAX_AGAIN, MAX_LOST, MAX_PAGES, MAX_SHOWN, MAX_TRIES, Pace
-from ghcrawl.redelivery.turns import LEASE_S, Redelivery
+from ghcrawl.redelivery.sweep_schedule import LEASE_S, Redelivery
 from ghcrawl.values.errors import StoreError
 from stores.memory import MemoryStore
 from tests.support.builders import NOW, at

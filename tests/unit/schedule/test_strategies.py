@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghcrawl.schedule.pool import Outlook
+from ghcrawl.schedule.platform_statistics import Outlook
 from ghcrawl.schedule.profile import profile_of
+from ghcrawl.schedule.source_history import traced
 from ghcrawl.schedule.strategies import (
     FREE_RHO,
     HORIZON_D,
@@ -24,7 +25,6 @@ from ghcrawl.schedule.strategies import (
     charged,
     strategy_of,
 )
-from ghcrawl.schedule.trace import traced
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.source import StrategyName, Trace
 from tests.unit.schedule.builders import DAY, a_source, read_source

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghcrawl.schedule.estimator import Reading
-from ghcrawl.schedule.pool import Outlook
+from ghcrawl.schedule.platform_statistics import Outlook
 from ghcrawl.schedule.strategies import Power, RoundRobin
 from ghcrawl.schedule.tick import (
     Budget,

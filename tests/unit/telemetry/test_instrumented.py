@@ -27,7 +27,7 @@ from ghcrawl.values.requests import Push
 from ghcrawl.values.visitor_map import NextHops
 from queues.memory import MemoryQueue
 from stores.memory import MemoryDeadletters, MemoryStore
-from stores.unit_of_work import SequentialUnitOfWork
+from stores.sequential_unit_of_work import SequentialUnitOfWork
 from tests.support.builders import NOW, a_deadletter, a_document, a_request, at
 from tests.support.clock import FakeClock
 from tests.support.lanes import lanes

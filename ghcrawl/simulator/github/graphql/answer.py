@@ -12,11 +12,11 @@ from graphql import DocumentNode, GraphQLError, execute, parse, validate
 from msgspec import Struct
 
 from ghcrawl.simulator.answers import Answer
+from ghcrawl.simulator.github.behaviour import Graphql
 from ghcrawl.simulator.github.graphql.cost import Cost, cost_of
 from ghcrawl.simulator.github.graphql.nodes import Nodes
 from ghcrawl.simulator.github.graphql.schema import SCHEMA
 from ghcrawl.simulator.github.limits import Budget
-from ghcrawl.simulator.github.manners import Graphql
 from ghcrawl.simulator.github.moments import at
 from ghcrawl.simulator.github.refusals import broken, refused
 from ghcrawl.values.frozen import replace

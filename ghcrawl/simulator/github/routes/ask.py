@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from ghcrawl.simulator.github.manners import Manners
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.moments import stamp
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.refusals import not_found

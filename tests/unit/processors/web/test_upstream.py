@@ -17,11 +17,11 @@ from ghcrawl.values.documents import Document
 from ghcrawl.values.outcome import Save
 from ghcrawl.values.requests import Request
 from ghcrawl.values.visitor_map import NextHops
+from processors.web.extraction_rules import Vote, elect, rule_of, votes
 from processors.web.html import tree
 from processors.web.pattern import learn
 from processors.web.planning import plan
 from processors.web.urls import urn
-from processors.web.votes import Vote, elect, rule_of, votes
 from tests.support.builders import at
 
 TIMES = (

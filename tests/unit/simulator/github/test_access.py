@@ -4,8 +4,8 @@ from base64 import b64encode
 
 import pytest
 
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.identity import read_credential
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.principals import Denial, Principal, Viewer, installation_principal
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World

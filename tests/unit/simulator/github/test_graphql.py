@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ghcrawl.fetch.github.queries import QUERIES
-from ghcrawl.simulator.github.manners import Graphql, Manners
+from ghcrawl.simulator.github.behaviour import Graphql, Manners
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.principals import Viewer
 from ghcrawl.simulator.github.server import Setup

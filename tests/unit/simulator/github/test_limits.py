@@ -6,7 +6,7 @@ import pytest
 
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.faults import Faults, Limited, Slow
-from ghcrawl.simulator.github.manners import Manners, Secondary
+from ghcrawl.simulator.github.behaviour import Manners, Secondary
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
 from ghcrawl.values.frozen import replace

@@ -10,7 +10,7 @@ import pytest
 
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.github import changes
-from ghcrawl.simulator.github.manners import Manners
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.oracle import TYPES, expected
 from ghcrawl.simulator.github.people import User
 from ghcrawl.simulator.github.principals import ANYBODY, Viewer

@@ -4,9 +4,9 @@ import pytest
 
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.github import changes
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.generation.generate import generate
 from ghcrawl.simulator.github.generation.size import SMALL, TINY
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.server import Setup
 from ghcrawl.simulator.github.world import World
 from ghcrawl.values.frozen import replace

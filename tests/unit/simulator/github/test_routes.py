@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.generation.quirks import RENAMED_FROM
-from ghcrawl.simulator.github.manners import Manners
 from ghcrawl.simulator.github.moments import at, seconds
 from ghcrawl.simulator.github.oracle import expected
 from ghcrawl.simulator.github.routes.ask import One

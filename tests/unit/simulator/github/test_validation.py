@@ -7,7 +7,7 @@ import pytest
 
 from ghcrawl.simulator.clock import SimClock
 from ghcrawl.simulator.github import changes
-from ghcrawl.simulator.github.manners import Manners
+from ghcrawl.simulator.github.behaviour import Manners
 from ghcrawl.simulator.github.moments import seconds
 from ghcrawl.simulator.github.oracle import expected
 from ghcrawl.simulator.github.server import Setup

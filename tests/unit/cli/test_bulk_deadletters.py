@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ghcrawl.cli.rounds import rounds
+from ghcrawl.cli.bulk_deadletters import rounds
 from ghcrawl.ports.deadletters import DeadletterFilter, Forgotten
 from ghcrawl.values.errors import StoreError
 from tests.support.builders import a_type, at

@@ -7,8 +7,8 @@ from typing import Final
 from ghcrawl.values.jsontext import JsonObject
 from processors.fields import at, number, text
 from processors.github.condition import Condition
+from processors.github.document_graph import Node
 from processors.github.entity import Entity
-from processors.github.graph import Node
 from processors.github.listing import Listing
 from processors.github.names import owner_kind, required
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from processors.web.html import text_of, tree
-from processors.web.votes import (
+from processors.web.extraction_rules import (
     Vote,
     agreed,
     apply,
@@ -18,6 +17,7 @@ from processors.web.votes import (
     votes,
     weight,
 )
+from processors.web.html import text_of, tree
 
 PAGE = """<html><body><div id="head"><h1>A blog</h1></div>
 <div class="post-12"><h2 class="post-title">{title}</h2>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ghcrawl.schedule.estimator import Reading
-from ghcrawl.schedule.pool import Outlook, Pool, faded, noticed, surveyed
+from ghcrawl.schedule.platform_statistics import Outlook, Pool, faded, noticed, surveyed
 from ghcrawl.schedule.profile import FLAT
 from ghcrawl.values.source import Estimate
 from tests.unit.schedule.builders import DAY, a_source, read_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ghcrawl.schedule.trace import pending, traced, user_class
+from ghcrawl.schedule.source_history import pending, traced, user_class
 from ghcrawl.values.source import TRACE_DAYS, Trace
 from tests.unit.schedule.builders import DAY
 

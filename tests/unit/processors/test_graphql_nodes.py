@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from processors.github import nodes
+from processors.github import graphql_nodes
 
 API = "https://api.github.com"
 SIMPLE: dict[str, Any] = {
@@ -79,7 +79,7 @@ PULL: dict[str, Any] = {
 
 
 def test_a_profile_is_the_account_of_a_list_and_what_only_the_profile_has():
-    found = nodes.user({**SIMPLE, "contributions": 40}, PROFILE)
+    found = graphql_nodes.user({**SIMPLE, "contributions": 40}, PROFILE)
 
     assert found == {
         **SIMPLE,
@@ -112,11 +112,11 @@ def test_a_profile_is_the_account_of_a_list_and_what_only_the_profile_has():
     ids=["renamed", "another", "no address was asked for", "no counter", "no user"],
 )
 def test_a_profile_in_doubt_is_left_to_rest(node: dict[str, Any]):
-    assert nodes.user(SIMPLE, node) is None
+    assert graphql_nodes.user(SIMPLE, node) is None
 
 
 def test_a_pull_request_is_the_element_of_the_list_and_twelve_fields_more():
-    found = nodes.pull_request(ELEMENT, PULL, {}, is_open=False)
+    found = graphql_nodes.pull_request(ELEMENT, PULL, {}, is_open=False)
 
     assert found == {
         **ELEMENT,
@@ -141,7 +141,7 @@ def test_a_pull_request_is_the_element_of_the_list_and_twelve_fields_more():
 )
 def test_whether_an_open_one_can_be_merged_is_as_it_is_now(said: str, mergeable: bool | None, rebaseable: bool | None):
     node = {**PULL, "mergedBy": None, "mergeable": said, "canBeRebased": True, "mergeStateStatus": "HAS_HOOKS"}
-    found = nodes.pull_request({**ELEMENT, "merged_at": None, "state": "open"}, node, {}, is_open=True)
+    found = graphql_nodes.pull_request({**ELEMENT, "merged_at": None, "state": "open"}, node, {}, is_open=True)
 
     assert found is not None
     assert (found["mergeable"], found["rebaseable"], found["mergeable_state"]) == (mergeable, rebaseable, "has_hooks")
@@ -160,13 +160,13 @@ def test_whether_an_open_one_can_be_merged_is_as_it_is_now(said: str, mergeable:
     ids=["changed since", "pushed to since", "merged by a ghost", "merged by a bot", "many threads", "no figure"],
 )
 def test_a_pull_request_in_doubt_is_left_to_rest(node: dict[str, Any]):
-    assert nodes.pull_request(ELEMENT, node, {}, is_open=False) is None
+    assert graphql_nodes.pull_request(ELEMENT, node, {}, is_open=False) is None
 
 
 def test_a_bot_that_rest_named_on_the_page_is_written_as_there():
     bot = {**SIMPLE, "login": "merge[bot]", "id": 8, "type": "Bot"}
     node = {**PULL, "mergedBy": {"__typename": "Bot", "login": "merge", "databaseId": 8}}
-    found = nodes.pull_request(ELEMENT, node, {8: bot}, is_open=False)
+    found = graphql_nodes.pull_request(ELEMENT, node, {8: bot}, is_open=False)
     assert found is not None
     assert found["merged_by"] == bot
 
@@ -187,7 +187,7 @@ REVIEW: dict[str, Any] = {
 def test_reviews_are_as_the_list_of_rest_writes_them():
     pending = {**REVIEW, "state": "PENDING", "submittedAt": None, "author": None, "commit": None}
     shown = {"reviews": {"totalCount": 2, "nodes": [REVIEW, pending]}}
-    first, second = nodes.reviews(ELEMENT["url"], shown) or ()
+    first, second = graphql_nodes.reviews(ELEMENT["url"], shown) or ()
 
     assert (first["id"], first["user"], first["submitted_at"]) == (1540000001, SIMPLE, "2025-01-01T00:00:00Z")
     assert first["_links"] == {"html": {"href": REVIEW["url"]}, "pull_request": {"href": ELEMENT["url"]}}
@@ -206,4 +206,4 @@ def test_reviews_are_as_the_list_of_rest_writes_them():
     ids=["more than a page", "hidden", "by a bot", "without a number"],
 )
 def test_reviews_in_doubt_are_left_to_rest(shown: dict[str, Any]):
-    assert nodes.reviews(ELEMENT["url"], {"reviews": shown}) is None
+    assert graphql_nodes.reviews(ELEMENT["url"], {"reviews": shown}) is None

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from structlog.testing import capture_logs
 
-from ghcrawl.cli.beside import Beside, unless_told_to_stop
+from ghcrawl.cli.background import Beside, unless_told_to_stop
 from ghcrawl.values.errors import StoreError
 
 

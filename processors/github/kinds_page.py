@@ -1,4 +1,4 @@
-"""`docs/github.md`, written from the registry: `python -m processors.github.table > docs/github.md`."""
+"""`docs/github.md`, written from the registry: `python -m processors.github.kinds_page > docs/github.md`."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ghcrawl.admin.shared import LONGEST_S, TIMES, Shared
+from ghcrawl.admin.coalescing import LONGEST_S, TIMES, Shared
 from ghcrawl.values.errors import StoreError
 
 

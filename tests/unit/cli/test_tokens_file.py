@@ -7,7 +7,7 @@ from pathlib import Path
 
 from structlog.testing import capture_logs
 
-from ghcrawl.cli.rotation import Rotation
+from ghcrawl.cli.tokens_file import Rotation
 from ghcrawl.fetch.github.principals import Token
 from ghcrawl.ports.source import Credential
 from ghcrawl.wiring import load, read_credentials

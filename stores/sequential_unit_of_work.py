@@ -10,8 +10,8 @@ from ghcrawl.ports.deadletters import Deadletters
 from ghcrawl.ports.queue import Delivery, Pushed, Queue
 from ghcrawl.ports.store import Saved, Store
 from ghcrawl.ports.unit_of_work import Committed, Effects
+from ghcrawl.values.cancellation import all_of, run_to_end
 from ghcrawl.values.requests import Push
-from ghcrawl.values.shielded import all_of, run_to_end
 
 T = TypeVar("T")
 Part = Literal["push", "save"]

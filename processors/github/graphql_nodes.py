@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.times import moment
 from processors.fields import at, mapping, number, sequence, text
-from processors.github.graph import ACCOUNT_URLS, embedded
+from processors.github.document_graph import ACCOUNT_URLS, embedded
 
 PROFILE: Final = (
     "name",

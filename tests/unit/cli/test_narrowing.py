@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ghcrawl.cli.wanting import Wanting
+from ghcrawl.cli.narrowing import Wanting
 from ghcrawl.values.errors import SpecError
 from ghcrawl.wiring import load
 from processors.github.scenarios import floor_of

@@ -9,7 +9,7 @@ import pytest
 
 from processors.github import LISTINGS, PARTS
 from processors.github.condition import ALWAYS
-from processors.github.table import page
+from processors.github.kinds_page import page
 from tests.support.github import PLATFORM
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from ghcrawl.admin.audit_log import asked_for
 from ghcrawl.admin.deadletters import Choosing
 from ghcrawl.admin.routing import Nothing
-from ghcrawl.admin.trace import asked_for
 from ghcrawl.values.requests import Push
 from tests.support.builders import a_deadletter, a_request
 from tests.unit.admin.conftest import Asker, Rig

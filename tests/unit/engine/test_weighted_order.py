@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ghcrawl.engine.weighted_order import draw
 from ghcrawl.values.lanes import QUEUES, QueueName
 from ghcrawl.values.tuning import DEFAULT_WEIGHTS
-from queues.weighted import draw
 
 weightings = st.dictionaries(st.sampled_from(QUEUES), st.integers(-2, 1000))
 
