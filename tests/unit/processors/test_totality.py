@@ -34,14 +34,10 @@ from tests.support.github import (
     kind_of,
     process,
 )
+from tests.support.json_values import JSON, TEXT
 
 pytestmark = pytest.mark.slow
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=6,
-)
 WHOLE: dict[str, Any] = {
     "org": an_org(),
     "user": a_user(public_repos=3),
@@ -90,7 +86,7 @@ def test_any_field_may_be_missing_null_or_something_else(type: str, data: st.Dat
     assert_total(type, body, qualifier="urn:repo:12", history=(Ancestor("repo", "u"), Ancestor("issues", "u")))
 
 
-@given(extra=st.dictionaries(st.text(max_size=6).filter(lambda name: name != "_metadata"), JSON, max_size=4))
+@given(extra=st.dictionaries(TEXT.filter(lambda name: name != "_metadata"), JSON, max_size=4))
 def test_every_field_that_github_sent_is_kept(extra: dict[str, Any]):
     body = {**extra, **an_issue()}
     outcome = process("issue", body, qualifier="urn:repo:12")

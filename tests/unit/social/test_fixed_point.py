@@ -13,8 +13,9 @@ from ghcrawl.social.request_uri import RESOURCES, SOURCES, RequestUri, Source
 
 pytestmark = pytest.mark.slow
 
-values = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
-keys = st.from_regex(r"[a-z][a-z0-9_-]{0,7}", fullmatch=True).filter(
+characters = st.characters(exclude_categories=["Cs"])
+values = st.text(characters, min_size=1, max_size=12)
+keys = st.from_regex(r"[a-z][a-z0-9_-]{0,7}", fullmatch=True, alphabet=characters).filter(
     lambda key: key not in ("since", "before", "limit", "stream", "cursor")
 )
 moments = st.datetimes().map(lambda moment: moment.replace(microsecond=0).isoformat())
@@ -52,7 +53,8 @@ def test_what_is_printed_is_read_back(uri: RequestUri) -> None:
 
 
 @given(
-    st.text(max_size=60) | st.from_regex(r"[ab]:(//h/)?q/[postrelainfu,]{1,12}/[a-z]+=[^/]{0,9}(\?.*)?", fullmatch=True)
+    st.text(characters, max_size=60)
+    | st.from_regex(r"[ab]:(//h/)?q/[postrelainfu,]{1,12}/[a-z]+=[^/]{0,9}(\?.*)?", fullmatch=True, alphabet=characters)
 )
 @settings(max_examples=400)
 def test_what_can_be_read_goes_to_one_form_and_anything_else_is_told_where(text: str) -> None:

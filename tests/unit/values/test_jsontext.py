@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from ghcrawl.values.jsontext import TooDeep, clip, dumps, loads
+from tests.support.json_values import ANY_TEXT, json_values
 
-TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
-    max_leaves=8,
-)
+JSON = json_values(ANY_TEXT)
 
 
 @given(JSON)

@@ -12,12 +12,7 @@ from ghcrawl.values.jsontext import digest
 from ghcrawl.values.requests import MAX_FAILURES, MAX_HISTORY, Ancestor, Context, DeferredRequest, Pagination, Proof
 from ghcrawl.values.times import credible, iso, moment
 from tests.support.builders import NOW, a_document, a_failure, a_payload, a_request, at
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=10,
-)
+from tests.support.json_values import JSON, TEXT
 
 
 def test_requests_that_differ_in_anything_that_matters_have_different_keys():
@@ -97,7 +92,7 @@ def test_a_digest_is_of_the_content_and_not_of_its_order(value: object):
     assert digest(value) == digest(turned(value))
 
 
-@given(body=st.dictionaries(st.text(max_size=8).filter(lambda name: name != "_metadata"), JSON, max_size=5))
+@given(body=st.dictionaries(TEXT.filter(lambda name: name != "_metadata"), JSON, max_size=5))
 def test_a_document_survives_its_own_json(body: dict[str, object]):
     document = a_document(
         body=body,
