@@ -334,8 +334,11 @@ def test_every_recorded_value_fits_its_column(exchanges: list[Exchange], capsys:
     assert misfits == INVENTED
 
 
-INVENTED = {("users.created_at", "foobar"), ("users.updated_at", 42), ("users.name", 42)}
-"""What PyGithub's authors wrote into a recording, to see what their own code does with it."""
+INVENTED = {("users.created_at", "foobar"), ("users.name", 42)}
+"""What PyGithub's authors wrote into a recording, to see what their own code does with it.
+
+`updated_at` is 42 there, which fits: GitHub gives some moments in seconds since 1970.
+"""
 INVENTED_URL = "dismissed_by.url"
 """So did they here, for the URL of a user."""
 
