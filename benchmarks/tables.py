@@ -5,7 +5,7 @@
 Crawls a simulated organisation, copies its documents until there are as many as asked for, and runs `ghcrawl` on
 them: an export of JSON lines, each target as a whole, then each again after one document in a thousand changed.
 Prints one JSON object; `of_export` is the processor time of the target by that of the export, `times_faster` that
-of the whole run by that of the later one.
+of the whole run by that of the later one; by the clock, the same of the time that passed.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def main() -> None:
                 "of_export": round(whole.cpu_s / export.cpu_s, 2),
                 "again": again._asdict(),
                 "times_faster": round(whole.cpu_s / again.cpu_s, 1),
+                "times_faster_by_the_clock": round(whole.s / again.s, 1),
             }
             subprocess.run(["rm", "-rf", str(to)], check=True)  # a file or a folder
     print(json.dumps(figures, indent=2))
