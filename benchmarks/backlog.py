@@ -223,7 +223,7 @@ def kinds(side: Side, turns: int, sessions: Mapping[str, int]) -> dict[str, Meas
     async def bounce() -> None:
         number = random.randrange(side.low + HELD, side.high)
         pushed = await side.queue.push([Push(request=a_request(number), queue="normal")])
-        assert pushed.bounced == 1
+        assert pushed.bounced == 1, (side.name, side.low, side.high, number, pushed)
 
     async def change() -> None:
         number = random.randrange(side.documents)
