@@ -37,8 +37,13 @@ class Elements:
         self._settlement = settlement
         self._decide = decide
 
-    async def prepared(self, prepared: Prepared, tuning: Tuning) -> Sequence[Prepared]:
-        """The elements that came with a request, and those that came with them."""
+    async def prepared(self, prepared: Prepared, tuning: Tuning, *, suspect: bool) -> Sequence[Prepared]:
+        """The elements that came with a request, and those that came with them.
+
+        suspect: the request may have killed its process: then each element is a message of its own.
+        """
+        if suspect or not prepared.effects.pushes:
+            return ()
         elements, found = deque(self._elements(prepared)), list[Prepared]()
         while elements and len(found) < MAX_ELEMENTS:
             some = [elements.popleft() for _ in range(min(DECIDED_TOGETHER, len(elements)))]

@@ -6,9 +6,32 @@ A second request for a URL that is being fetched is parked: its answer is known 
 from __future__ import annotations
 
 from collections import deque
+from datetime import datetime, timedelta
+from typing import Final
 
-from ghcrawl.engine.recent import Target
+from ghcrawl.engine.recent import Target, target_of
+from ghcrawl.platforms.kind import Batch, Kind
 from ghcrawl.ports.queue import Delivery
+from ghcrawl.values.outcome import Defer
+from ghcrawl.values.requests import Request
+
+PUT_BACK: Final = timedelta(seconds=1)
+"""How long a request that is not parked waits in its queue for another one of its target."""
+
+
+def exclusive_target(request: Request, kind: Kind | None) -> Target | None:
+    """The key that one worker at a time may process; None: any number may.
+
+    For batches it is their type: the next batch then asks for nothing that this one brings.
+    """
+    if isinstance(kind, Batch):
+        return request.platform, request.type, ""
+    return target_of(request) if request.payload is None else None
+
+
+def put_back(now: datetime) -> Defer:
+    """Another worker is processing this target, and enough are parked: its answer will serve this request too."""
+    return Defer(until=now + PUT_BACK, reason="in_flight")
 
 
 class InFlight:
@@ -31,9 +54,9 @@ class InFlight:
         if target is not None:
             self._targets.discard(target)
 
-    def park(self, target: Target | None, delivery: Delivery, *, limit: int) -> bool:
-        """Keep `delivery` until its target is free; False where it is free, or where `limit` deliveries are parked."""
-        if target is None or target not in self._targets or len(self._parked) >= limit:
+    def park(self, target: Target | None, delivery: Delivery, *, workers: int) -> bool:
+        """Keep `delivery` until its target is free; False where it is free, or where half as many as `workers` wait."""
+        if target is None or target not in self._targets or len(self._parked) >= workers // 2:
             return False
         self._parked.append((target, delivery))
         return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from time import monotonic
 from typing import Final
 
@@ -18,11 +18,10 @@ from msgspec import Struct
 
 from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
 from ghcrawl.engine.elements import Elements
-from ghcrawl.engine.in_flight import InFlight
+from ghcrawl.engine.in_flight import InFlight, exclusive_target, put_back
 from ghcrawl.engine.pop_order import PopOrder
-from ghcrawl.engine.recent import RecentlySettled, Target, target_of
+from ghcrawl.engine.recent import RecentlySettled
 from ghcrawl.engine.settlement import Prepared, Settlement, settled
-from ghcrawl.platforms.kind import Batch
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.observer import Observer
 from ghcrawl.ports.queue import Delivery, Queue
@@ -37,8 +36,6 @@ from ghcrawl.values.tuning import Tuning
 
 log = structlog.stdlib.get_logger(__name__)
 
-IN_FLIGHT_WAIT_S: Final = 1.0
-"""How long a request waits in its queue for another one of the same URL that is in flight."""
 MAX_SLOWED_S: Final = 30.0
 """The longest pause of a loop after failures of the broker or the store."""
 
@@ -133,18 +130,19 @@ class Engine:
 
         If another worker is processing the same target, the delivery is parked until that one is done.
         """
-        target = self._target(delivery.request)
-        if self._in_flight.park(target, delivery, limit=self.tuning.loops // 2):
+        mounted = self._mounted.get(delivery.request.platform)
+        kind = mounted.platform.kinds.get(delivery.request.type) if mounted is not None else None
+        target = exclusive_target(delivery.request, kind)
+        if self._in_flight.park(target, delivery, workers=self.tuning.loops):
             return
         taken = self._in_flight.take(target)
         self.busy += 1
         acked = False
         try:
             started_at, began = self._ports.clock.now(), monotonic()
-            decision = await self.decide(delivery.request) if taken else self._put_back()
+            decision = await self.decide(delivery.request) if taken else Decision(outcome=put_back(started_at))
             prepared = self._settlement.prepare(delivery, decision, self.tuning)
-            leads_on = prepared.effects.pushes and not delivery.suspect
-            elements = await self._elements.prepared(prepared, self.tuning) if leads_on else ()
+            elements = await self._elements.prepared(prepared, self.tuning, suspect=delivery.suspect)
             decided = monotonic()
             outcome, committed = await self._settlement.settle(delivery, prepared, self.tuning, elements)
             acked = True
@@ -174,21 +172,6 @@ class Engine:
             raise
         except Exception as error:  # noqa: BLE001  # the one broad catch: a bug costs an attempt, not the loop
             return self._decider.failed(error)
-
-    def _put_back(self) -> Decision:
-        """Another worker is processing this target, and enough are parked: its answer will serve this request too."""
-        until = self._ports.clock.now() + timedelta(seconds=IN_FLIGHT_WAIT_S)
-        return Decision(outcome=Defer(until=until, reason="in_flight"))
-
-    def _target(self, request: Request) -> Target | None:
-        """The key that one worker at a time may process; None: any number may.
-
-        For batches it is their type: the next batch then asks for nothing that this one brings.
-        """
-        mounted = self._mounted.get(request.platform)
-        if mounted is not None and isinstance(mounted.platform.kinds.get(request.type), Batch):
-            return request.platform, request.type, ""
-        return target_of(request) if request.payload is None else None
 
     def _remember(self, request: Request, outcome: Outcome, decision: Decision, started_at: datetime) -> None:
         if isinstance(outcome, Save | Skip):
