@@ -1,4 +1,4 @@
-"""Decides the outcome of a request: reads and processes, and writes nothing."""
+"""Decides the outcome of a request: reads and processes, and changes neither queue nor documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ghcrawl.engine.retrieval import (
 )
 from ghcrawl.engine.tombstones import below, tombstone
 from ghcrawl.platforms.contract import Platform
-from ghcrawl.platforms.kind import Batch, List, Part, Planning, Processed, Reconciliation, Thing, alternative
+from ghcrawl.platforms.kind import Batch, Kind, List, Part, Planning, Processed, Reconciliation, Thing, alternative
 from ghcrawl.ports.clock import Clock
 from ghcrawl.ports.fetcher import Fetcher
 from ghcrawl.ports.store import Store, Touch, latest
@@ -78,6 +78,12 @@ class Mounted(Struct, frozen=True, kw_only=True):
     disproved: Callable[[str, Sequence[str]], Awaitable[None]] = _unheard
 
 
+def kind_of(request: Request, platforms: Mapping[str, Mounted]) -> Kind | None:
+    """The kind of `request`; None: its platform is not mounted, or has no such type."""
+    mounted = platforms.get(request.platform)
+    return mounted.platform.kinds.get(request.type) if mounted else None
+
+
 class Decision(Struct, frozen=True, kw_only=True):
     """An outcome, and what to remember of the visit where nothing is saved.
 
@@ -115,8 +121,7 @@ class Decider:
 
     async def decide(self, request: Request, tuning: Tuning) -> Decision:
         """The outcome of `request`. Raises any error; `failed` says what that costs."""
-        mounted = self._mounted.get(request.platform)
-        kind = mounted.platform.kinds.get(request.type) if mounted else None
+        mounted, kind = self._mounted.get(request.platform), kind_of(request, self._mounted)
         if mounted is None or kind is None:
             return self._bury("no_processor", f"nothing here processes {request.platform}:{request.type}")
         scope = mounted.platform.scope(request)

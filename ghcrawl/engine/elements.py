@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-from ghcrawl.engine.decision import Decision, Mounted
+from ghcrawl.engine.decision import Decision, Mounted, kind_of
 from ghcrawl.engine.settlement import Prepared, Settlement
 from ghcrawl.platforms.kind import Event, Part, Thing
 from ghcrawl.values.cancellation import all_of
@@ -62,6 +62,4 @@ class Elements:
     def _is_element(self, push: Push) -> bool:
         if push.request.payload is None or push.not_before is not None:
             return False
-        mounted = self._platforms.get(push.request.platform)
-        kind = mounted.platform.kinds.get(push.request.type) if mounted else None
-        return isinstance(kind, Thing | Part | Event)
+        return isinstance(kind_of(push.request, self._platforms), Thing | Part | Event)

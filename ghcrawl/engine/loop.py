@@ -1,7 +1,7 @@
 """The loop: pop → decide → settle. It is the same for every API, broker and database.
 
-`decide` writes nothing and returns one outcome. `settle` makes the outcome durable and only then acks the request, so
-a crash at any line means *again*, never *lost*.
+`decide` returns one outcome and changes neither queue nor documents. `settle` makes the outcome durable and only then
+acks the request, so a crash at any line means *again*, never *lost*.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
-from ghcrawl.engine.decision import Decider, Decision, Mounted, unasked
+from ghcrawl.engine.decision import Decider, Decision, Mounted, kind_of, unasked
 from ghcrawl.engine.elements import Elements
 from ghcrawl.engine.in_flight import InFlight, exclusive_target, put_back
 from ghcrawl.engine.pop_order import PopOrder
@@ -130,9 +130,7 @@ class Engine:
 
         If another worker is processing the same target, the delivery is parked until that one is done.
         """
-        mounted = self._mounted.get(delivery.request.platform)
-        kind = mounted.platform.kinds.get(delivery.request.type) if mounted is not None else None
-        target = exclusive_target(delivery.request, kind)
+        target = exclusive_target(delivery.request, kind_of(delivery.request, self._mounted))
         if self._in_flight.park(target, delivery, workers=self.tuning.loops):
             return
         taken = self._in_flight.take(target)
