@@ -16,7 +16,7 @@ def http_date(text: str) -> float | None:
     """Epoch seconds of an HTTP date; None for what is none."""
     try:
         parsed = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
 from typing import Final
 
+from ghcrawl.fetch.headers import MAX_RETRY_AFTER_S, http_date
 from ghcrawl.fetch.web.client import Answer
 from ghcrawl.ports.store import Stored
 from ghcrawl.values.documents import Validator
 from ghcrawl.values.jsontext import Json
+from ghcrawl.values.times import CLOCKS_DIFFER
 
 RETRY_AFTER_S: Final = 60.0
-MAX_RETRY_AFTER_S: Final = 86_400.0
 
 
 def conditions_for(url: str, stored: Stored | None) -> dict[str, str]:
@@ -39,8 +39,10 @@ def type_of(answer: Answer) -> dict[str, Json]:
 
 def date_of(answer: Answer, now: datetime) -> datetime:
     """When it was true, by the site's clock, as far as that can be believed."""
-    said = _parsed(answer.headers.get("Date", ""))
-    return said if said is not None and abs(said - now) < timedelta(days=1) else now
+    said_s = http_date(answer.headers.get("Date", ""))
+    if said_s is None or abs(said_s - now.timestamp()) >= CLOCKS_DIFFER.total_seconds():
+        return now
+    return datetime.fromtimestamp(said_s, UTC)
 
 
 def retry_after_s(answer: Answer, now: datetime) -> float:
@@ -48,15 +50,6 @@ def retry_after_s(answer: Answer, now: datetime) -> float:
     text = answer.headers.get("Retry-After", "")
     if text.isdecimal():
         return min(float(text[:9]), MAX_RETRY_AFTER_S)
-    moment = _parsed(text)
-    wait_s = (moment - now).total_seconds() if moment is not None else RETRY_AFTER_S
+    until_s = http_date(text)
+    wait_s = until_s - now.timestamp() if until_s is not None else RETRY_AFTER_S
     return min(max(wait_s, 1.0), MAX_RETRY_AFTER_S)
-
-
-def _parsed(text: str) -> datetime | None:
-    """An HTTP date."""
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -65,4 +65,5 @@ def test_nonsense_is_no_date() -> None:
     clock.learn("", START, START)
     assert clock.offset_s == 0
     assert http_date("yesterday") is None
+    assert http_date("Sat, 21 Nov 99999999999 12:00:00 GMT") is None
     assert http_date("Sat, 21 Nov 2026 12:00:00 GMT") == datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
