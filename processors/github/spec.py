@@ -47,26 +47,23 @@ _IN_ACCOUNT = re.compile(
 )
 _NAMED_BY_ANSWERS: Final = frozenset({"issue_comment", "review_comment", "commit_comment", "check_suite", "check_run"})
 """What lies below these is named after more than their URL tells, so they are looked at first."""
-_FROM_BROWSER: Final = tuple(
-    (re.compile(shown), api)
-    for shown, api in (
-        (r".*#issuecomment-(\d+)", r"issues/comments/\1"),
-        (r".*#discussion_r(\d+)", r"pulls/comments/\1"),
-        (r".*#event-(\d+)", r"issues/events/\1"),
-        (r".*#(?:commitcomment-|r)(\d+)", r"comments/\1"),
-        (r"pull/(\d+).*#pullrequestreview-(\d+)", r"pulls/\1/reviews/\2"),
-        (r"pull/\d+/(?:commits|changes)/([0-9a-f]{7,40})(?:#.*)?", r"commits/\1"),
-        (r"pull/(\d+)(?:/(?:files|changes|checks|commits))?(?:#.*)?", r"pulls/\1"),
-        (r"(commit|label|milestone)/([^#]+)(?:#.*)?", r"\1s/\2"),
-        (r"tree/([^#]+)(?:#.*)?", r"branches/\1"),
-        (r"releases/tag/([^#]+)(?:#.*)?", r"releases/tags/\1"),
-        (r"actions/runs/\d+/job/(\d+)(?:#.*)?", r"actions/jobs/\1"),
-        (r"runs/(\d+)(?:#.*)?", r"check-runs/\1"),
-        (r"rules/(\d+)(?:#.*)?", r"rulesets/\1"),
-        (r"security/advisories/([^#]+)(?:#.*)?", r"security-advisories/\1"),
-        (r"security/(dependabot|code-scanning|secret-scanning)/(\d+)(?:#.*)?", r"\1/alerts/\2"),
-        (r"([^#]*)(?:#.*)?", r"\1"),
-    )
+_FROM_BROWSER: Final = (
+    (r".*#issuecomment-(\d+)", r"issues/comments/\1"),
+    (r".*#discussion_r(\d+)", r"pulls/comments/\1"),
+    (r".*#event-(\d+)", r"issues/events/\1"),
+    (r".*#(?:commitcomment-|r)(\d+)", r"comments/\1"),
+    (r"pull/(\d+).*#pullrequestreview-(\d+)", r"pulls/\1/reviews/\2"),
+    (r"pull/\d+/(?:commits|changes)/([0-9a-f]{7,40})(?:#.*)?", r"commits/\1"),
+    (r"pull/(\d+)(?:/(?:files|changes|checks|commits))?(?:#.*)?", r"pulls/\1"),
+    (r"(commit|label|milestone)/([^#]+)(?:#.*)?", r"\1s/\2"),
+    (r"tree/([^#]+)(?:#.*)?", r"branches/\1"),
+    (r"releases/tag/([^#]+)(?:#.*)?", r"releases/tags/\1"),
+    (r"actions/runs/\d+/job/(\d+)(?:#.*)?", r"actions/jobs/\1"),
+    (r"runs/(\d+)(?:#.*)?", r"check-runs/\1"),
+    (r"rules/(\d+)(?:#.*)?", r"rulesets/\1"),
+    (r"security/advisories/([^#]+)(?:#.*)?", r"security-advisories/\1"),
+    (r"security/(dependabot|code-scanning|secret-scanning)/(\d+)(?:#.*)?", r"\1/alerts/\2"),
+    (r"([^#]*)(?:#.*)?", r"\1"),
 )
 """What a browser shows of a repository, with the fragment: where the API has it."""
 CLONED: Final = ".git"
@@ -166,7 +163,7 @@ def _path(url: str, base: str) -> str:
     if not parts or parts[0] == "orgs":
         return "/" + "/".join(parts)
     rest = f"{'/'.join(parts[2:])}{'#' if shown.fragment else ''}{shown.fragment}"
-    found = next(match.expand(api) for page, api in _FROM_BROWSER if (match := page.fullmatch(rest)))
+    found = next(match.expand(path) for page, path in _FROM_BROWSER if (match := re.fullmatch(page, rest)))
     return f"/repos/{parts[0]}/{parts[1]}/{found}".rstrip("/")
 
 
