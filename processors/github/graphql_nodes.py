@@ -14,6 +14,7 @@ from ghcrawl.values.jsontext import Json, JsonObject
 from ghcrawl.values.times import moment
 from processors.fields import at, mapping, number, sequence, text
 from processors.github.document_graph import ACCOUNT_URLS, embedded
+from processors.github.pull_request import LISTS_LEAVE_OUT
 
 PROFILE: Final = (
     "name",
@@ -27,17 +28,7 @@ PROFILE: Final = (
     "created_at",
 )
 """The fields of a profile that are GraphQL's and stay as they are while its date does; counters do not."""
-STABLE: Final = (
-    "merged",
-    "merged_by",
-    "comments",
-    "review_comments",
-    "maintainer_can_modify",
-    "commits",
-    "additions",
-    "deletions",
-    "changed_files",
-)
+STABLE: Final = tuple(name for name in LISTS_LEAVE_OUT if name not in {"mergeable", "rebaseable", "mergeable_state"})
 """The same of a pull request: whether it can be merged is calculated at each request."""
 _MERGEABLE: Final[Mapping[str, bool | None]] = {"MERGEABLE": True, "CONFLICTING": False, "UNKNOWN": None}
 
