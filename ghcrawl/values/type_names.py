@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -42,16 +41,14 @@ class TypeNames:
     """The types that are known somewhere, in text. Both forms can be read, wherever a type is asked for."""
 
     def __init__(self, known: Iterable[TypeName]) -> None:
-        self._known = frozenset(known)
-        self._platforms = Counter(type.name for type in self._known)
         self._named: dict[str, list[TypeName]] = {}
-        for type in self._known:
+        for type in frozenset(known):
             for text in (type.name, str(type)):
                 self._named.setdefault(text, []).append(type)
 
     def text(self, type: TypeName) -> str:
         """The shortest form that is unambiguous here."""
-        return str(type) if self._platforms[type.name] > 1 else type.name
+        return str(type) if len(self._named.get(type.name, ())) > 1 else type.name
 
     def shown(self, counts: Mapping[TypeName, int]) -> dict[str, int]:
         """`counts` by text."""
