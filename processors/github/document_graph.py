@@ -100,8 +100,7 @@ class Node:
 
     def hrefs_in_repo(self, name: str, identities: Iterable[int | str | None], type: str) -> None:
         """The same to several things of one type."""
-        found = [each for each in identities if each is not None and each != ""]
-        self.hrefs(name, [f"{self.repo}:{type}:{each}" for each in found] if found else ())
+        self.hrefs(name, (f"{self.repo}:{type}:{each}" for each in identities if each is not None and each != ""))
 
     def account(self, name: str, value: Json) -> None:
         """A user or organisation, linked and followed. A ghost (null, or `{}` on commits) is no link."""
