@@ -71,4 +71,4 @@ def save(
         checksum=digest(body),
         aliases=visit.fetched.aliases,
     )
-    return Save(document=replace(saved, root=visit.request.root, link_header={}), follow_ups=follow_ups)
+    return Save(document=replace(saved, root=visit.request.root), follow_ups=follow_ups)

@@ -146,11 +146,11 @@ def _comments(visit: Visit, found: Sequence[Mapping[str, Any]], of: str = "") ->
 
 def _more_comments(visit: Visit, entry: Mapping[str, Any], shown: int) -> tuple[Push, ...]:
     """The feed of comments, where the feed counts more of them than the page shows."""
-    step = visit.next_hops.links.get("comments")
+    policy = visit.next_hops.pages("comments")
     url = str(entry.get("comments_feed", ""))
-    if step is None or not url or host_of(url) != host_of(visit.fetched.url) or entry.get("comments", 0) <= shown:
+    if policy is None or not url or host_of(url) != host_of(visit.fetched.url) or entry.get("comments", 0) <= shown:
         return ()
-    request = noted(visit.request, "comments", url, step.pages, {"post": visit.fetched.url})
+    request = noted(visit.request, "comments", url, policy, {"post": visit.fetched.url})
     return (Push(request=request, queue="soon"),)
 
 

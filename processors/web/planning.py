@@ -19,13 +19,14 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ghcrawl.platforms.kind import Prospect
-from ghcrawl.values.documents import Document, Link
+from ghcrawl.values.documents import Document
 from ghcrawl.values.frozen import replace
 from ghcrawl.values.jsontext import digest
 from ghcrawl.values.outcome import Save, Skip
 from ghcrawl.values.policy import parse
 from ghcrawl.values.requests import Push, Request
 from ghcrawl.values.times import iso, moment
+from processors.saving import resource
 from processors.web import pattern
 from processors.web.documents import PLATFORM, noted
 from processors.web.extraction_rules import Vote, agreed, elect, weight
@@ -303,8 +304,8 @@ class Plan:
             self._wanted.setdefault(url, (type, said))
 
     def _push(self, url: str, type: str, said: Mapping[str, Any]) -> Push:
-        step = self._prospect.next_hops.links.get({"page": "pages", POST: "posts", "feed": "feed"}[type])
-        policy = (step.thing if step is not None else None) or "default:self"
+        link = {"page": "pages", POST: "posts", "feed": "feed"}[type]
+        policy = self._prospect.next_hops.thing(link) or "default:self"
         if type == "page" and url in self._known:  # one that is as it was has to say so to the plan as well
             policy = parse(policy).named("always").spec
         rules = {name: [[vote.rule, vote.score] for vote in votes] for name, votes in self._rules.items()}
@@ -335,9 +336,9 @@ class Plan:
             "posts": len(posts),
             "crawl": self._run.to_json(),
         }
-        links = {"self": Link(type="resource", href=self._urn)}
+        links = {"self": resource(self._urn)}
         if feed is not None:
-            links["feed"] = Link(type="resource", href=feed.urn)
+            links["feed"] = resource(feed.urn)
         return Document(
             platform=PLATFORM,
             type="blog",
