@@ -171,7 +171,7 @@ def comparison(request: Request, *, type: str) -> Comparison:
     body: Mapping[str, Json] = request.payload.body if request.payload else {}
     return Comparison(
         pages=tuple(map(text, sequence(body.get("pages")))),
-        listed={text(each.get("urn")): text(each.get("url")) for each in mappings(body.get("listed"))},
+        listed={text(each["urn"]): text(each.get("url")) for each in mappings(body.get("listed")) if each.get("urn")},
         type=type,
         owner=request.context.qualifier,
         below=True,

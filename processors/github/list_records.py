@@ -7,24 +7,19 @@ from collections.abc import Mapping
 from ghcrawl.platforms.kind import Comparison
 from ghcrawl.values.documents import Document
 from ghcrawl.values.errors import Malformed
+from ghcrawl.values.frozen import replace
 from ghcrawl.values.outcome import Save, Visit
 from ghcrawl.values.requests import Request
-from processors.fields import mappings, sequence, text
+from processors import saving
+from processors.fields import text
 from processors.github.document_graph import Node
 
 
 def comparison(request: Request) -> Comparison:
     """The complete list that a request from `reconcile` carries."""
     body = request.payload.body if request.payload else {}
-    named = [ref for ref in mappings(body.get("listed")) if ref.get("urn")]
-    return Comparison(
-        pages=tuple(text(urn) for urn in sequence(body.get("pages"))),
-        listed={text(ref["urn"]): text(ref.get("url")) for ref in named},
-        type=text(body.get("type")),
-        owner=request.context.qualifier,
-        below=body.get("below") is True,
-        permanent_url=_by_id,
-    )
+    found = saving.comparison(request, type=text(body.get("type")))
+    return replace(found, below=body.get("below") is True, permanent_url=_by_id)
 
 
 def _by_id(document: Document) -> str:
