@@ -131,6 +131,7 @@ def _asks_for_reviews(page: Page, items: Sequence[JsonObject]) -> bool:
 
 
 def _follow_pulls(page: Page, items: Sequence[JsonObject], policy: str) -> None:
+    context = replace(page.node.context(qualifier=page.node.qualifier), pagination=Pagination(known=page.known))
     for is_open in (True, False):
         members = [
             {
@@ -144,7 +145,6 @@ def _follow_pulls(page: Page, items: Sequence[JsonObject], policy: str) -> None:
             for item in items
             if (item.get("state") == "open") is is_open
         ]
-        context = replace(page.node.context(qualifier=page.node.qualifier), pagination=Pagination(known=page.known))
         ask(page.node, PULLS, members, context, open=is_open)
 
 

@@ -115,6 +115,8 @@ def _pulls(visit: Visit) -> Skip:
     people = _people_of(mapping(member.get("body")) for member, _ in answer.given)
     beyond = visit.next_hops.beyond
     covered = tuple(type for type in ("user", "reviews") if type in visit.batched)
+    context = answer.node.context(qualifier=request.context.qualifier)
+    context = replace(context, covered=covered, pagination=request.context.pagination)
     whole: list[tuple[JsonObject, JsonObject]] = []
     bodies: list[JsonObject] = []
     for place, (member, node) in enumerate(answer.given):
@@ -133,8 +135,6 @@ def _pulls(visit: Visit) -> Skip:
             observed_at=request.payload.observed_at,
             received_at=request.payload.received_at,
         )
-        context = answer.node.context(qualifier=request.context.qualifier)
-        context = replace(context, covered=covered, pagination=request.context.pagination)
         answer.save("pull_request", text(member.get("url")), text(member.get("policy")), context, payload)
     if "user" in covered:
         follow_people(answer.node, bodies, PULL_REQUEST.people, beyond)
