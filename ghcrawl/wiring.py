@@ -440,10 +440,10 @@ def _discovered(settings: Settings, mounted: Mounts) -> frozenset[TypeName]:
         try:
             type = names.read(text)
         except SpecError as error:
-            raise ConfigError(f"schedule.discover: {error}") from error
+            raise loading.wrong("schedule.discover", str(error)) from error
         if type is None:
             known = [each.name for each in mounted.types]
-            raise ConfigError(f"schedule.discover: unknown type {text!r}; {suggestion(text, known)}")
+            raise loading.wrong("schedule.discover", f"unknown type {text!r}; {suggestion(text, known)}")
         found.add(type)
     return frozenset(found)
 

@@ -46,8 +46,9 @@ async def test_where_a_scenario_has_no_map_the_default_holds():
 )
 def test_a_type_to_discover_that_is_not_there_is_refused(name: str, said: str):
     demand_runnable(SETTINGS(schedule=ScheduleSection(discover=("repo",))))
-    with pytest.raises(ConfigError, match=f"schedule.discover: {said}"):
+    with pytest.raises(ConfigError, match=f"schedule.discover: {said}") as refused:
         demand_runnable(SETTINGS(schedule=ScheduleSection(discover=(name,))))
+    assert [setting for setting, _ in refused.value.problems] == ["schedule.discover"]
 
 
 def test_a_scenario_that_is_not_there_is_refused_before_anything_is_crawled_in_it():
